@@ -28,9 +28,14 @@ def open_judge(config: AppConfig, ledger: Ledger | None) -> SentenceJudge | None
         ConfigError: its reference is wrong.
         MissingExtra: its model needs a package that is not installed.
     """
+    return open_sentence_judge(config.rag, ledger, os.environ, judge_window(config))
+
+
+def judge_window(config: AppConfig) -> int:
+    """The context of the judge of the grey band, in tokens: the generator's."""
     section = config.rag.section
-    window = generation_options(section.generation, section.retrieval.top_k)["num_ctx"]
-    return open_sentence_judge(config.rag, ledger, os.environ, window)
+    window: int = generation_options(section.generation, section.retrieval.top_k)["num_ctx"]
+    return window
 
 
 def open_checker(config: AppConfig | None = None, *, ledger: Ledger | None = None, judge: bool = True) -> Checker:

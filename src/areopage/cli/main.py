@@ -281,6 +281,7 @@ GATE = LazyGroup(
     commands={
         "check": ("gate.check:check", "Decide on answers: verdict, reasons, sentences."),
         "report": ("gate.report:report", "Write a report on the gate's decisions and their reasons."),
+        "qualify": ("gate.qualify:qualify", "Examine the judge that the gate asks about doubtful sentences."),
         "tune": ("gate.tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
         "replay": ("gate.report:replay", "Decide again on recorded answers with other rules."),
         "import": ("gate.data:import_logs", "Import the logs of an older system into the ledger."),

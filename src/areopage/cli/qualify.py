@@ -1,7 +1,7 @@
 """Command `areopage qualify`: examine judges on a suite's gold set."""
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Annotated
 
 import msgspec
@@ -18,6 +18,7 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger.qualifications import Qualification
+from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import mark_text
@@ -111,11 +112,11 @@ def qualify(
         raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
     exams = _after_drift(check_exam(prepared), places)
     for one in exams:
-        _print_plan(one)
+        print_plan(one)
     if plan:
         return
     confirm([one.parts[0].asking for one in exams], yes=yes)
-    raise typer.Exit(_carry_out(exams, places, form))
+    raise typer.Exit(carry_out(exams, opened_ledger(places, create=True), form))
 
 
 def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
@@ -127,7 +128,8 @@ def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
         return (exam,)
 
 
-def _print_plan(exam: Exam) -> None:
+def print_plan(exam: Exam) -> None:
+    """Print what an exam asks, of whom, and its size."""
     size = exam_size(exam)
     languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
     rows = counted(sum(len(part.rows) for part in exam.parts), "gold row")
@@ -147,10 +149,14 @@ def _print_plan(exam: Exam) -> None:
     tell(f"plan: at most {counted(size.calls, 'call')}, {told}")
 
 
-def _carry_out(exams: Sequence[Exam], places: Places, form: str) -> int:
-    """Run the exams and print what they show; returns the exit code."""
+def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], form: str) -> int:
+    """Run the exams and print what they show; returns the exit code.
+
+    Args:
+        opened: opens the ledger.
+    """
     results: list[ExamResult] = []
-    with opened_ledger(places, create=True) as ledger, resumed_by_the_same_command():
+    with opened as ledger, resumed_by_the_same_command():
         for exam in exams:
             with progress(exam.parts[0].asking) as display:
                 results.append(run_exam(exam, ledger, display))

@@ -135,6 +135,27 @@ class Metrics(Struct, frozen=True, kw_only=True):
     num_sources: int
 
 
+JudgeTrust = Literal["examined", "provisional", "unexamined", "failed", "accepted"]
+"""What a judge's word is worth. `examined`: it passed its exam. `provisional`: it passed, on gold rows that no person has
+checked. `unexamined`: it took no exam. `failed`: it took one and did not pass; the word of these two may hold an answer, not
+release it. `accepted`: it took no exam, and the configuration lets it release answers all the same."""
+
+
+class AskedJudge(Struct, frozen=True, kw_only=True):
+    """The judge that was asked about doubtful sentences.
+
+    Args:
+        name, model: as the configuration names them.
+        standing: what its word was worth at that moment.
+        examine_with: the command that examines it; "" where it has passed.
+    """
+
+    name: str
+    model: str
+    standing: JudgeTrust
+    examine_with: str = ""
+
+
 class Decision(Struct, frozen=True, kw_only=True):
     """What becomes of an answer, and why.
 
@@ -154,6 +175,7 @@ class Decision(Struct, frozen=True, kw_only=True):
         refusal: the answer only says that it does not know.
         profile, version: which rules, and a fingerprint of everything that they depend on.
         judged: whether a judge settled it.
+        judge: the judge that was asked, and its standing then; None where none was asked or it could not be reached.
     """
 
     verdict: GateVerdict
@@ -173,21 +195,15 @@ class Decision(Struct, frozen=True, kw_only=True):
     profile: str
     version: str
     judged: bool = False
+    judge: AskedJudge | None = None
 
     def signal(self, name: SignalName) -> Signal | None:
         """A signal by its name; None where the profile does not look at it."""
         return next((signal for signal in self.signals if signal.name == name), None)
 
 
-JudgeTrust = Literal["examined", "unexamined", "accepted"]
-
-
 class SentenceJudgment(Struct, frozen=True, kw_only=True):
-    """What a judge says of one doubtful sentence; `supported` is None where it failed to say.
-
-    `standing` is `unexamined` where the judge has passed no examination: its word may hold an answer, not release it; `accepted`
-    where the configuration trusts it all the same.
-    """
+    """What a judge says of one doubtful sentence; `supported` is None where it failed to say. `standing`: see `JudgeTrust`."""
 
     sentence: int
     supported: bool | None

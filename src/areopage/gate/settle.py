@@ -5,18 +5,20 @@ from collections.abc import Sequence
 import msgspec
 
 from areopage.gate.config import GateConfig
-from areopage.gate.records import Decision, GateVerdict, Place, Reason, ReasonCode, SentenceJudgment
+from areopage.gate.records import Decision, GateVerdict, JudgeTrust, Place, Reason, ReasonCode, SentenceJudgment
+
+_UNPROVEN: frozenset[JudgeTrust] = frozenset(["unexamined", "failed"])
 
 
 def settled(config: GateConfig, decision: Decision, judgments: Sequence[SentenceJudgment]) -> Decision:
-    """Settle a decision that needs a judge: see `Gate.resolve`. The word of an unexamined judge releases nothing."""
+    """Settle a decision that needs a judge: see `Gate.resolve`. The word of a judge without a passed exam releases nothing."""
     refuted = {judgment.sentence for judgment in judgments if judgment.supported is False}
     refuted &= set(range(len(decision.sentences)))
     supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
     missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
     reasons = [msgspec.structs.replace(one, decisive=False) if _doubt(one) else one for one in decision.reasons]
-    # The word of an unexamined judge releases nothing, and checks no meaning.
-    unproven = {one.sentence for one in judgments if one.supported and one.standing == "unexamined"}
+    # The word of a judge that has passed no exam releases nothing, and checks no meaning.
+    unproven = {one.sentence for one in judgments if one.supported and one.standing in _UNPROVEN}
     insisted = {one.sentence for one in judgments if one.supported and one.standing == "accepted"}
     unchecked = tuple(index for index in decision.meaning_not_checked if index in unproven or index not in supported | refuted)
     reasons = [one for one in reasons if one.code != "meaning_not_checked" or one.sentence in unchecked]

@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict
+from areopage.gate.records import Decision, GateVerdict, JudgeTrust
 from areopage.ledger.records import Answer
 
 Channel = Literal["chat", "check", "import"]
@@ -86,6 +86,11 @@ class Trace(Struct, frozen=True, kw_only=True):
     def confidence(self) -> float | None:
         """The gate's confidence in the documents; None where it rests on no score or is not known."""
         return self.metrics.get("confidence")
+
+    @property
+    def judge_standing(self) -> JudgeTrust | None:
+        """What the word of the judge that the gate asked was worth; None where none was asked."""
+        return self.decision.judge.standing if self.decision is not None and self.decision.judge is not None else None
 
     @property
     def erased(self) -> bool:

@@ -81,7 +81,8 @@ class GenerationSection(Section):
 class GreyBandSection(Section):
     """Who is asked about doubtful sentences: a judge of the file or a reference, for at most `seconds` for all of them.
 
-    `unexamined`: a judge that has passed no examination may hold an answer (`hold`), or release it as well (`deliver`).
+    `unexamined`: a judge that has taken no exam may hold an answer (`hold`), or release it as well (`deliver`).
+    `areopage gate qualify` examines the judge; one that failed its exam releases nothing.
     """
 
     judge: str = ""

@@ -10,7 +10,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict
+from areopage.gate.records import Decision, GateVerdict, JudgeTrust
 from areopage.ledger.trace_records import Mode, Trace
 
 METRICS = "logs/metrics.jsonl"
@@ -45,6 +45,7 @@ class MetricsLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: str | None
     version: str | None
     meaning_not_checked: int | None = None
+    judge_standing: JudgeTrust | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
@@ -64,6 +65,7 @@ class MetricsLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
             profile=trace.profile,
             version=trace.version,
             meaning_not_checked=trace.meaning_not_checked,
+            judge_standing=trace.judge_standing,
         )
 
     @property

@@ -261,4 +261,6 @@ def _console_line(trace: Trace) -> str:
     """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
     confidence = "none" if trace.confidence is None else f"{trace.confidence:.3f}"
     sources = msgspec.json.encode(list(trace.sources_filter)).decode()
-    return f"[chatbot] chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"
+    judge = f" judge={trace.judge_standing}" if trace.judge_standing else ""
+    told = f"chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"
+    return f"[chatbot] {told}{judge}"

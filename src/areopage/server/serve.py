@@ -97,6 +97,8 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         suite = monitor.load_suite()
         check_thresholds(monitor, suite.scale)
         judge = open_judge(config, ledger)
+        if judge is not None and (remark := judge.exam_remark()):
+            say(remark)
         context = ServerContext(
             ledger=ledger,
             config=config,

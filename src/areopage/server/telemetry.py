@@ -92,6 +92,7 @@ def tell_decision(request: Request, id: str, decision: Decision) -> None:
         "gen_ai.evaluation.score.value": decision.p_unsupported,
         "gen_ai.evaluation.score.label": decision.verdict,
         "areopage.gate.meaning_not_checked": len(decision.meaning_not_checked) or None,
+        "areopage.gate.judge_standing": decision.judge.standing if decision.judge is not None else None,
     }
     span.add_event("gen_ai.evaluation.result", _known(attributes))
 

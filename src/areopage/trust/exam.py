@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from areopage.criteria.prompts import TEMPLATE_VERSION
-from areopage.criteria.records import Criterion
+from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
 from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
@@ -121,6 +121,8 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
     for one in exam_calls(exam, part, judge):
         for criterion in one.asked:
             said, place = said_of(held[one.call.key], criterion.id), (one.row, criterion.id)
+            if exam.best_alone and isinstance(said, float):
+                said = _best_or_worst(said, criterion.scale)
             if one.variant:
                 variants.setdefault(place, {})[one.variant] = said
             else:
@@ -142,6 +144,11 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
                 variants=variants.get((id, criterion_id), {}),
             ),
         )
+
+
+def _best_or_worst(score: float, scale: Scale) -> float:
+    best, worst = (scale.max, scale.min) if scale.higher_is_better else (scale.min, scale.max)
+    return best if score == best else worst
 
 
 def said_of(judgment: Judgment, criterion: str) -> Said:

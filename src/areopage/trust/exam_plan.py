@@ -79,6 +79,7 @@ class Exam(Struct, frozen=True, kw_only=True):
         whole: it takes all rows of its languages.
         gold: SHA-256 of its rows.
         variants: the harmless changes that rows are also judged with.
+        best_alone: only the best score counts; any other is read as the worst, as a judge's user does that asks for yes or no.
     """
 
     suite: str
@@ -87,6 +88,7 @@ class Exam(Struct, frozen=True, kw_only=True):
     whole: bool
     gold: str
     variants: tuple[str, ...]
+    best_alone: bool = False
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -96,7 +98,8 @@ class Exam(Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """A hash of what determines the exam: an equal one has the same id."""
-        return f"exam-{digest_of([[part.panel for part in self.parts], self.gold, self.marks, self.variants])[:32]}"
+        read = ["best_alone"] if self.best_alone else []
+        return f"exam-{digest_of([[part.panel for part in self.parts], self.gold, self.marks, self.variants, *read])[:32]}"
 
 
 class ExamCall(Struct, frozen=True, kw_only=True):
@@ -150,10 +153,14 @@ def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
     """The rows that are wished for."""
     if unknown := set(wishes.rows) - {row.id for row in rows}:
         raise DatasetError(f"the gold set has no row {name_list(sorted(unknown))}")
-    named = [row for row in rows if not wishes.rows or row.id in wishes.rows]
-    for language in dict.fromkeys(row.language for row in named):
-        own = [row for row in named if row.language == language]
-        count = min(wishes.limit or len(own), len(own))
+    yield from limited([row for row in rows if not wishes.rows or row.id in wishes.rows], wishes.limit)
+
+
+def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
+    """So many rows of each language, evenly spaced; 0: all."""
+    for language in dict.fromkeys(row.language for row in rows):
+        own = [row for row in rows if row.language == language]
+        count = min(limit or len(own), len(own))
         yield from (own[place * len(own) // count] for place in range(count))
 
 

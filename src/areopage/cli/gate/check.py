@@ -15,7 +15,7 @@ from areopage.app.ledger import ledger_exists, open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
 from areopage.cli.exit_codes import FAILED
-from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
+from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file, tell
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision
@@ -64,6 +64,8 @@ def check(
     with ExitStack() as stack:
         ledger = stack.enter_context(open_ledger(settings)) if ledger_exists(settings) else None
         judge = None if no_judge else open_judge(settings, ledger)
+        if judge is not None and (remark := judge.exam_remark()):
+            tell(remark)
         gate = load_gate(rules) if rules else Gate(settings.gate)
         checker = stack.enter_context(Checker(gate, ledger=ledger, judge=judge))
         for number, case in enumerate(cases):

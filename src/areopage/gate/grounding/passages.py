@@ -17,6 +17,8 @@ _GAP = " […] "
 def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: int) -> tuple[Document, ...]:
     """The documents reduced to the passages that share the rarest words with each sentence; all of them where they are short.
 
+    Where no passage shares a word with a sentence, the first ones are left.
+
     Args:
         most: characters of all texts together; at least one passage is left.
     """
@@ -28,6 +30,8 @@ def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: 
     chosen: set[int] = set()
     left = most
     rankings = [_ranked(frozenset(stems(sentence)), words, spread) for sentence in sentences]
+    if not any(rankings):
+        rankings = [list(range(len(pieces)))]
     for place in range(max(map(len, rankings), default=0)):
         for ranking in rankings:
             number = ranking[place] if place < len(ranking) else -1

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Sequence
 from typing import Self
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
@@ -75,7 +75,8 @@ class Checker:
             return Checked(decision=decision)
         spoken = decision.response_lang or language
         judged = await self._judge.judge(prompt, response, tuple(documents), decision, spoken, keep=keep)
-        return Checked(decision=self.gate.resolve(decision, judged.sentences), judged=judged)
+        resolved = self.gate.resolve(decision, judged.sentences)
+        return Checked(decision=structs.replace(resolved, judge=judged.judge), judged=judged)
 
     def check_sync(
         self, prompt: str, response: str, documents: Sequence[Document], *, collection: str = "", judge: bool = True

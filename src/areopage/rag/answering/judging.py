@@ -5,21 +5,21 @@ The judge reads the sentences, one a line, and the passages of the documents tha
 """
 
 import asyncio
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases.records import Case, Document
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import load_registry
 from areopage.errors import ModelError
-from areopage.gate.grounding.passages import passages_for
-from areopage.gate.records import Decision, JudgeTrust, SentenceJudgment
+from areopage.gate.records import AskedJudge, Decision, JudgeTrust, SentenceJudgment
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.opening import open_judge
-from areopage.jury.options import judge_name
+from areopage.jury.options import judge_name, price_of
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
@@ -29,9 +29,11 @@ from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
+from areopage.rag.answering.judged_case import judged_case, within_one_call
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.reduce import DEFAULT
+from areopage.suites.config_file import CONFIG_FILE
 from areopage.suites.loader import BUNDLED
 from areopage.text.folding import plain
 
@@ -42,20 +44,41 @@ SCALE = Scale(min=0, max=2)
 LANGUAGES = ("en", "fr")
 OWN_LANGUAGE = "en"
 MAX_TOKENS = 300
-SHOWN_BEFORE = 400  # characters of the answer before the first sentence: what its pronouns stand for
-SHOWN_PROMPT = 600  # characters of the question
-SHOWN_SENTENCES = 1_200  # characters of the sentences; further ones are not judged
-SHOWN_PASSAGES = 3_000  # characters of the documents
 TRIES = 2  # of a call that fails
 OUTAGE = 0.0  # a user waits: a server that is down is not waited for
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """The judgments on sentences, with their panel and keys."""
+    """The judgments on sentences, with their judge, panel and keys."""
 
     sentences: tuple[SentenceJudgment, ...] = ()
+    judge: AskedJudge | None = None
     panel: str = ""
     keys: tuple[str, ...] = ()
+
+
+class ConfiguredJudge(Struct, frozen=True, kw_only=True):
+    """The judge of a configuration, and how its model is reached.
+
+    Args:
+        examine_with: the command that examines it.
+    """
+
+    judge: Judge
+    settings: ModelSettings
+    examine_with: str
+
+    def panel(self, language: str, criterion: Criterion) -> Panel:
+        """The judge with the criterion in a language."""
+        return Panel(
+            suite=SUITE,
+            suite_version=SUITE_VERSION,
+            language=language,
+            criteria=(criterion,),
+            judges=(self.judge,),
+            scale=SCALE,
+            profile=DEFAULT,
+        )
 
 
 class SentenceJudge:
@@ -66,8 +89,7 @@ class SentenceJudge:
 
     def __init__(
         self,
-        judge: Judge,
-        settings: ModelSettings,
+        judge: ConfiguredJudge,
         ledger: Ledger | None,
         *,
         sentences: int,
@@ -77,18 +99,21 @@ class SentenceJudge:
         """Use this judge with the bundled criterion in the answer's language.
 
         Args:
-            settings: how its model is reached.
+            ledger: keeps the judgments, and knows the exams.
             sentences: the largest number of sentences of an answer; the most doubtful ones.
             seconds: how long all of them may take together.
-            unexamined: what a judge that has passed no examination may do.
+            unexamined: what a judge that took no exam may do.
         """
+        self._judge = judge
         self._accepted = unexamined == "deliver"
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds
         self._unkept = NoJudgments()
         store = self._unkept if ledger is None else LedgerJudgments(ledger)
         self._sessions = {
-            language: Session(panel, settings, store, kind="gate", traffic=Traffic(OUTAGE, attempts=TRIES))
-            for language, panel in _panels(judge).items()
+            language: Session(
+                judge.panel(language, criterion), judge.settings, store, kind="gate", traffic=Traffic(OUTAGE, attempts=TRIES)
+            )
+            for language, criterion in load_criterion().items()
         }
         self._stored: set[str] = set()
 
@@ -107,10 +132,10 @@ class SentenceJudge:
         Args:
             keep: store new judgments.
         """
-        wanted = _within(decision, decision.doubtful[: self._sentences])
+        wanted = within_one_call(decision.sentences, decision.doubtful[: self._sentences])
         calls: list[PlannedCall] = []
         held: dict[str, Judgment] = {}
-        trust: JudgeTrust = "accepted" if self._accepted else "unexamined"
+        trust: JudgeTrust | None = None
         reason, panel_id = "not asked", ""
         try:
             async with asyncio.timeout(self._seconds):
@@ -118,7 +143,7 @@ class SentenceJudge:
                 panel = await self._checked(session)
                 panel_id = session.run.id
                 trust = await asyncio.to_thread(self._trust, panel)
-                calls = [_call(panel, _case_of(prompt, response, documents, decision, wanted))]
+                calls = [_call(panel, judged_case(prompt, response, documents, decision.sentences, wanted))]
                 held |= await session.known(calls)
                 await session.ask(calls, held, store=None if keep else self._unkept)
         except TimeoutError:
@@ -129,21 +154,42 @@ class SentenceJudge:
         return Judged(
             sentences=tuple(
                 SentenceJudgment(sentence=at, supported=None, explanation=reason)
-                if judgment is None
+                if judgment is None or trust is None
                 else _sentence_judgment(decision, wanted, at, judgment, trust)
                 for at in wanted
             ),
+            judge=None if trust is None else self._asked(trust),
             panel=panel_id,
             keys=tuple(call.key for call in calls),
         )
 
+    def exam_remark(self) -> str:
+        """What users should know before the judge is asked; "" where its model has passed an exam. Calls no model."""
+        judge, exams = self._judge.judge, [] if self._ledger is None else Qualifications(self._ledger).list(suite=SUITE)
+        own = [one for one in exams if one.whole and one.model == str(judge.reference)]
+        if own and own[-1].state == "qualified":
+            return ""
+        known = "failed its exam" if own else "has taken no exam"
+        may = "the configuration accepts its word" if self._accepted and not own else "it can hold answers, not release them"
+        return f"the gate's judge {judge.reference} {known}: {may} (exam: {self._judge.examine_with})"
+
     def _trust(self, panel: Panel) -> JudgeTrust:
         """What the judge's word is worth now."""
-        if self._ledger is not None:
-            found = Qualifications(self._ledger).standings(panel.judges, panel.criteria)
-            if all(one.state == "qualified" for one in found):
-                return "examined"
-        return "accepted" if self._accepted else "unexamined"
+        insisted: JudgeTrust = "accepted" if self._accepted else "unexamined"
+        if self._ledger is None:
+            return insisted
+        (standing,) = Qualifications(self._ledger).standings(panel.judges, panel.criteria)
+        if standing.state == "qualified":
+            return "provisional" if standing.provisional else "examined"
+        failed_otherwise = any(one.failed_otherwise for one in standing.criteria)
+        return "failed" if standing.state in ("not_qualified", "drifted") or failed_otherwise else insisted
+
+    def _asked(self, trust: JudgeTrust) -> AskedJudge:
+        """The judge as a decision names it."""
+        judge = self._judge.judge
+        passed = trust in ("examined", "provisional")
+        command = "" if passed else self._judge.examine_with
+        return AskedJudge(name=judge.name, model=str(judge.reference), standing=trust, examine_with=command)
 
     async def aclose(self) -> None:
         """Close the judge."""
@@ -157,45 +203,6 @@ class SentenceJudge:
             await asyncio.to_thread(self._ledger.put_panel, session.run)
             self._stored.add(session.run.id)
         return panel
-
-
-def _panels(judge: Judge) -> dict[str, Panel]:
-    return {
-        language: Panel(
-            suite=SUITE,
-            suite_version=SUITE_VERSION,
-            language=language,
-            criteria=(criterion,),
-            judges=(judge,),
-            scale=SCALE,
-            profile=DEFAULT,
-        )
-        for language, criterion in load_criterion().items()
-    }
-
-
-def _within(decision: Decision, indexes: Sequence[int]) -> tuple[int, ...]:
-    """The first of some sentences that one call may show together; always one."""
-    kept: list[int] = []
-    left = SHOWN_SENTENCES
-    for index in indexes:
-        left -= len(decision.sentences[index].text)
-        if kept and left < 0:
-            break
-        kept.append(index)
-    return tuple(kept)
-
-
-def _case_of(prompt: str, response: str, documents: tuple[Document, ...], decision: Decision, indexes: Sequence[int]) -> Case:
-    """Some sentences as a case: the prompt and the response up to the first of them are its prompt, they are its response."""
-    sentences = [decision.sentences[index] for index in sorted(indexes)]
-    before = response[max(0, sentences[0].start - SHOWN_BEFORE) : sentences[0].start].strip()
-    turns = [Turn(role="user", content=prompt[:SHOWN_PROMPT])]
-    if before:
-        turns.append(Turn(role="assistant", content=before))
-    texts = [" ".join(sentence.text.split())[:SHOWN_SENTENCES] for sentence in sentences]
-    passages = passages_for(texts, documents, SHOWN_PASSAGES)
-    return Case(id="", prompt=tuple(turns), response="\n".join(texts), documents=passages)
 
 
 def _call(panel: Panel, case: Case) -> PlannedCall:
@@ -242,6 +249,21 @@ def open_sentence_judge(
 
     Args:
         ledger: keeps the judgments; None: nothing does.
+        window: see `configured_judge`.
+
+    Raises:
+        ConfigError, MissingExtra: as for `configured_judge`.
+    """
+    judge, section = configured_judge(config, environment, window), config.section.grey_band
+    if judge is None or section is None:
+        return None
+    return SentenceJudge(judge, ledger, sentences=section.sentences, seconds=section.seconds, unexamined=section.unexamined)
+
+
+def configured_judge(config: RagConfig, environment: Mapping[str, str], window: int) -> ConfiguredJudge | None:
+    """The judge that a configuration names; None without a judge. Nothing is called.
+
+    Args:
         window: the context, in tokens; the generator's, so that one model serves both without being loaded again.
 
     Raises:
@@ -270,7 +292,17 @@ def open_sentence_judge(
     except ModelError as fault:
         raise config.fault(str(fault), "grey_band", "judge") from None
     options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
-    judge = Judge(name=section.judge if named else judge_name(reference), reference=reference, passes=(options,))
-    return SentenceJudge(
-        judge, settings, ledger, sentences=section.sentences, seconds=section.seconds, unexamined=section.unexamined
+    judge = Judge(
+        name=section.judge if named else judge_name(reference),
+        reference=reference,
+        passes=(options,),
+        price=price_of(named.price if named else None),
     )
+    return ConfiguredJudge(judge=judge, settings=settings, examine_with=exam_command(config))
+
+
+def exam_command(config: RagConfig) -> str:
+    """The command that examines the judge of a configuration file, as a shell takes it."""
+    path = config.document.path if config.document is not None else None
+    named = () if path is None or str(path) == CONFIG_FILE else ("--config", str(path))
+    return shlex.join(("areopage", "gate", "qualify", *named))

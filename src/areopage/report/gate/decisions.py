@@ -34,12 +34,14 @@ def verdict_text(decision: Decision, language: str) -> str:
         said.append(locale.say("gate_refusal"))
     if decision.needs_judge:
         said.append(locale.count("gate_asks_judge", len(decision.doubtful)))
+    if decision.judge is not None:
+        said.append(locale.say(f"gate_judge_is_{decision.judge.standing}", model=one_line(decision.judge.model)))
     return " ".join(said)
 
 
 def reason_text(decision: Decision, reason: Reason, locale: Locale) -> str:
     """Describe a reason with its sentence, words and document."""
-    text = locale.say(_key(reason), **_values(decision, reason, locale))
+    text = locale.say(_key(decision, reason), **_values(decision, reason, locale))
     if reason.sentence is not None:
         text = locale.say("gate_in_sentence", sentence=locale.whole(reason.sentence + 1), reason=text)
     if reason.document:
@@ -49,7 +51,9 @@ def reason_text(decision: Decision, reason: Reason, locale: Locale) -> str:
     return f"{sentence_case(text)}."
 
 
-def _key(reason: Reason) -> str:
+def _key(decision: Decision, reason: Reason) -> str:
+    if reason.code == "unexamined_judge" and decision.judge is not None and decision.judge.standing in ("failed", "accepted"):
+        return f"gate_{decision.judge.standing}_judge"
     if reason.code == "no_citation" and reason.value is not None:
         return "gate_no_citation_nor_overlap"
     if reason.code == "unsupported_sentence":
@@ -59,7 +63,7 @@ def _key(reason: Reason) -> str:
 
 
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
-    languages = locale.messages["gate_languages"]
+    languages, command = locale.messages["gate_languages"], decision.judge.examine_with if decision.judge is not None else ""
     if reason.code in COUNTS:
         threshold = locale.whole(int(reason.threshold or 0))
     elif reason.code in PERCENTAGES:
@@ -71,6 +75,7 @@ def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str
     else:
         value = locale.whole(int(reason.value or 0)) if reason.code in COUNTS else locale.number(reason.value)
     return {
+        "examine": locale.say("gate_examine_with", command=command) if command else "",
         "quote": locale.say("gate_quote", text=one_line(reason.place.text)) if reason.place else "",
         "value": value,
         "threshold": threshold,

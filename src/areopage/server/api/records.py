@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
-from areopage.gate.records import Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
+from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, JudgeTrust, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import EvaluationState, Grounded, PanelResult
 from areopage.ledger.trace_records import Channel, Mode, ReleaseState
@@ -205,7 +205,8 @@ class ChatReply(Struct, frozen=True, kw_only=True):
 
     `reasons` are sentences in the question's language; they never quote a text that was not delivered. `p_unsupported` compares
     words; it is null where it would not say what the verdict says. `meaning_not_checked`: the number of sentences that nearly
-    copy a document with a word changed that can change the meaning.
+    copy a document with a word changed that can change the meaning. `judge_standing`: what the word of the judge that was asked
+    was worth; null where none was asked.
     """
 
     id: str
@@ -216,6 +217,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     p_unsupported: float | None
     meaning_not_checked: int | None
     citations: tuple[Citation, ...]
+    judge_standing: JudgeTrust | None
     response_lang: str
     reasons: list[str]
     seconds: float
@@ -344,6 +346,7 @@ class TraceView(TraceEntry, frozen=True, kw_only=True):
     api_key: str
     seconds: float | None
     gate_seconds: float | None
+    judge: AskedJudge | None
     explanations: list[str]
     sentences: list[SentenceView]
     labels: list[GroundingView]

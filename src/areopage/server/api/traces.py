@@ -172,6 +172,7 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
         session=one.answer.session,
         api_key=one.answer.api_key,
         seconds=one.answer.seconds,
+        judge=one.decision.judge if one.decision else None,
         explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
         sentences=[view(SentenceView, sentence) for sentence in one.decision.sentences] if one.decision else [],
         labels=[view(GroundingView, label, created_at=label.created_at.astimezone(UTC)) for label in labels],

@@ -1,0 +1,61 @@
+"""The exam of the judge that the gate asks, from the gate's configuration."""
+
+import os
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from areopage.app.answering import judge_window
+from areopage.app.config import AppConfig
+from areopage.rag.answering.judge_gold import read_judge_gold
+from areopage.rag.answering.judging import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion
+from areopage.scoring.exams.records import Marks
+from areopage.suites.config import ExecutionSection
+from areopage.suites.gold import GoldRow, gold_digest
+from areopage.trust.asking import Asking, AskingWishes
+from areopage.trust.exam_plan import Exam, ExamPart, limited
+
+PASSES = 2  # what two passes on a row tell apart shows how steady the judge is
+VARIANTS = ("courtesy", "documents")
+
+
+def gate_exam(config: AppConfig, wishes: AskingWishes, languages: Sequence[str] = (), limit: int = 0) -> Exam:
+    """Plan the exam of the configured judge: it is asked what decisions ask it, with their options. Calls no model.
+
+    Args:
+        languages: of the gold rows; none: all.
+        limit: the number of rows of each language; such an exam gives no standing. 0: all.
+
+    Raises:
+        ConfigError: no judge is configured, or its reference is wrong.
+        DatasetError: a language has no gold rows.
+        MissingExtra: the judge's model needs a package that is not installed.
+    """
+    found = configured_judge(config.rag, os.environ, judge_window(config))
+    if found is None:
+        raise config.rag.fault("no judge is configured: write judge: provider:model", "grey_band")
+    spoken = tuple(dict.fromkeys(languages)) or LANGUAGES
+    every = read_judge_gold(spoken)
+    rows = tuple(limited(every, limit))
+    return Exam(
+        suite=SUITE,
+        parts=tuple(_part(found, language, [row for row in rows if row.language == language], wishes) for language in spoken),
+        marks=Marks(),
+        whole=len(rows) == len(every),
+        gold=gold_digest(rows),
+        variants=VARIANTS,
+        best_alone=True,
+    )
+
+
+def _part(found: ConfiguredJudge, language: str, rows: Sequence[GoldRow], wishes: AskingWishes) -> ExamPart:
+    """The rows of one language. Nobody waits for an exam: a call may take longer than one of a decision."""
+    execution = ExecutionSection()
+    judge = structs.replace(found.judge, passes=found.judge.passes * PASSES)
+    asking = Asking(
+        panel=structs.replace(found, judge=judge).panel(language, load_criterion()[language]),
+        settings=found.settings.with_timeout(wishes.timeout or execution.call_timeout),
+        concurrency=wishes.concurrency or execution.concurrency,
+        outage_seconds=execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
+    )
+    return ExamPart(asking=asking, rows=tuple(rows), examined=frozenset([CRITERION]))
