@@ -15,7 +15,7 @@ from areopage.app.gate_rules import check_answer, load_gate
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
 from areopage.rag.answering.judge_gold import PATH, JudgeGoldRow, read_judge_gold
-from areopage.rag.answering.judging import CRITERION
+from areopage.rag.answering.judging import CRITERION, LANGUAGES
 from areopage.suites.typed_lines import typed_lines
 from servers.command import Command
 from servers.configured import write_config
@@ -34,7 +34,8 @@ Verdict = dict[str, Any] | str
 @cache
 def gold() -> dict[str, bool]:
     """Whether the documents support it, by what a judge is asked about."""
-    return {row.response: row.bands[CRITERION] == (2, 2) for row in read_judge_gold()}
+    rows = [row for language in LANGUAGES for row in read_judge_gold(language)]
+    return {row.response: row.bands[CRITERION] == (2, 2) for row in rows}
 
 
 def verdict(score: int) -> Verdict:
@@ -91,25 +92,26 @@ def test_a_judge_that_passes_its_exam_releases_answers(
     assert (before.judge.standing, before.judge.model) == ("unexamined", "ollama:fake-a")
     (command.folder / "guide.txt").write_text(DOCUMENTS[0].text, encoding="utf-8")
     asked = ("gate", "check", "--prompt", QUESTION, "--response", ANSWER, "--document", "guide.txt", "--lang", "en")
-    told = command(*asked)
-    assert told.err == (
+    refused = command(*asked)
+    assert refused.err == (
         "the gate's judge ollama:fake-a has taken no exam: it can hold answers, not release them (exam: areopage gate qualify)\n"
     )
-    assert "Judge ollama:fake-a: never examined." in told.out
-    assert "it has taken no exam: its word releases no answer (exam: areopage gate qualify)" in told.out
+    assert "Judge ollama:fake-a: never examined." in refused.out
+    assert "it has taken no exam: its word releases no answer (exam: areopage gate qualify)" in refused.out
 
     exam = command(*QUALIFY)
     assert exam.code == 0, exam.err
     assert "qualified on 1 of 1 criterion" in exam.out
-    assert "the gate delivers what this judge supports, provisionally: no person has checked the gold set" in exam.err
+    said = "provisionally qualified (no person has checked the gold set): the gate delivers what the judge supports"
+    assert all(f"{language}: {said}\n" in exam.err for language in LANGUAGES)
 
     after = gate()
     assert (after.verdict, after.judged) == ("deliver", True)
     assert after.judge is not None
     assert (after.judge.standing, after.judge.examine_with) == ("provisional", "")
-    told = command(*asked)
-    assert (told.code, told.err) == (0, "")
-    assert "Judge ollama:fake-a: provisionally qualified, no person has checked the gold set." in told.out
+    delivered = command(*asked)
+    assert (delivered.code, delivered.err) == (0, "")
+    assert "Judge ollama:fake-a: provisionally qualified, no person has checked the gold set." in delivered.out
     calls = len(server.calls)
     assert command(*QUALIFY).code == 0
     assert len(server.calls) == calls  # the ledger has all of it
@@ -128,6 +130,20 @@ def test_a_judge_that_fails_its_exam_releases_nothing_even_where_the_configurati
         write_config(command.folder, gate=GATE, rag={"grey_band": BAND | {"unexamined": unexamined}})
         found = gate()
         assert (found.verdict, found.judge and found.judge.standing) == ("human_review", "failed")
+
+
+def test_a_judge_that_fails_in_one_language_releases_answers_in_the_other_alone(
+    command: Command, server: FakeServer, gate: Callable[..., Decision]
+) -> None:
+    server.judge = lambda call: right(call) if "wholly supported" in call.system else yes(call)
+    exam = command(*QUALIFY)
+    assert exam.code == 1
+    assert "en: provisionally qualified" in exam.err
+    assert "fr: not qualified: the gate delivers nothing on the judge's word" in exam.err
+    assert [(one.verdict, one.judge and one.judge.standing) for one in (gate(), gate(ENGLISH))] == [
+        ("human_review", "failed"),
+        ("deliver", "provisional"),
+    ]
 
 
 def test_an_exam_in_one_language_gives_a_standing_in_that_language(
@@ -173,8 +189,9 @@ def test_the_plan_states_what_an_exam_costs_and_asks_nothing(
 ) -> None:
     plan = command("gate", "qualify", "--plan")
     assert plan.code == 0
-    assert "96 gold rows (48 in en, 48 in fr)" in plan.err
-    assert "plan: at most" in plan.err
+    for language in LANGUAGES:
+        assert f"72 gold rows (72 in {language})" in plan.err
+    assert plan.err.count("plan: at most 287 calls") == len(LANGUAGES)
     assert server.calls == []
 
 

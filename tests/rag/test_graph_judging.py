@@ -122,6 +122,30 @@ def test_one_call_shows_the_passages_that_concern_the_sentences_and_no_more_than
     assert (len(call.system) + len(call.user)) / 4 + MAX_TOKENS <= 3_000
 
 
+def test_a_right_sentence_in_other_words_is_judged_with_the_passage_that_the_question_names(
+    tmp_path: Path, server: FakeServer
+) -> None:
+    server.faults.says = [verdict(2)]
+    text = "Vous pouvez partir quand vous voulez, sans rien payer."
+    check = SentenceCheck(start=0, end=len(text), text=text, claim=True, p_unsupported=0.5)
+    filler = "Le service des achats tient un registre des fournisseurs et des factures de chaque exercice. " * 8
+    fitting = Document(id="fin", text="La résiliation est gratuite et peut être demandée à tout moment.")
+    documents = (*(Document(id=f"d{number}", text=filler) for number in range(8)), fitting)
+
+    async def ask(ledger: Ledger, prompt: str) -> None:
+        judge = judge_of(tmp_path, server, ledger)
+        doubt = decision("human_review", sentences=(check,), needs_judge=True, doubtful=(0,))
+        await judge.judge(prompt, text, documents, doubt, "fr")
+        await judge.aclose()
+
+    with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
+        asyncio.run(ask(ledger, "Combien coûte la résiliation ?"))
+        asyncio.run(ask(ledger, "Zut ?"))
+    named, unnamed = server.calls
+    assert fitting.text in named.user
+    assert filler[:60] in unnamed.user  # never without a document
+
+
 def test_a_server_that_fails_is_asked_twice(tmp_path: Path, server: FakeServer) -> None:
     server.faults.status = 500
     assert [judgment.supported for judgment in judged(tmp_path, server)] == [None] * 3

@@ -19,11 +19,12 @@ from msgspec.structs import replace
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, TooManyAnswers, UnknownCollection
-from areopage.gate.records import GateVerdict
+from areopage.gate.records import AskedJudge, Decision, GateVerdict
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
+from areopage.rag.log_lines import MetricsLine
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService
 from servers import PATIENCE
@@ -228,6 +229,20 @@ def test_one_line_is_said_for_each_answer_and_sources_cannot_break_it(tmp_path: 
         "[chatbot] chosen_mode=generated confidence=0.584 response_lang=fr "
         'sources_filter=["cfpb","x\\n[chatbot] chosen_mode=forged"]'
     ]
+
+
+def test_the_line_and_the_figures_of_an_answer_say_the_standing_of_the_judge_that_was_asked(tmp_path: Path) -> None:
+    said: list[str] = []
+    asked = AskedJudge(name="a", model="ollama:a", standing="provisional")
+
+    class Judged(ToldGate):
+        def decide(self, *given: Any) -> Decision:
+            return replace(super().decide(*given), judge=asked)
+
+    (trace,) = ask(rag_service(tmp_path, gate=Judged(), say=said.append), ASKED)
+
+    assert said[0].endswith("sources_filter=[] judge=provisional")
+    assert MetricsLine.of(trace).judge_standing == "provisional"
 
 
 def test_in_shadow_mode_everything_is_delivered_and_the_verdict_noted(tmp_path: Path) -> None:

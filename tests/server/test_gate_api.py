@@ -12,6 +12,8 @@ from msgspec import structs
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
+from areopage.app.answering import open_judge
+from areopage.app.gate_exam import gate_exams
 from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
 from areopage.gate.decide import Gate
@@ -22,9 +24,14 @@ from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
-from areopage.rag.answering.judging import open_sentence_judge
+from areopage.rag.answering.judge_gold import read_judge_gold
+from areopage.rag.answering.judging import CRITERION, open_sentence_judge
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from areopage.trust.asking import AskingWishes
+from areopage.trust.exam import run_exam
+from areopage.trust.exam_plan import check_exam
+from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 
 from .fake_rag import DOCUMENTS, GROUNDED, LEAVE, MADE_UP, QUESTION
@@ -386,6 +393,35 @@ def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_pa
         assert (settled["verdict"], settled["judged"], settled["needs_judge"]) == ("deliver", True, False)
         assert kept() > 0
         assert asked(0, response=f"{LEAVE} Cette règle vaut ailleurs.")["reasons"][0]["code"] == "judge_unsupported"
+    made.ledger.close()
+
+
+def test_a_check_its_trace_and_its_page_say_the_standing_of_the_judge(
+    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    wide = structs.replace(load_gate().config.thresholds, deliver=0.0, hold=1.0)
+    gate = Gate(structs.replace(load_gate().config, thresholds=wide, grey_band=True))
+    made = context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a", "seconds": 10}})
+    supported = {row.response: row.bands[CRITERION] == (2, 2) for row in read_judge_gold("fr")}
+
+    def oracle(call: Call) -> dict[str, Any]:
+        shown = call.user.partition("<<<RESPONSE")[2]
+        wrong = any(f"\n{text}\n" in shown for text, right in supported.items() if not right)
+        return {"explanation": "because", "score": 0 if wrong else 2, "evidence_extracts": []}
+
+    server.judge = oracle
+    (exam,) = gate_exams(made.config, AskingWishes(), ["fr"])
+    with browser(structs.replace(made, gate=gate, judge=open_judge(made.config, made.ledger))) as client:
+        before = client.post("/v1/gate/check", json=CHECK).json()
+        assert (before["verdict"], before["judge"]["standing"]) == ("human_review", "unexamined")
+        assert before["judge"]["examine_with"] in before["reasons"][0]["text"]
+        run_exam(check_exam(exam), made.ledger)
+        after = client.post("/v1/gate/check", json=CHECK).json()
+        assert (after["verdict"], after["judge"]["standing"]) == ("deliver", "provisional")
+        assert client.get(f"/v1/traces/{before['id']}").json()["judge"] == before["judge"]
+    for language, said in (("fr", "qualifié à titre provisoire"), ("en", "provisionally qualified")):
+        assert said in browser(made).get(f"/gate/{after['id']}?lang={language}").text
     made.ledger.close()
 
 

@@ -1,4 +1,4 @@
-"""The exam of the judge that the gate asks, from the gate's configuration."""
+"""The exams of the judge that the gate asks, from the gate's configuration."""
 
 import os
 from collections.abc import Sequence
@@ -19,8 +19,10 @@ PASSES = 2  # what two passes on a row tell apart shows how steady the judge is
 VARIANTS = ("courtesy", "documents")
 
 
-def gate_exam(config: AppConfig, wishes: AskingWishes, languages: Sequence[str] = (), limit: int = 0) -> Exam:
-    """Plan the exam of the configured judge: it is asked what decisions ask it, with their options. Calls no model.
+def gate_exams(config: AppConfig, wishes: AskingWishes, languages: Sequence[str] = (), limit: int = 0) -> tuple[Exam, ...]:
+    """Plan the exams of the configured judge, one a language: it is asked what decisions ask it. Calls no model.
+
+    A judge that is right in one language may be wrong in another: each exam gives a standing in its own.
 
     Args:
         languages: of the gold rows; none: all.
@@ -34,12 +36,15 @@ def gate_exam(config: AppConfig, wishes: AskingWishes, languages: Sequence[str] 
     found = configured_judge(config.rag, os.environ, judge_window(config))
     if found is None:
         raise config.rag.fault("no judge is configured: write judge: provider:model", "grey_band")
-    spoken = tuple(dict.fromkeys(languages)) or LANGUAGES
-    every = read_judge_gold(spoken)
+    return tuple(_exam(found, language, wishes, limit) for language in dict.fromkeys(languages or LANGUAGES))
+
+
+def _exam(found: ConfiguredJudge, language: str, wishes: AskingWishes, limit: int) -> Exam:
+    every = read_judge_gold(language)
     rows = tuple(limited(every, limit))
     return Exam(
         suite=SUITE,
-        parts=tuple(_part(found, language, [row for row in rows if row.language == language], wishes) for language in spoken),
+        parts=(_part(found, language, rows, wishes),),
         marks=Marks(),
         whole=len(rows) == len(every),
         gold=gold_digest(rows),
@@ -48,7 +53,7 @@ def gate_exam(config: AppConfig, wishes: AskingWishes, languages: Sequence[str] 
     )
 
 
-def _part(found: ConfiguredJudge, language: str, rows: Sequence[GoldRow], wishes: AskingWishes) -> ExamPart:
+def _part(found: ConfiguredJudge, language: str, rows: tuple[GoldRow, ...], wishes: AskingWishes) -> ExamPart:
     """The rows of one language. Nobody waits for an exam: a call may take longer than one of a decision."""
     execution = ExecutionSection()
     judge = structs.replace(found.judge, passes=found.judge.passes * PASSES)
@@ -58,4 +63,4 @@ def _part(found: ConfiguredJudge, language: str, rows: Sequence[GoldRow], wishes
         concurrency=wishes.concurrency or execution.concurrency,
         outage_seconds=execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
     )
-    return ExamPart(asking=asking, rows=tuple(rows), examined=frozenset([CRITERION]))
+    return ExamPart(asking=asking, rows=rows, examined=frozenset([CRITERION]))

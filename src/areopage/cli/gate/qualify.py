@@ -1,22 +1,23 @@
 """Command `areopage gate qualify`: examine the judge that the gate asks."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Annotated
 
 import typer
 
 from areopage.app.config import find_config
-from areopage.app.gate_exam import gate_exam
+from areopage.app.gate_exam import gate_exams
 from areopage.app.ledger import open_ledger
 from areopage.cli.asking import confirm
-from areopage.cli.exit_codes import DONE, FAILED
 from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
 from areopage.cli.qualify import FORMATS, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
+from areopage.ledger.qualifications import Qualifications
+from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
 from areopage.trust.asking import AskingWishes
-from areopage.trust.exam_plan import check_exam
+from areopage.trust.exam_plan import Exam, check_exam
 
 
 def qualify(
@@ -35,9 +36,10 @@ def qualify(
     ledger: LedgerOption = None,
     yes: YesOption = False,
 ) -> None:
-    """Examine the judge of `rag.grey_band` on gold answers; once it has passed, the gate delivers what it supports.
+    """Examine the judge that the gate asks about doubtful sentences.
 
-    The exam asks what the gate asks: the same criterion, passages and options. The same command resumes an interrupted exam.
+    It is the judge of rag.grey_band; once it has passed, the gate delivers what it supports. The exam asks
+    what the gate asks, with the same passages and options. The same command resumes an interrupted exam.
     """
     one_of("--format", form, FORMATS)
     for language in lang or ():
@@ -46,16 +48,25 @@ def qualify(
     with suppress(UnknownRun), open_ledger(settings):
         pass  # a ledger that cannot be used is refused before a model is asked
     wishes = AskingWishes(concurrency=concurrency, timeout=timeout)
-    exam = check_exam(gate_exam(settings, wishes, tuple(lang or ()), limit))
-    print_plan(exam)
+    exams = [check_exam(exam) for exam in gate_exams(settings, wishes, tuple(lang or ()), limit)]
+    for exam in exams:
+        print_plan(exam)
     if plan:
         return
-    confirm([exam.parts[0].asking], yes=yes)
-    code = carry_out([exam], open_ledger(settings, create=True), form)
-    if exam.whole and code == DONE:
-        checked = all(row.checked_by for part in exam.parts for row in part.rows)
-        reserve = "" if checked else ", provisionally: no person has checked the gold set"
-        tell(f"the gate delivers what this judge supports{reserve}")
-    elif exam.whole and code == FAILED:
-        tell("the gate delivers nothing on the word of this judge; it can still hold answers")
+    confirm([exam.parts[0].asking for exam in exams], yes=yes)
+    with open_ledger(settings, create=True) as opened:
+        code = carry_out(exams, nullcontext(opened), form)
+        for exam in exams:
+            tell(_consequence(exam, opened))
     raise typer.Exit(code)
+
+
+def _consequence(exam: Exam, ledger: Ledger) -> str:
+    """What the gate does with the judge's word in the language of an exam."""
+    panel = exam.parts[0].panel
+    (standing,) = Qualifications(ledger).standings(panel.judges, panel.criteria)
+    if standing.state == "qualified":
+        reserve = "provisionally qualified (no person has checked the gold set)" if standing.provisional else "qualified"
+        return f"{panel.language}: {reserve}: the gate delivers what the judge supports"
+    state = standing.state.replace("_", " ")
+    return f"{panel.language}: {state}: the gate delivers nothing on the judge's word, which can still hold answers"

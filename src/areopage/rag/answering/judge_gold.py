@@ -3,8 +3,6 @@
 A row holds a whole answer. The exam shows the judge what a decision would: `judged_case` makes it of the row.
 """
 
-from collections.abc import Sequence
-
 from areopage.errors import DatasetError
 from areopage.rag.answering.judged_case import judged_case, within_one_call
 from areopage.rag.answering.judging import CRITERION, LANGUAGES, SCALE, SUITE
@@ -55,13 +53,13 @@ class JudgeGoldRow(GoldRow, frozen=True, kw_only=True):
         )
 
 
-def read_judge_gold(languages: Sequence[str] = LANGUAGES) -> tuple[GoldRow, ...]:
-    """The rows of some languages, as a judge is asked about them.
+def read_judge_gold(language: str) -> tuple[GoldRow, ...]:
+    """The rows of a language, as a judge is asked about them.
 
     Raises:
-        DatasetError: a line of the file is wrong, or a language has no rows.
+        DatasetError: a line of the file is wrong, or the language has no rows.
     """
-    rows = tuple(row.as_asked() for _, row in typed_lines(PATH, JudgeGoldRow) if row.language in languages)
-    if missing := [one for one in languages if not any(row.language == one for row in rows)]:
-        raise DatasetError(f"no gold row is in {', '.join(missing)}: use {' or '.join(LANGUAGES)}")
+    rows = tuple(row.as_asked() for _, row in typed_lines(PATH, JudgeGoldRow) if row.language == language)
+    if not rows:
+        raise DatasetError(f"no gold row is in {language}: use {' or '.join(LANGUAGES)}")
     return rows
