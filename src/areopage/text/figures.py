@@ -66,7 +66,7 @@ _DAYS = re.compile(
 )
 _SPAN_YEAR = "(?:1[0-9]|20)[0-9]{2}(?![0-9])"
 _YEARS = re.compile(
-    rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–—/]{{1,2}}{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])"
+    rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR})(?P<dash>{_S}?[-–—/]{{1,2}}{_S}?)(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])"
 )
 _LONGEST_SPAN = 200  # years from the first to the last of a range
 _EARLY = re.compile("1[0-8][0-9]{2}")
@@ -126,8 +126,8 @@ def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
     for match in matches_at(_YEARS, low, starts):
         first_year = int(match["y1"])
         last_year = int(match["y2"]) if len(match["y2"]) == 4 else first_year - first_year % 100 + int(match["y2"])
-        # 2025-06 is a month.
-        if first_year < last_year <= first_year + _LONGEST_SPAN and (len(match["y2"]) == 4 or int(match["y2"]) > 12):
+        month = match["dash"] in "-/" and len(match["y2"]) == 2 and int(match["y2"]) <= 12  # 2025-06
+        if first_year < last_year <= first_year + _LONGEST_SPAN and not month:
             yield from ((str(year), *match.span()) for year in (first_year, last_year))
 
 

@@ -203,7 +203,7 @@ _PROPER = r"[A-ZÀ-Þ][\w'’.-]{0,30}"
 # The number of a house with its street: the last word of the street's name identifies it.
 _ADDRESS = re.compile(
     r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?:bis|ter|[A-D])(?!\w))?,?[ \u00a0]"
-    rf"(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}"
+    rf"(?!av\.?[ \u00a0]?J\.?-?C)(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}"
     rf"(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street>{_PROPER})"
     rf"|(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street2>{_PROPER})[ \u00a0](?:{_STREETS})(?!\w))"
 )

@@ -43,12 +43,11 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
 )
 """What an ordinal in words stands before, in one word for both languages."""
 _ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"
-_SUFFIX = r"(?:ers?|[èe]res?|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
+_SUFFIX = r"(?:(?P<first>ers?|[èe]res?)|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
 # Where a number or a numeral begins.
 _BEGINS = re.compile(r"[0-9IVXLCDM](?<![\w.,/'’-].)")
 _NUMBERED = re.compile(
-    rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?:(?<=[0-9]){_SUFFIX})"
-    rf"|(?P<roman>{_ROMAN}){_SUFFIX})(?!\w)"
+    rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?<=[0-9])|(?P<roman>{_ROMAN})){_SUFFIX}(?!\w)"
 )
 _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
@@ -146,7 +145,7 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
     starts = [match.start() for match in _BEGINS.finditer(text)]
     for match in matches_at(_NUMBERED, text, starts):
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
-        if value:
+        if value and (value == 1 or not match["first"]):  # "vers" is no fifth
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
     for match in matches_at(_SPELLED, text, _before_cues(lower_case(text))):
         following = _NEXT.match(text, match.end())

@@ -34,6 +34,7 @@ from areopage.text.stated import Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
+_BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
 _MOST_FOLLOWED = 20  # figures of the user and of the documents from which others may follow
@@ -350,7 +351,7 @@ class _Check:
         if self._unread_left < 0:
             return self._told(stated, "missing", None)
         if isinstance(stated, Reference):
-            act = self._places.act(stated)
+            act = self._places.act(stated) or self._begun(stated)
             return self._told(stated, "supported" if act else "missing", act)
         cells = self._rows.cells(stated)
         if cells:
@@ -368,6 +369,14 @@ class _Check:
         ):
             return self._told(stated, "supported", None)
         return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
+
+    def _begun(self, stated: Reference) -> Spot | None:
+        """Where a document goes on with the number of a reference that the answer breaks off at a hyphen."""
+        if not _BROKEN_OFF.match(self._response, stated.end):
+            return None
+        begun = f"{stated.text.split()[-1]}-"
+        spots = ((at, text.find(begun)) for at, text in enumerate(self._places.texts))
+        return next(((at, start, start + len(begun)) for at, start in spots if start >= 0), None)
 
     def _numbers(self) -> Set[Decimal]:
         """The numbers of the texts."""

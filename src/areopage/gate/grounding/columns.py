@@ -15,6 +15,7 @@ from areopage.text.stems import WORD, parted, stem, stems
 
 _MARKS = "|\t;,"
 _DIGIT = re.compile("[0-9]")
+_PARTING_COMMA = re.compile(r",(?<![0-9],)|,(?![0-9]{3}(?![0-9]))")  # one that does not part thousands
 _RULER = re.compile(r"[\s|:+-]+")
 _LONGEST = 1_000  # characters of a line of a table
 _MOST_LINES = 300  # of a table above a value
@@ -43,7 +44,7 @@ def table_at(text: str, start: int) -> Table | None:
     end = text.find("\n", start, start + _LONGEST)
     line = text[first : end if end >= 0 else start + _LONGEST]
     mark = next((one for one in _MARKS if line.count(one) >= _FEWEST), "")
-    if not mark or (mark == "," and ", " in line):
+    if not mark or (mark == "," and (", " in line or not _PARTING_COMMA.search(line))):
         return None
     cells = list(_cells(line, mark, first))
     above = list(_lines_above(text, first, mark, len(cells)))

@@ -13,7 +13,7 @@ from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
 from areopage.gate.grounding.premises import Premises
-from areopage.gate.grounding.proper_names import Acronyms, looks_like_name
+from areopage.gate.grounding.proper_names import OtherForms, looks_like_name
 from areopage.gate.records import Change, Place
 from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
@@ -350,9 +350,9 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
     question = frozenset(stems(prompt))
     answered = Answered(source, question, len(spans))
-    premises = _AskedNames(prompt, clean, question)
+    forms = OtherForms(source.clean, clean)
+    premises = _AskedNames(prompt, clean, question, forms)
     copies = NearCopies(language)
-    acronyms = Acronyms([*source.clean, clean])
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
@@ -370,7 +370,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         )
         near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
         changed = copies.changes(clean[span.start : span.end], frozenset(own_words.roots), near) if near else ()
-        names = [*_names(clean, span, facts.unknown, own, acronyms), *premises.names(span, own_words, own, source.stems)]
+        names = [*_names(clean, span, facts.unknown, own, forms), *premises.names(span, own_words, own, source.stems)]
         names.sort(key=lambda name: name.place.start)
         examined.append(ExaminedSentence(span, facts, (*own, *names), claim, changed))
     return Examined(examined, source)
@@ -382,14 +382,14 @@ def _numbers_in(words: Sequence[Words]) -> Set[str] | None:
     return NUMBER_WORDS.intersection(map(str.lower, written)) if "".join(written).isalnum() else None
 
 
-def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], acronyms: Acronyms) -> Iterator[Claim]:
+def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], forms: OtherForms) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
     capital = [word for word in unknown if word.written[0].isupper()]
     named = [
         word
         for word in capital
-        if is_name(clean, word.start, word.written)
-        or looks_like_name(clean, word.start, word.end, (span.start, span.end), acronyms)
+        if (is_name(clean, word.start, word.written) or looks_like_name(clean, word.start, word.end, (span.start, span.end)))
+        and not forms.has(word.written)
     ]
     covered = Covered(claims) if named else ()
     for word in named:
@@ -415,8 +415,8 @@ _FULL_NAME = re.compile(rf"(?<![\w'’&-])(?<!\bat )(?<!\bof )(?<!\bin )(?<!\bde
 class _AskedNames:
     """The names of people and places that the question has and no document."""
 
-    def __init__(self, prompt: str, response: str, question: Set[str]) -> None:
-        self._prompt, self._response, self._question = prompt, response, question
+    def __init__(self, prompt: str, response: str, question: Set[str], forms: OtherForms) -> None:
+        self._prompt, self._response, self._question, self._forms = prompt, response, question, forms
         self._premises: Premises | None = None
         self._left = _MOST_ASKED
 
@@ -443,7 +443,7 @@ class _AskedNames:
     def _is_name(self, word: Word, first: int, held: Set[str]) -> bool:
         """Whether a word is a name or a month; a surname is one behind another name that the documents do not have either."""
         if word.start > first and word.written[0].isupper() and is_name(self._response, word.start, word.written):
-            return True
+            return not self._forms.has(word.written)
         if word.written.lower() in _MONTHS:
             return _IN_MONTH.search(self._response, max(0, word.start - _BEFORE_MONTH), word.start) is not None
         full = _FULL_NAME.search(self._response, max(0, word.start - _BEFORE_MONTH), word.end)

@@ -34,13 +34,15 @@ _DIRECTLY = (
     r"(?=[ \u00a0]{0,2}(?:pas[ \u00a0])?(?:(?:à|de|des|les?|the|than|d|or equal to|ou égale?s? à)[ \u00a0'’]{1,2})?"
     r"(?:[$€£][ \u00a0]?)?\Z)"
 )
+# "Just under 200" is about 200.
+_ABOUT = r"(?<!just )(?<!slightly )(?<!a little )(?<!a bit )(?<!un peu )(?<!légèrement )(?<!à peine )"
 _UP = (
-    rf"(?:plus d['’eu]\w?|supérieure?s?|dépass\w{{0,6}}|excéd\w{{0,6}}|exceed\w{{0,4}}|more than"
+    rf"{_ABOUT}(?:plus d['’eu]\w?|supérieure?s?|dépass\w{{0,6}}|excéd\w{{0,6}}|exceed\w{{0,4}}|more than"
     rf"|greater than|higher than|au-delà d['’e]"
     rf"|au-dessus d['’e]|upwards of|over|above|>){_DIRECTLY}"
 )
 _DOWN = (
-    rf"(?:moins d['’eu]\w?|inférieure?s?|less than|fewer than|lower than|en dessous d['’e]"
+    rf"{_ABOUT}(?:moins d['’eu]\w?|inférieure?s?|less than|fewer than|lower than|en dessous d['’e]"
     rf"|au-dessous d['’e]|under|below|within|sous|<)"
     rf"{_DIRECTLY}"
 )

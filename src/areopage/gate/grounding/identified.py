@@ -129,6 +129,9 @@ class Identified:
         yield from self._measured(one, value)
         if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
             yield from self._numeral(value)
+        if not one.unit and value and not value % 1000:  # 100,000 may be 100k
+            sought = re.compile(rf"(?<![\w.,]){value // 1000:f}[ \u00a0]?[kK](?!\w)")
+            yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
         if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
             yield from self._measured(one, value / 1000)
 

@@ -2,7 +2,7 @@
 
 A capital inside of a sentence makes a name in French and English, but for adjectives of places and languages, for general words
 of institutions, for headings, and for what begins a quotation, a list or a line. At the beginning of a sentence only a word
-before another name is one. An acronym whose letters begin words of the documents or of the answer is none.
+before another name is one. What the documents have in another form is none.
 """
 
 import re
@@ -35,40 +35,76 @@ _COMMON_WORDS = (
 )
 _COMMON = frozenset(_COMMON_WORDS.split())
 _LINE = 200  # characters on each side of a word in which its line is looked at
-_MOST_ACRONYMS = 30  # of an answer
+_SHORTEST_PLACE = 4  # letters of a place of which another form is looked for
+_MOST_NAMES = 30  # of an answer that are looked for in other forms
+_CAPITALISED = re.compile(r"[A-ZÀ-Þ][^A-ZÀ-Þ]+")
+# What makes an adjective or the name of an inhabitant of the name of a place.
+_OF_PLACE = r"(?:ais(?:e|es)?|ois(?:e|es)?|iens?|iennes?|i?ans?|eans?|ese|ish)"
+_OF_PLACE_END = re.compile(rf"{_OF_PLACE}\Z")
+# "Neo-Babylonian" is an adjective.
+_JOINED = frozenset(
+    ["neo", "néo", "anglo", "franco", "afro", "euro", "indo", "sino", "austro", "greco", "gréco", "judeo", "judéo", "pan"]
+)
 _TITLED = 0.5  # share of a line's long words with a capital from which the line is a heading
 
 
-class Acronyms:
-    """The words that acronyms of an answer may stand for. The work is bounded."""
+class OtherForms:
+    """The names of an answer that the documents have in another form. The work is bounded.
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    | in the answer | in a document |
+    |---|---|
+    | OPCO | opérateur de compétences; the answer may say it, too |
+    | European, York | Europe, new-yorkais |
+    | Amanda, HunterGirl | "ItalieAmanda", Hunter Girl |
+    | Raj | Raaj |
+    """
+
+    def __init__(self, documents: Sequence[str], answer: str) -> None:
         """Args:
-        texts: the documents and the answer.
+        documents: their texts.
         """
-        self._texts = texts
+        self._documents, self._answer = documents, answer
         self._known: dict[str, bool] = {}
 
-    def explained(self, acronym: str) -> bool:
-        """Whether its letters begin words that follow each other; true for what is beyond the bound."""
-        if acronym not in self._known:
-            if len(self._known) >= _MOST_ACRONYMS:
+    def has(self, name: str) -> bool:
+        """Whether they have a name; true for what is beyond the bound."""
+        if name not in self._known:
+            if len(self._known) >= _MOST_NAMES:
                 return True
-            self._known[acronym] = any(_stands_for(acronym, text) for text in self._texts)
-        return self._known[acronym]
+            self._known[name] = self._explained(name) if name.isupper() else self._written(name)
+        return self._known[name]
+
+    def _explained(self, acronym: str) -> bool:
+        pairs = [acronym[at : at + 2] for at in range(0, len(acronym), 2)]
+        parts = [list(acronym), pairs] if len(acronym) in (4, 6) else [list(acronym)]
+        return any(_stands_for(one, text) for one in parts for text in (*self._documents, self._answer))
+
+    def _written(self, name: str) -> bool:
+        if not name.isalpha():
+            return False
+        base = _OF_PLACE_END.sub("", name)
+        forms = [
+            rf"(?<=[a-zà-ÿ]{{4}}){name}",
+            r"(?<![^\W_])" + r"[\W_]{1,2}".join(_CAPITALISED.findall(name) or [name]),
+            r"(?<![^\W_])" + "".join(f"{letter}+" for letter in name),
+            *([rf"(?i:(?<![^\W_]){name}{_OF_PLACE})"] if len(name) >= _SHORTEST_PLACE else ()),
+            *([rf"(?i:(?<![^\W_]){base}(?:[aeoy]|ia|ie)?)"] if base != name and len(base) >= _SHORTEST_PLACE else ()),
+        ]
+        sought = re.compile(rf"(?:{'|'.join(forms)})(?![^\W_])")
+        return any(sought.search(text) is not None for text in self._documents)
 
 
-def looks_like_name(text: str, start: int, end: int, sentence: tuple[int, int], acronyms: Acronyms) -> bool:
+def looks_like_name(text: str, start: int, end: int, sentence: tuple[int, int]) -> bool:
     """Whether a word that the documents do not have is a name."""
     word = text[start:end]
     low = word.lower()
     if len(word) < 3 or not word[0].isupper() or low in _COMMON or _ADJECTIVE.search(low) or any(map(str.isdigit, word)):
         return False
+    if low in _JOINED and text[end : end + 1] == "-":
+        return False
     if start <= sentence[0] + 1:
         return _CAPITAL_NEXT.match(text, end) is not None and not word.isupper() and len(word) > 3
-    if not _BEFORE.search(text, max(0, start - _BEFORE_NAME), start) or _is_heading(text, start):
-        return False
-    return not (word.isupper() and acronyms.explained(word))
+    return _BEFORE.search(text, max(0, start - _BEFORE_NAME), start) is not None and not _is_heading(text, start)
 
 
 def _is_heading(text: str, start: int) -> bool:
@@ -83,7 +119,7 @@ def _is_heading(text: str, start: int) -> bool:
     return sum(word[0].isupper() for word in words) > len(words) * _TITLED
 
 
-def _stands_for(acronym: str, text: str) -> bool:
-    """Whether the letters of an acronym begin words that follow each other; short words may stand between them."""
-    pattern = r"[\W_]{1,3}(?:[^\W_]{1,3}[\W_]{1,3}){0,2}".join(rf"{letter}[^\W_]{{0,24}}" for letter in acronym[:8])
+def _stands_for(parts: Sequence[str], text: str) -> bool:
+    """Whether the parts of an acronym begin words that follow each other; short words may stand between them."""
+    pattern = r"[\W_]{1,3}(?:[^\W_]{1,3}[\W_]{1,3}){0,2}".join(rf"{part}[^\W_]{{0,24}}" for part in parts[:8])
     return re.search(rf"(?<![^\W_]){pattern}", text, re.IGNORECASE) is not None
