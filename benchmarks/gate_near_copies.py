@@ -167,14 +167,14 @@ CHANGES: dict[str, dict[str, list[Change]]] = {
         "condition": [
             dropped(r"\A(?:if|unless) (?!you (?:want|like|wish|would|need))[^,.;]{8,},"),
             dropped(
-                r" (?:if|unless|provided that|as long as) "
+                r"(?<! even)(?<! see)(?<! ask)(?<! know)(?<! determine) (?:if|unless|provided that|as long as) "
                 r"(?!(?:you (?:like|want|wish|need)|necessary|needed|desired|possible))[^,.;]{5,}(?=[.;])"
             ),
             appended(", only if it is requested in writing"),
             appended(" provided that the owner agrees"),
         ],
         "exception": [
-            dropped(r",? ?(?:except|excluding|other than|apart from|with the exception)[^,.;]{3,}(?=[,.;])"),
+            dropped(r",? ?\b(?:except|excluding|other than|apart from|with the exception)\b[^,.;]{3,}(?=[,.;])"),
             appended(", except in summer"),
             appended(", with the exception of minors"),
         ],

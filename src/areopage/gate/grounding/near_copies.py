@@ -229,6 +229,7 @@ def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iter
         said = inside and 2 * len(inside & other.stems) > len(inside)
         if marker.value != _TEMPORAL and values[marker.value] > there[marker.value] and not said:
             yield change
+    temporal = max(0, values[_TEMPORAL] - there[_TEMPORAL])  # those that may stand for a condition of the other
     for marker in other.of(kind):
         clause = other.clause(marker)
         before = [at for at in other.content if at < clause.start][-_BESIDE_CLAUSE:]
@@ -237,7 +238,7 @@ def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iter
         inside = other.stems_in(clause) - beside
         kept = any(_mostly(other, side, own.stems) for side in (before, after))
         dropped = 2 * len(inside & own.stems) <= len(inside)
-        fewer = marker.value != _TEMPORAL and values[marker.value] + values[_TEMPORAL] < there[marker.value]
+        fewer = marker.value != _TEMPORAL and values[marker.value] + temporal < there[marker.value]
         if kept and fewer and (dropped or not values):
             yield change
 
