@@ -48,3 +48,31 @@ def test_an_organisation_a_street_or_a_person_that_no_document_has_is_held(docum
 )
 def test_names_of_the_documents_and_capitals_that_make_no_name_are_delivered(document: str, response: str) -> None:
     assert delivered(response, document)
+
+
+@pytest.mark.parametrize(
+    ("document", "response"),
+    [
+        ("Les langues d'Europe ont des racines communes.", "Les racines sont communes, in European languages."),
+        ("Il est médecin dans des hôpitaux new-yorkais.", "Il est médecin dans des hôpitaux de New York."),
+        ("La part est versée à l'opérateur de compétences.", "La part est versée à l'OPCO."),
+        ("En ItalieAmanda Lear débute en 1978.", "En 1978 débute Amanda Lear."),
+        ("The winner was Hunter Girl of Leeds.", "The winner was HunterGirl of Leeds."),
+        ("The actor is Sourabh Raaj Jain.", "The actor is Sourabh Raj Jain."),
+        ("The Babylonian Empire fell.", "The Neo-Babylonian Empire fell."),
+    ],
+)
+def test_a_name_that_a_document_has_in_another_form_is_delivered(document: str, response: str) -> None:
+    assert check_answer("?", response, [document]).verdict == "deliver"
+
+
+@pytest.mark.parametrize(
+    ("document", "response"),
+    [
+        ("Le contrat est signé à Metz.", "Le contrat est signé avec Lee à Metz."),
+        ("The contract of McDonald was signed.", "The contract was signed with Donald."),
+        ("Le fonds aide l'opération de compensation.", "Le fonds aide l'UNSA."),
+    ],
+)
+def test_a_name_that_only_resembles_words_of_a_document_is_held(document: str, response: str) -> None:
+    assert check_answer("?", response, [document]).verdict != "deliver"

@@ -23,6 +23,39 @@ def decided(response: str, document: str) -> Decision:
 
 
 CASES: list[Case] = [
+    (
+        "thousands",
+        "Silver is given to 100k users.\nSilver: 100,000 users\nGold: 1,000,000 users\nDiamond: 10,000,000 users",
+        ["Silver is given to 100,000 users.", "The Diamond is given at 10 million users."],
+        ["Silver is given to 200,000 users.", "The Diamond is given at 20 million users."],
+    ),
+    ("k", "The award needs 100k users.", ["The award needs 100,000 users."], ["The award needs 110,000 users."]),
+    ("k", "The award weighs 100 kg.", [], ["The award needs 100,000 users."]),
+    (
+        "years",
+        "He finished third in the 2007 -- 08 season.",
+        ["He finished third in the 2007-2008 season."],
+        ["He finished third in the 2008-2009 season."],
+    ),
+    ("years", "The song of December, 1963 was a hit.", ["The song was a hit back in 63."], ["The song was a hit back in 64."]),
+    (
+        "years",
+        "Vers 350 av. J.-C., les Celtes s'installent.",
+        ["Les Celtes s'installent vers 350 av. J.-C."],
+        ["Les Celtes s'installent vers 360 av. J.-C."],
+    ),
+    (
+        "bounds",
+        "The average weight of a man is around 200 pounds.",
+        ["The average weight of a man is just under 200 pounds."],
+        ["The average weight of a man is just under 300 pounds."],
+    ),
+    (
+        "references",
+        "L'accord est versé en application des articles L.2231-5-1 et R.2231-1-1 du Code du travail.",
+        ["L'accord est versé en application des articles L.2231-"],
+        ["L'accord est versé en application des articles L.2232-"],
+    ),
     # separators
     (
         "seps",

@@ -52,6 +52,8 @@ def test_a_sentence_says_what_it_changes(pair: dict[str, str]) -> None:
         ("La prime est versée si le salarié a un an d'ancienneté.", "La prime est versée."),
         ("Le bureau est ouvert chaque jour sauf le dimanche.", "Le bureau est ouvert chaque jour."),
         ("Le stage dure au moins trois mois.", "Le stage dure trois mois."),
+        ("If cornered, the snake strikes when it is touched.", "The snake strikes when it is touched."),
+        ("Si le maire l'accepte, la salle est louée quand elle est libre.", "La salle est louée quand elle est libre."),
         ("You may cancel only within 14 days of delivery.", "You may not cancel within 14 days of delivery."),
     ],
 )

@@ -22,6 +22,8 @@ _GOES_ON = re.compile(r"[ .\u00a0\u202f-]?[0-9]{2,4}(?![0-9])")  # a number in g
 _CODE_GOES_ON = re.compile(r"[-_/.][A-Z]{0,4}[0-9]|[ \u00a0](?=[A-Z0-9]{0,3}[0-9])[A-Z0-9]{2,4}(?!\w)")
 _COUNTRY = re.compile(r"(?:(?:\+|00)[0-9 .()\u00a0-]{1,9}|(?<![0-9])\(?0\)?[ .\u00a0-]?)\Z")
 _BEFORE_COUNTRY = 12  # characters before a telephone number in which its country code stands
+_IN_YEAR = re.compile(r"(?:(?<!\w)(?:in|en|since|depuis)[ \u00a0]['’]?|(?<!\w)['’])\Z")
+_BEFORE_YEAR = 10  # characters
 _IN_THOUSANDS = re.compile(r"[0-9]{1,3}[.,][0-9]{3}")
 _NUMBER = re.compile(
     r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
@@ -131,6 +133,9 @@ class Identified:
             yield from self._numeral(value)
         if not one.unit and value and not value % 1000:  # 100,000 may be 100k
             sought = re.compile(rf"(?<![\w.,]){value // 1000:f}[ \u00a0]?[kK](?!\w)")
+            yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
+        if not one.unit and 10 <= value <= 99 and _IN_YEAR.search(self._response, max(0, one.start - _BEFORE_YEAR), one.start):
+            sought = re.compile(rf"(?<![\w.,-])(?:1[89]|20){value:f}(?![\w%-]|[.,][0-9])")  # "back in 63"
             yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
         if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
             yield from self._measured(one, value / 1000)

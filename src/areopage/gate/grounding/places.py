@@ -210,8 +210,9 @@ def _keys(stated: Figure | Reference) -> list[str]:
     if isinstance(stated.value, str):
         if stated.value.startswith("--"):
             return [key_of(stated.value[-2:])]
-        short = stated.value[2:4]  # 18/06/89, 18.06.89, '89; 1802-85
-        return [stated.value[:4], *(f"{mark}{short}" for mark in ("/.’' " if len(stated.value) > len("2025-06") else "-–"))]
+        short = stated.value[2:4]
+        marks = "/.’' " if len(stated.value) > len("2025-06") else ("-", "–", "- ", "– ")  # 18/06/89, '89; 1802-85, 2007 -- 08
+        return [stated.value[:4], *(f"{mark}{short}" for mark in marks)]
     factors = UNIT_CUES.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
     # 90 minutes may be 1.5 hours.
     values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]
