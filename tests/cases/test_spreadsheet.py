@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import bare_cell, inert_cell
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,8 @@ def test_what_still_starts_like_a_formula_is_a_number(text: str) -> None:
     assert cell in (text, "'" + text)
     if cell.lstrip()[:1] in tuple("=+-@"):
         float(cell)
+
+
+@given(text=st.text(st.sampled_from("=+-@\t\r\n '0123.eE|a"), max_size=8) | st.text())
+def test_the_text_of_a_cell_is_given_back(text: str) -> None:
+    assert bare_cell(inert_cell(text)) == text

@@ -61,6 +61,11 @@ class ColumnPlan(Struct, frozen=True):
     unread: tuple[tuple[int, str], ...]
 
 
+def is_export(names: Sequence[str]) -> bool:
+    """Whether a table of these columns was written by `ledger export` or `monitor export`."""
+    return any(marks <= set(names) for marks, _ in _OF_EXPORTS)
+
+
 def fold_name(name: str) -> str:
     """Strip a column's name of what authors vary: case, accents, spaces, underscores, hyphens, punctuation."""
     return _folded_short(name) if len(name) <= _SHORT_NAME else plain(name).replace(" ", "")

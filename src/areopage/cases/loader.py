@@ -95,7 +95,16 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     return Built(filled, maturity_defaulted=bool(rules.default_maturity) and not maturity, spare_id=spare_id)
 
 
+_TURNS = re.compile(r"""\s*\[\s*\{\s*"(role|content)"\s*:""")
+"""How the JSON of turns begins in a cell of a table."""
+
+
 def _read_prompt(value: Any) -> str | tuple[Turn, ...]:
+    if isinstance(value, str) and _TURNS.match(value):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+            raise ValueError(f"prompt: not valid JSON of turns: {fault}") from fault
     if isinstance(value, list):
         try:
             turns = msgspec.convert(value, tuple[Turn, ...])

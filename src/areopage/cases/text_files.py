@@ -11,6 +11,7 @@ from typing import IO, Any, TextIO
 
 import msgspec
 
+from areopage.cases.columns import is_export
 from areopage.cases.rows import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.text.whole_json import decode_any
@@ -147,7 +148,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
 
     UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one
     that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header, or is one line
-    longer than `MAX_RECORD`.
+    longer than `MAX_RECORD`. In an export of areopage the apostrophe that keeps a cell from being a formula is taken away.
 
     Raises:
         DatasetError: the file is not text, has no header, or holds a record of several lines longer than `MAX_RECORD`.
@@ -163,6 +164,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
         if isinstance(header, BadRow):
             raise DatasetError(f"{path}: the header cannot be read: {header.reason}")
         names = tuple(name.strip() for name in header)
+        guarded = is_export(names)
         for fields in records:
             if isinstance(fields, BadRow):
                 yield fields
@@ -170,7 +172,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
                 reason = f"the row has {len(fields)} fields where the header has {len(names)}"
                 yield BadRow(lines.number, reason, clip("".join(lines.record)))
             else:
-                yield Row(lines.number, names, tuple(fields), lines.first_line)
+                yield Row(lines.number, names, tuple(map(bare_cell, fields) if guarded else fields), lines.first_line)
 
 
 def _records(reader: Iterator[list[str]], lines: _Lines, path: Path) -> Iterator[list[str] | BadRow]:
@@ -306,11 +308,17 @@ def _decoded(line: bytes, number: int, what: str) -> Any:
 def inert_cell(value: Any) -> str:
     """Return the text of a cell; one that would start a formula gets a leading apostrophe.
 
-    A formula starts with `=`, `+`, `-` or `@`, also behind white space; a leading tab or line end is taken for one.
-    A plain number such as `-1.5` stays a number. None is an empty cell.
+    A formula starts with `=`, `+`, `-` or `@`, also behind white space; a leading tab or line end is taken for one. Apostrophes
+    that stand before a formula get a further one, so that `bare_cell` gives the text back. A plain number such as `-1.5` stays a
+    number. None is an empty cell.
     """
     text = "" if value is None else str(value)
-    return f"'{text}" if starts_formula(text) else text
+    return f"'{text}" if starts_formula(text.lstrip("'")) else text
+
+
+def bare_cell(cell: str) -> str:
+    """The text that `inert_cell` has written."""
+    return cell[1:] if cell.startswith("'") and starts_formula(cell.lstrip("'")) else cell
 
 
 def starts_formula(text: str) -> bool:

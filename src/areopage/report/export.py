@@ -37,6 +37,7 @@ TEXTS = (
 )
 AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
 NUMBERS = ("scored", "not_applicable", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
+OF_CASES = ("documents", "metadata")
 _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
 _WHOLE = frozenset(["scored", "not_applicable", "planned", "prompt_tokens", "completion_tokens"])
@@ -71,7 +72,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 def _column_names(criteria: Sequence[str]) -> dict[str, str]:
     """The column of each criterion, by its path: its bare name (exactitude), or the whole path where that would be ambiguous."""
     bare = [path.rpartition(".")[2] for path in criteria]
-    taken = {*TEXTS, *AFTER_SCORES, *NUMBERS, "score_global", "currency"}
+    taken = {*TEXTS, *AFTER_SCORES, *NUMBERS, "score_global", "currency", *OF_CASES}
     return {
         path: name if bare.count(name) == 1 and name not in taken else path for path, name in zip(criteria, bare, strict=True)
     }
@@ -99,7 +100,8 @@ def export_answers(
     shown = (outward(score, policy, max_chars) for score in scores)
     if form != "jsonl":
         names = _column_names(criteria)
-        return write_rows(place, form, _columns(names), (_row(score, names) for score in shown))
+        rows = (_row(score, case, names) for score, case in _with_cases(shown, answers, policy, max_chars))
+        return write_rows(place, form, _columns(names), rows)
     counted = Counted(shown)
     with replacing(place) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
         _write_jsonl(counted, file, answers, policy, max_chars)
@@ -121,7 +123,8 @@ def print_answers(
         _write_jsonl(shown, file, answers, policy, max_chars)
     else:
         names = _column_names(criteria)
-        print_rows(file, form, _columns(names), (_row(score, names) for score in shown))
+        rows = (_row(score, case, names) for score, case in _with_cases(shown, answers, policy, max_chars))
+        print_rows(file, form, _columns(names), rows)
 
 
 class Counted(Generic[Item]):
@@ -137,29 +140,35 @@ class Counted(Generic[Item]):
             yield item
 
 
-def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersById, policy: Policy, max_chars: int) -> None:
-    """Write JSON lines, with the documents and the metadata of answers, so that they can be judged again."""
-    names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
+def _with_cases(
+    scores: Iterable[Evaluation], answers: AnswersById, policy: Policy, max_chars: int
+) -> Iterator[tuple[Evaluation, Case]]:
+    """Scores with the documents and the metadata of their answers, so that these can be judged again."""
     rows = iter(scores)
     while some := list(islice(rows, AT_ONCE)):
         stored = answers([score.id for score in some])
         for score in some:
             answer = stored.get(score.id)
-            case = Case(id="", prompt="") if answer is None else stored_answer(answer, policy, max_chars).case
-            record = {name: getattr(score, name) for name in names} | {
-                "documents": case.documents,
-                "metadata": case.metadata,
-                "criteria": {
-                    one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
-                },
-            }
-            if case.prompt and not isinstance(case.prompt, str):
-                record["prompt"] = case.prompt
-            file.write(msgspec.json.encode(record).decode() + "\n")
+            yield score, Case(id="", prompt="") if answer is None else stored_answer(answer, policy, max_chars).case
+
+
+def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersById, policy: Policy, max_chars: int) -> None:
+    names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
+    for score, case in _with_cases(scores, answers, policy, max_chars):
+        record = {name: getattr(score, name) for name in names} | {
+            "documents": case.documents,
+            "metadata": case.metadata,
+            "criteria": {
+                one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
+            },
+        }
+        if case.prompt and not isinstance(case.prompt, str):
+            record["prompt"] = case.prompt
+        file.write(msgspec.json.encode(record).decode() + "\n")
 
 
 def _columns(criteria: Mapping[str, str]) -> list[Column]:
-    names = [*TEXTS, "score_global", *criteria.values(), *AFTER_SCORES, *NUMBERS, "currency"]
+    names = [*TEXTS, "score_global", *criteria.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
     return [Column(name, _kind(name)) for name in names]
 
 
@@ -170,14 +179,17 @@ def _kind(name: str) -> Kind:
         return "texts"
     if name in _WHOLE:
         return "whole"
+    if name in OF_CASES:
+        return "json"
     return "text" if name in (*TEXTS, *AFTER_SCORES, "currency") else "number"
 
 
-def _row(score: Evaluation, columns: Mapping[str, str]) -> list[Any]:
+def _row(score: Evaluation, case: Case, columns: Mapping[str, str]) -> list[Any]:
     found = {one.criterion: one.score for one in score.criteria}
     texts = [getattr(score, name) for name in TEXTS]
     after = [getattr(score, name) for name in (*AFTER_SCORES, *NUMBERS, "currency")]
-    return [*texts, score.score_global, *(found.get(path) for path in columns), *after]
+    of_case = [getattr(case, name) or None for name in OF_CASES]
+    return [*texts, score.score_global, *(found.get(path) for path in columns), *after, *of_case]
 
 
 def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, Written]:
