@@ -94,7 +94,8 @@ def test_a_judge_that_passes_its_exam_releases_answers(
     asked = ("gate", "check", "--prompt", QUESTION, "--response", ANSWER, "--document", "guide.txt", "--lang", "en")
     refused = command(*asked)
     assert refused.err == (
-        "the gate's judge ollama:fake-a has taken no exam: it can hold answers, not release them (exam: areopage gate qualify)\n"
+        "the gate's judge ollama:fake-a has passed no exam in en, fr: it can hold answers, not release them"
+        " (exam: areopage gate qualify)\n"
     )
     assert "Judge ollama:fake-a: never examined." in refused.out
     assert "it has taken no exam: its word releases no answer (exam: areopage gate qualify)" in refused.out
@@ -140,6 +141,8 @@ def test_a_judge_that_fails_in_one_language_releases_answers_in_the_other_alone(
     assert exam.code == 1
     assert "en: provisionally qualified" in exam.err
     assert "fr: not qualified: the gate delivers nothing on the judge's word" in exam.err
+    told = command("gate", "check", "--prompt", QUESTION, "--response", ANSWER).err
+    assert told.startswith("the gate's judge ollama:fake-a has passed no exam in fr: it can hold answers, not release them")
     assert [(one.verdict, one.judge and one.judge.standing) for one in (gate(), gate(ENGLISH))] == [
         ("human_review", "failed"),
         ("deliver", "provisional"),
@@ -193,6 +196,21 @@ def test_the_plan_states_what_an_exam_costs_and_asks_nothing(
         assert f"72 gold rows (72 in {language})" in plan.err
     assert plan.err.count("plan: at most 287 calls") == len(LANGUAGES)
     assert server.calls == []
+
+
+def test_qualify_names_the_command_for_the_judge_of_the_gate(command: Command) -> None:
+    assert "areopage gate qualify" in command("qualify", "rag_grounding", "--judge", "ollama:fake-a").refused()
+
+
+def test_a_ledger_with_an_exam_of_the_gates_judge_is_intact(
+    command: Command, server: FakeServer, gate: Callable[..., Decision]
+) -> None:
+    server.judge = right
+    assert command(*QUALIFY, "--lang", "fr").code == 0
+    gate()
+    verified = command("verify")
+    assert verified.code == 0, verified.out
+    assert command("ledger", "check").code == 0
 
 
 def test_a_gate_without_a_judge_is_told_how_to_name_one(command: Command) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, Place, Reason, ReasonCode
+from areopage.gate.records import AskedJudge, Decision, JudgeTrust, Place, Reason, ReasonCode
 from areopage.locales import one_line
 from areopage.report.gate.decisions import explain, verdict_text
 
@@ -70,3 +70,28 @@ def test_a_foreign_text_is_one_clipped_line() -> None:
     assert one_line("a\nb\t\x00c") == "a b c"
     assert one_line("x" * 1000, 10) == "x" * 9 + "…"
     assert one_line(" " * 1000 + "x", 10).endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("standing", "english", "french"),
+    [
+        ("unexamined", "it has taken no exam: its word releases no answer (exam: x)", "il n’a été soumis à aucun examen"),
+        ("failed", "it failed its exam: its word releases no answer (exam: x)", "il a échoué à son examen"),
+        (
+            "accepted",
+            "and the configuration accepts its word (exam: x)",
+            "la configuration accepte son avis",
+        ),
+    ],
+)
+def test_a_judge_without_a_passed_exam_is_named_with_the_command_that_examines_it(
+    standing: JudgeTrust, english: str, french: str
+) -> None:
+    import msgspec
+
+    reason = Reason(code="unexamined_judge", decisive=True, place=Place(start=0, end=3, text="The"), sentence=0)
+    asked = AskedJudge(name="a", model="ollama:a", standing=standing, examine_with="x")
+    told = msgspec.structs.replace(with_reason(reason), judge=asked)
+    assert english in explain(told, "en")[0]
+    assert french in explain(told, "fr")[0]
+    assert "ollama:a" in verdict_text(told, "en")

@@ -30,6 +30,7 @@ from areopage.trust.exam import ExamResult, run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, agreed_exam, check_exam, exam_size, prepare_exam
 
 FORMATS = ("text", "json")
+GATE_SUITE = "rag_grounding"
 HEADINGS = (
     *("criterion", "state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits"),
 )
@@ -87,6 +88,8 @@ def qualify(
     The same command resumes an interrupted exam or round: the ledger keeps every call.
     """
     one_of("--format", form, FORMATS)
+    if suite == GATE_SUITE:
+        raise UserError("the judge of the gate is that of rag.grey_band in areopage.yml: examine it with areopage gate qualify")
     if canary and (criteria is not None or floors or lang or passes is not None or limit):
         raise UserError(
             "--canary asks the rows of exam.canary of the suite: leave out --criteria, --floors, --lang, --passes and --limit"

@@ -15,7 +15,7 @@ from areopage.cases.records import Case, Document
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import load_registry
-from areopage.errors import ModelError
+from areopage.errors import ModelError, name_list
 from areopage.gate.records import AskedJudge, Decision, JudgeTrust, SentenceJudgment
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.opening import open_judge
@@ -164,14 +164,22 @@ class SentenceJudge:
         )
 
     def exam_remark(self) -> str:
-        """What users should know before the judge is asked; "" where its model has passed an exam. Calls no model."""
-        judge, exams = self._judge.judge, [] if self._ledger is None else Qualifications(self._ledger).list(suite=SUITE)
-        own = [one for one in exams if one.whole and one.model == str(judge.reference)]
-        if own and own[-1].state == "qualified":
+        """What users should know before the judge is asked; "" where its model has passed an exam in each language.
+
+        It calls no model.
+        """
+        reference = str(self._judge.judge.reference)
+        exams = [] if self._ledger is None else Qualifications(self._ledger).list(suite=SUITE)
+        own = [one for one in exams if one.whole and one.model == reference]
+        states = {language: one.state for one in own for language in one.languages}  # the latest of each language
+        lacking = [language for language in LANGUAGES if states.get(language) != "qualified"]
+        if not lacking:
             return ""
-        known = "failed its exam" if own else "has taken no exam"
-        may = "the configuration accepts its word" if self._accepted and not own else "it can hold answers, not release them"
-        return f"the gate's judge {judge.reference} {known}: {may} (exam: {self._judge.examine_with})"
+        accepted = self._accepted and not any(language in states for language in lacking)
+        may = "the configuration accepts its word" if accepted else "it can hold answers, not release them"
+        return (
+            f"the gate's judge {reference} has passed no exam in {name_list(lacking)}: {may} (exam: {self._judge.examine_with})"
+        )
 
     def _trust(self, panel: Panel) -> JudgeTrust:
         """What the judge's word is worth now."""
@@ -181,8 +189,8 @@ class SentenceJudge:
         (standing,) = Qualifications(self._ledger).standings(panel.judges, panel.criteria)
         if standing.state == "qualified":
             return "provisional" if standing.provisional else "examined"
-        failed_otherwise = any(one.failed_otherwise for one in standing.criteria)
-        return "failed" if standing.state in ("not_qualified", "drifted") or failed_otherwise else insisted
+        failed = any(one.state in ("not_qualified", "drifted") or one.failed_otherwise for one in standing.criteria)
+        return "failed" if failed else insisted
 
     def _asked(self, trust: JudgeTrust) -> AskedJudge:
         """The judge as a decision names it."""
