@@ -8,7 +8,6 @@ rounds, and the ratios are printed. One JSON line per latency; skipped where the
 
 import argparse
 import asyncio
-import gc
 import json
 import os
 import resource
@@ -29,7 +28,6 @@ from areopage.bench.execution.start import begin_run, prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import view_run
 from areopage.bench.run_folder import run_folder
-from areopage.cli.main import COLLECT_AFTER
 from areopage.ledger.store import Ledger
 from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection
@@ -122,7 +120,6 @@ def main() -> None:
     if not MOCK.is_file():
         print(json.dumps({"benchmark": "jury_calls", "skipped": f"the mock server {MOCK.name} is not there"}))
         return
-    gc.set_threshold(*COLLECT_AFTER)
     if given.openai:
         print(json.dumps(beside_openai(given.rounds, given.peers)))
         return

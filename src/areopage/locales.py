@@ -16,8 +16,6 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from areopage.kept import kept_file
-
 MESSAGES_FILE = Path(__file__).with_name("locale_messages.yml")
 REMARKS_FILE = Path(__file__).with_name("remark_messages.yml")
 LANGUAGES = ("en", "fr")
@@ -218,8 +216,8 @@ def _read(code: str, files: tuple[Path, ...]) -> Locale:
 
 
 def _messages_of(path: Path) -> dict[str, Any]:
-    text = path.read_bytes()
-    return kept_file(path, text, dict[str, Any], lambda: yaml.load(text, _LOADER))  # noqa: S506 - both loaders are safe ones
+    found: dict[str, Any] = yaml.load(path.read_bytes(), _LOADER)  # noqa: S506 - both loaders are safe ones
+    return found
 
 
 class Note(Struct, frozen=True):

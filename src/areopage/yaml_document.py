@@ -11,8 +11,8 @@ from msgspec import Struct
 from yaml.composer import Composer
 
 from areopage.errors import ConfigError
-from areopage.kept import PACKAGE, kept_file
 
+_PACKAGE = Path(__file__).parent
 KeyPath = tuple[str, ...]
 MAX_BYTES = 4_000_000
 MAX_VALUES = 1_000_000
@@ -69,19 +69,7 @@ def read_yaml(path: Path, *, may_be_empty: bool = False) -> YamlDocument:
         raise ConfigError("not UTF-8 text: save it as UTF-8", path=path) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path=path) from None
-    read = kept_file(path, content, _Read, lambda: _Read.of(parse_yaml(text, path, may_be_empty=may_be_empty)))
-    return YamlDocument(path=path, data=read.data, lines=read.lines)
-
-
-class _Read(Struct, frozen=True, array_like=True):
-    """A document as it is kept."""
-
-    data: dict[str, Any]
-    lines: dict[KeyPath, int]
-
-    @classmethod
-    def of(cls, document: YamlDocument) -> "_Read":
-        return cls(document.data, document.lines)
+    return parse_yaml(text, path, may_be_empty=may_be_empty)
 
 
 def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocument:
@@ -215,6 +203,6 @@ def _note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path:
 
 def leads_out(folder: Path, path: Path) -> bool:
     """Whether a path leads out of a folder, also by links; the package's own files may be links into an installer's cache."""
-    if PACKAGE in folder.absolute().parents and ".." not in path.parts:
+    if _PACKAGE in folder.absolute().parents and ".." not in path.parts:
         return not path.absolute().is_relative_to(folder.absolute())
     return not path.resolve().is_relative_to(folder.resolve())

@@ -156,20 +156,6 @@ command()
     assert [line for line in done.out.splitlines() if line in ("late", "at exit")] == ["late", "at exit"]
 
 
-def test_no_object_is_searched_for_reference_cycles_at_the_end_of_a_command(command: Command) -> None:
-    """The interpreter would look at every object several times, which takes a fifth of a short run."""
-    script = """
-import atexit, gc, sys
-atexit.register(lambda: print(len(gc.get_objects())))  # the last of these functions
-from areopage.cli.main import main
-sys.argv = ["areopage", *sys.argv[1:]]
-main()
-"""
-    done = ended(command.start("suites", "list", interpreter=("-c", script)))
-    assert done.code == 0, done.err
-    assert int(done.out.splitlines()[-1]) < 100
-
-
 def leaves(group: LazyGroup) -> Iterator[tuple[str, str]]:
     """The help of each command, as its group lists it and as it has it itself."""
     for below in group.groups.values():

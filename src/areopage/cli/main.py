@@ -1,14 +1,11 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
-import atexit
 import codecs
 import errno
-import gc
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn
@@ -21,11 +18,6 @@ from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
 from areopage.version import __version__
 
-COLLECT_AFTER = (50_000, 20, 50)
-"""When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
-processor time of a run: imports and calls make many objects, and few cycles."""
-FIRST_COLLECT_AFTER = 300_000
-"""When it first does so: what a command imports, about 150,000 objects, lives until the end."""
 ONE_THREAD_OF_ALGEBRA = ("OPENBLAS_NUM_THREADS", "1")
 """numpy's linear algebra begins a thread for each core, which spins while it waits for work: it takes a tenth of a second of each
 run, whose matrices are small. With one thread all digits are the same however many cores there are."""
@@ -392,8 +384,7 @@ def main() -> None:
     os.environ.setdefault(*ONE_THREAD_OF_ALGEBRA)
     _mark_what_cannot_be_shown()
     try:
-        with _collecting_less():
-            code = app(standalone_mode=False)
+        code = app(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as usage:
         usage.show()
@@ -427,25 +418,6 @@ def _told(fault: OSError) -> str:
     if fault.filename:
         return f"{fault.filename}: {fault.strerror}"
     return f"the output cannot be written: {fault.strerror}" if fault.errno in _NO_SPACE else str(fault)
-
-
-@contextmanager
-def _collecting_less() -> Iterator[None]:
-    """Let Python look for reference cycles less often, still less among what is imported, and not at the end of the process."""
-
-    def first(phase: str, _: Mapping[str, int]) -> None:
-        if phase == "stop":
-            gc.callbacks.remove(first)
-            gc.set_threshold(*COLLECT_AFTER)
-
-    gc.set_threshold(FIRST_COLLECT_AFTER, *COLLECT_AFTER[1:])
-    gc.callbacks.append(first)
-    atexit.register(gc.freeze)  # the interpreter would look at all objects several times: a fifth of a short run
-    try:
-        yield
-    finally:
-        if first in gc.callbacks:
-            gc.callbacks.remove(first)
 
 
 def _complain(message: str) -> NoReturn:

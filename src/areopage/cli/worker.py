@@ -176,10 +176,8 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     from areopage.bench.fleet.work import work_on
     from areopage.bench.run_folder import run_folder
     from areopage.bench.spec import spec_of
-    from areopage.cli.memory import share_one_pool
     from areopage.cli.progress.run_display import PlainProgress
 
-    share_one_pool()
     hurried = threading.Event()
     with open_ledger(config) as ledger, stop_signals(hurried.set) as stopping:
         _watch_parent(stopping.set)

@@ -3,24 +3,21 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy
 from sqlalchemy import (
     URL,
     Column,
     Connection,
-    Dialect,
     Engine,
     MetaData,
     String,
     Table,
     create_engine,
-    create_mock_engine,
     event,
     insert,
     inspect,
@@ -35,8 +32,6 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
 from areopage.file_lock import held
-from areopage.kept import kept
-from areopage.ledger import answer_tables, schema
 from areopage.ledger.answer_tables import QUALITY_VIEW, name_conditions
 from areopage.ledger.schema import REVISION, ledger_meta, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
@@ -189,8 +184,8 @@ def _upgrade(engine: Engine) -> None:
 
 def create_tables(connection: Connection) -> None:
     """Create every table of the newest revision in an empty database."""
-    for statement in _table_statements(connection.dialect):
-        connection.exec_driver_sql(statement)
+    name_conditions(connection.dialect.name)
+    metadata.create_all(connection, checkfirst=False)
     create_search_table(connection)
     connection.execute(text(QUALITY_VIEW))
 
@@ -224,33 +219,9 @@ def refuse_newer(place: str, revision: str | None) -> None:
         raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")
 
 
-def _table_statements(dialect: Dialect) -> Sequence[str]:
-    """The statements that create the tables and their indexes; SQLAlchemy writes them slower than SQLite carries them out."""
-
-    def written() -> list[str]:
-        found: list[str] = []
-        name_conditions(dialect.name)
-        metadata.create_all(
-            create_mock_engine(f"{dialect.name}://", lambda part, *_: found.append(str(part.compile(dialect=dialect)))),
-            checkfirst=False,
-        )
-        return found
-
-    return kept(f"tables of {dialect.name}", _made_of(), list[str], written)
-
-
-def _made_of() -> bytes:
-    """What tables depend on, beside what they are kept for: their definitions, and SQLAlchemy's version."""
-    return b"".join((sqlalchemy.__version__.encode(), *(Path(str(one.__file__)).read_bytes() for one in (schema, answer_tables))))
-
-
 @cache
 def tables_digest() -> str:
     """Digest of the tables and their columns, by which a ledger of another state of the program is told."""
-    return kept("tables", _made_of(), str, _tables_digest)
-
-
-def _tables_digest() -> str:
     tables = sorted(metadata.tables.items())
     return digest_of(
         [[str(name), [[str(one.name), str(one.type), one.nullable] for one in table.columns]] for name, table in tables]

@@ -17,7 +17,6 @@ from markupsafe import Markup
 
 from areopage.locales import Locale
 from areopage.report.charts import bar_chart, interval_axis, interval_mark, trend_chart
-from areopage.report.compiled import CompiledTemplates
 from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Point, Report, Span, TrendChart
 from areopage.report.replacing import replacing
 from areopage.version import __version__
@@ -29,7 +28,6 @@ SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".jso
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
 _LANGUAGES_KEPT = 8
-_MARKDOWN = ("report.md.j2",)
 """Templates that need the filters of Markdown."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -92,18 +90,9 @@ def environment(templates: Path | Sequence[Path], locale: Locale) -> Environment
     return made
 
 
-def compile_page(locale: Locale) -> None:
-    """Compile the templates of a page, which are kept, before there is a report."""
-    made = _page_template(locale).environment
-    for name in made.list_templates(filter_func=lambda name: name not in _MARKDOWN):
-        made.get_template(name)
-
-
 @lru_cache(maxsize=_LANGUAGES_KEPT)
 def _page_template(locale: Locale) -> Template:
-    made = environment(TEMPLATES, locale)
-    made.bytecode_cache = CompiledTemplates(locale.code)
-    return made.get_template("report.html.j2")
+    return environment(TEMPLATES, locale).get_template("report.html.j2")
 
 
 @lru_cache(maxsize=_LANGUAGES_KEPT)

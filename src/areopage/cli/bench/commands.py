@@ -320,10 +320,8 @@ def rescore(
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     from areopage.bench.run_folder import run_folder
     from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.cli.memory import keep_large_blocks
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
-    keep_large_blocks()
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         found = opened.run(run)

@@ -17,7 +17,6 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.run_folder import folder_of, run_folder
 from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.memory import keep_large_blocks
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
@@ -125,7 +124,6 @@ def report(
     ledger: LedgerOption = None,
 ) -> None:
     """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
-    keep_large_blocks()
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         if pages:

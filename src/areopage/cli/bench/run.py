@@ -14,11 +14,9 @@ from areopage.app.config import find_config
 from areopage.bench.execution.start import (
     begin_run,
     carry_on,
-    carry_on_part,
     prepare_benchmark,
     reopen_run,
     resumed_since,
-    settle,
     unfinished_run,
 )
 from areopage.bench.planning.budget import budget_of, spent_by
@@ -27,13 +25,11 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
-from areopage.cli.bench.ahead import PreparingTheEnd
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.memory import give_back, share_one_pool
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
@@ -75,7 +71,6 @@ def run_new(
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
-    share_one_pool()
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).shared)
@@ -153,7 +148,6 @@ def resume_run(
     Returns, raises:
         As `run_new`.
     """
-    share_one_pool()
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         if fleet and run.finished_at is None:
@@ -239,11 +233,7 @@ def _go_on(
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), progress(spec, spent) as display:
-                observers = Observers([display, log, PreparingTheEnd(spec.language)])
-                open_calls = carry_on_part(run, spec, ledger, observers, folder, budget=limit)
-                ledger.engine.dispose()  # the calls' connections hold pages and statements; others are opened
-                give_back()
-                view = settle(run, open_calls, ledger)
+                view = carry_on(run, spec, ledger, Observers([display, log]), folder, budget=limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
