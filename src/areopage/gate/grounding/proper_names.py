@@ -7,6 +7,9 @@ before another name is one. What the documents have in another form is none.
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
+
+from areopage.text.folding import lower_case, starts_of
 
 _BEFORE = re.compile(r"[^\W_][,;]?[ \u00a0](?:[dlnsDLNS]['’]|[Qq]u['’])?\Z|[^\W_][ \u00a0]&[ \u00a0]\Z")
 _BEFORE_NAME = 8  # characters
@@ -39,8 +42,8 @@ _SHORTEST_PLACE = 4  # letters of a place of which another form is looked for
 _MOST_NAMES = 30  # of an answer that are looked for in other forms
 _CAPITALISED = re.compile(r"[A-ZÀ-Þ][^A-ZÀ-Þ]+")
 # What makes an adjective or the name of an inhabitant of the name of a place.
-_OF_PLACE = r"(?:ais(?:e|es)?|ois(?:e|es)?|iens?|iennes?|i?ans?|eans?|ese|ish)"
-_OF_PLACE_END = re.compile(rf"{_OF_PLACE}\Z")
+_OF_PLACE = re.compile(r"(?:ais(?:e|es)?|ois(?:e|es)?|iens?|iennes?|i?ans?|eans?|ese|ish)(?![^\W_])")
+_PLACE = re.compile(r"(?:[aeoy]|ia|ie)?(?![^\W_])")  # what a place ends with whose adjective has lost it
 # "Neo-Babylonian" is an adjective.
 _JOINED = frozenset(
     ["neo", "néo", "anglo", "franco", "afro", "euro", "indo", "sino", "austro", "greco", "gréco", "judeo", "judéo", "pan"]
@@ -56,15 +59,18 @@ class OtherForms:
     | OPCO | opérateur de compétences; the answer may say it, too |
     | European, York | Europe, new-yorkais |
     | Amanda, HunterGirl | "ItalieAmanda", Hunter Girl |
-    | Raj | Raaj |
     """
 
     def __init__(self, documents: Sequence[str], answer: str) -> None:
         """Args:
         documents: their texts.
         """
-        self._documents, self._answer = documents, answer
+        self._text, self._answer = "\n".join(["", *documents, ""]), answer
         self._known: dict[str, bool] = {}
+
+    @cached_property
+    def _low(self) -> str:
+        return lower_case(self._text)
 
     def has(self, name: str) -> bool:
         """Whether they have a name; true for what is beyond the bound."""
@@ -77,21 +83,22 @@ class OtherForms:
     def _explained(self, acronym: str) -> bool:
         pairs = [acronym[at : at + 2] for at in range(0, len(acronym), 2)]
         parts = [list(acronym), pairs] if len(acronym) in (4, 6) else [list(acronym)]
-        return any(_stands_for(one, text) for one in parts for text in (*self._documents, self._answer))
+        return any(_stands_for(one, text) for one in parts for text in (self._text, self._answer))
 
     def _written(self, name: str) -> bool:
-        if not name.isalpha():
-            return False
-        base = _OF_PLACE_END.sub("", name)
-        forms = [
-            rf"(?<=[a-zà-ÿ]{{4}}){name}",
-            r"(?<![^\W_])" + r"[\W_]{1,2}".join(_CAPITALISED.findall(name) or [name]),
-            r"(?<![^\W_])" + "".join(f"{letter}+" for letter in name),
-            *([rf"(?i:(?<![^\W_]){name}{_OF_PLACE})"] if len(name) >= _SHORTEST_PLACE else ()),
-            *([rf"(?i:(?<![^\W_]){base}(?:[aeoy]|ia|ie)?)"] if base != name and len(base) >= _SHORTEST_PLACE else ()),
-        ]
-        sought = re.compile(rf"(?:{'|'.join(forms)})(?![^\W_])")
-        return any(sought.search(text) is not None for text in self._documents)
+        parts = _CAPITALISED.findall(name)
+        if len(parts) > 1 and " ".join(parts) in self._text:
+            return True
+        before = (self._text[max(0, start - _SHORTEST_PLACE) : start] for start in starts_of(name, self._text, _MOST_NAMES))
+        if any(letters.isalpha() and letters.islower() for letters in before):  # a space is lost
+            return True
+        low = name.lower()
+        base = _OF_PLACE.sub("", low)
+        ends = _OF_PLACE if base == low else _PLACE
+        return len(base) >= _SHORTEST_PLACE and any(
+            not self._low[start - 1].isalnum() and ends.match(self._low, start + len(base))
+            for start in starts_of(base, self._low, _MOST_NAMES)
+        )
 
 
 def looks_like_name(text: str, start: int, end: int, sentence: tuple[int, int]) -> bool:
