@@ -269,6 +269,22 @@ def test_a_decision_asks_what_the_exam_asked_so_that_nothing_is_asked_twice(
     assert len(server.calls) == calls
 
 
+def test_the_command_names_the_configuration_and_the_ledger_where_they_are_not_the_usual_ones(
+    command: Command, server: FakeServer, gate: Callable[..., Decision]
+) -> None:
+    server.judge = right
+    write_config(command.folder, gate=GATE, rag={"grey_band": BAND}).rename(command.folder / "bank.yml")
+    (command.folder / "guide.txt").write_text(DOCUMENTS[0].text, encoding="utf-8")
+    Ledger.open(command.folder / "other.db").close()
+    asked = ("gate", "check", "--prompt", QUESTION, "--response", ANSWER, "--document", "guide.txt", "--json")
+    chosen = {"AREOPAGE_CONFIG": "bank.yml", "AREOPAGE_LEDGER": "other.db"}
+    elsewhere = Command(command.folder, command.environment | chosen)
+    named = json.loads(elsewhere(*asked).out)["judge"]["examine_with"]
+    assert named == "areopage gate qualify --config bank.yml --ledger other.db"
+    assert command(*named.split()[1:], "--yes").code == 0
+    assert json.loads(elsewhere(*asked).out)["verdict"] == "deliver"
+
+
 def test_standing_in_the_json_of_a_decision(command: Command, server: FakeServer, gate: Callable[..., Decision]) -> None:
     server.judge = right
     (command.folder / "guide.txt").write_text(DOCUMENTS[0].text, encoding="utf-8")

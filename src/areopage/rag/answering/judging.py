@@ -58,15 +58,10 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 
 class ConfiguredJudge(Struct, frozen=True, kw_only=True):
-    """The judge of a configuration, and how its model is reached.
-
-    Args:
-        examine_with: the command that examines it.
-    """
+    """The judge of a configuration, and how its model is reached."""
 
     judge: Judge
     settings: ModelSettings
-    examine_with: str
 
     def panel(self, language: str, criterion: Criterion) -> Panel:
         """The judge with the criterion in a language."""
@@ -95,6 +90,7 @@ class SentenceJudge:
         sentences: int,
         seconds: float,
         unexamined: Literal["hold", "deliver"] = "hold",
+        examine_with: str = "",
     ) -> None:
         """Use this judge with the bundled criterion in the answer's language.
 
@@ -103,8 +99,9 @@ class SentenceJudge:
             sentences: the largest number of sentences of an answer; the most doubtful ones.
             seconds: how long all of them may take together.
             unexamined: what a judge that took no exam may do.
+            examine_with: the command that examines it.
         """
-        self._judge = judge
+        self._judge, self._examine_with = judge, examine_with
         self._accepted = unexamined == "deliver"
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds
         self._unkept = NoJudgments()
@@ -177,9 +174,7 @@ class SentenceJudge:
             return ""
         accepted = self._accepted and not any(language in states for language in lacking)
         may = "the configuration accepts its word" if accepted else "it can hold answers, not release them"
-        return (
-            f"the gate's judge {reference} has passed no exam in {name_list(lacking)}: {may} (exam: {self._judge.examine_with})"
-        )
+        return f"the gate's judge {reference} has passed no exam in {name_list(lacking)}: {may} (exam: {self._examine_with})"
 
     def _trust(self, panel: Panel) -> JudgeTrust:
         """What the judge's word is worth now."""
@@ -196,7 +191,7 @@ class SentenceJudge:
         """The judge as a decision names it."""
         judge = self._judge.judge
         passed = trust in ("examined", "provisional")
-        command = "" if passed else self._judge.examine_with
+        command = "" if passed else self._examine_with
         return AskedJudge(name=judge.name, model=str(judge.reference), standing=trust, examine_with=command)
 
     async def aclose(self) -> None:
@@ -265,7 +260,14 @@ def open_sentence_judge(
     judge, section = configured_judge(config, environment, window), config.section.grey_band
     if judge is None or section is None:
         return None
-    return SentenceJudge(judge, ledger, sentences=section.sentences, seconds=section.seconds, unexamined=section.unexamined)
+    return SentenceJudge(
+        judge,
+        ledger,
+        sentences=section.sentences,
+        seconds=section.seconds,
+        unexamined=section.unexamined,
+        examine_with=exam_command(config, ledger),
+    )
 
 
 def configured_judge(config: RagConfig, environment: Mapping[str, str], window: int) -> ConfiguredJudge | None:
@@ -306,11 +308,19 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
         passes=(options,),
         price=price_of(named.price if named else None),
     )
-    return ConfiguredJudge(judge=judge, settings=settings, examine_with=exam_command(config))
+    return ConfiguredJudge(judge=judge, settings=settings)
 
 
-def exam_command(config: RagConfig) -> str:
-    """The command that examines the judge of a configuration file, as a shell takes it."""
-    path = config.document.path if config.document is not None else None
-    named = () if path is None or str(path) == CONFIG_FILE else ("--config", str(path))
-    return shlex.join(("areopage", "gate", "qualify", *named))
+def exam_command(config: RagConfig, ledger: Ledger | None) -> str:
+    """The command that examines the judge of a configuration file, as a shell takes it.
+
+    Args:
+        ledger: the one that is open; it is named, without a password, where another place than the file's was chosen.
+    """
+    document, words = config.document, ["areopage", "gate", "qualify"]
+    if document is not None and str(document.path) != CONFIG_FILE:
+        words += ["--config", str(document.path)]
+    in_file = "" if document is None else document.data.get("ledger") or ""
+    if ledger is not None and config.shared.ledger != in_file:
+        words += ["--ledger", ledger.place]
+    return shlex.join(words)
