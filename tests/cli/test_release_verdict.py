@@ -74,6 +74,7 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
         "release: PASS, provisional. Every floor of the suite is met; "
         "judges provisionally qualified: no person has checked the gold set."
     )
+    assert "never examined" not in shown, "judges that took the exam on the floors are examined in part"
     again = command(*run)
     assert (again.code, "release: PASS, provisional." in again.out) == (0, True)
     assert "not examined" not in again.err

@@ -411,12 +411,12 @@ def _health_table(view: RunView) -> Table:
     some_waived = any(health.outcomes["not_applicable"] for health in view.health)
     waived = ("n/a",) if some_waived else ()
     table = plain_table("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost")
-    standings = {standing.judge: standing.state for standing in view.standings}
+    standings = {standing.judge: STATES[standing.word] for standing in view.standings}
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)
         table.add_row(
             Text(health.judge),
-            standings[health.judge].replace("_", " "),
+            standings[health.judge],
             f"{health.outcomes['scored']}/{health.planned}",
             *((str(health.outcomes["not_applicable"]),) if some_waived else ()),
             failed or "0",
