@@ -59,6 +59,15 @@ def reason_of(text: str, finish_reason: str = "stop", scale: Scale = SCALE) -> s
     return outcome.reason
 
 
+@pytest.mark.parametrize("text", ['{"Score": 4}', '{" SCORE ": 4}', '"{\\"score\\": 4}"'])
+def test_a_key_in_another_case_and_an_object_written_as_text_are_read(text: str) -> None:
+    assert score_of(text) == 4
+
+
+def test_a_second_score_under_a_key_in_another_case_is_no_verdict() -> None:
+    assert score_of('{"score": 4, "Score": 2}') is None
+
+
 def test_a_plain_object_is_read_strictly_with_all_it_says() -> None:
     reading = read(f" \n{GOOD}\n")
     assert reading.outcome == Scored(score=4, explanation="It is kind.", evidence=("hello",))
@@ -120,6 +129,11 @@ def test_broken_objects_with_one_plain_score_are_repaired_and_say_so(text: str) 
         ('" 4 "', SCALE, 4),
         ('"4,5"', SCALE, 4.5),
         ('"4/5"', SCALE, 4),
+        ('"4 out of 5"', SCALE, 4),
+        ('"4,0 sur 5"', SCALE, 4),
+        ('"+4"', SCALE, 4),
+        ('"4."', SCALE, 4),
+        ('"４／５"', SCALE, 4),
         ('"4 / 5.0"', SCALE, 4),
         ('"7/10"', TEN, 7),
         ('"4/10"', SCALE, None),

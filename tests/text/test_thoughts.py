@@ -19,6 +19,15 @@ BLOCKS = (
     f"<thinking>{HIDDEN}</thinking>",
     f"<thinking>{HIDDEN}</think>",
     f"<thought>{HIDDEN}</thought>",
+    f"<inner_thoughts>{HIDDEN}</inner_thoughts>",
+    f"<chain_of_thought>{HIDDEN}</chain_of_thought>",
+    f"<mm:think>{HIDDEN}</mm:think>",
+    f"<reasoning_content>{HIDDEN}</reasoning_content>",
+    f"<internal_monologue>{HIDDEN}</internal_monologue>",
+    f"<pensée>{HIDDEN}</pensée>",
+    f"<start_of_thought>{HIDDEN}<end_of_thought>",
+    f"&lt;think&gt;{HIDDEN}&lt;/think&gt;",
+    f"[REASONING]{HIDDEN}[/REASONING]",
     f"<reasoning>{HIDDEN}</reasoning>",
     f"<seed:think>{HIDDEN}</seed:think>",
     f"＜think＞{HIDDEN}＜/think＞",
@@ -27,6 +36,11 @@ BLOCKS = (
     f"<|START_THINKING|>{HIDDEN}<|END_THINKING|>",
     f"<|begin_of_thought|>{HIDDEN}<|end_of_thought|>",
     f"<unused94>thought\n{HIDDEN}<unused95>",
+    f"<|begin_of_reasoning|>{HIDDEN}<|end_of_reasoning|>",
+    f"<|thought_begin|>{HIDDEN}<|thought_end|>",
+    f"<|inner_prefix|>{HIDDEN}<|inner_suffix|>",
+    f"<|channel>thought\n{HIDDEN}<channel|>",
+    f"<|im_start|>think\n{HIDDEN}<|im_end|>",
     f"{HIDDEN}</think>\n",
     f"<|channel|>analysis<|message|>{HIDDEN}<|end|><|start|>assistant<|channel|>final<|message|>",
     f"<|channel|>analysis<|message|>{HIDDEN}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
@@ -45,10 +59,25 @@ def test_what_stands_behind_the_thoughts_is_the_answer(block: str, judge: bool) 
     assert HIDDEN in parts.thoughts, "nothing of the text is lost"
 
 
-@pytest.mark.parametrize("block", BLOCKS[:3] + BLOCKS[5:16])
+@pytest.mark.parametrize("block", BLOCKS[:3] + BLOCKS[5:30])
 def test_thoughts_within_and_behind_an_answer_are_no_part_of_it(block: str) -> None:
     parts = split_thoughts(f"Before. {block} Between. {block} Behind.")
     assert parts.answer.split() == ["Before.", "Between.", "Behind."]
+
+
+@pytest.mark.parametrize("name", ["réflexion", "plan", "details", "brouillon", "step-1", "x:y"])
+def test_a_block_of_any_name_before_a_judge_s_verdict_is_thoughts(name: str) -> None:
+    assert split_thoughts(f"<{name}>{HIDDEN}</{name}>{ANSWER}", judge=True).answer == ANSWER
+    assert split_thoughts(f"\n[{name}]{HIDDEN}[/{name}]{ANSWER}", judge=True).answer == ANSWER
+    open_block = split_thoughts(f'<{name} type="a">{HIDDEN}', judge=True)
+    assert (open_block.answer, open_block.state) == ("", "open")
+    assert split_thoughts(f"<{name}>{HIDDEN}</{name}>{ANSWER}").state == "none"
+
+
+@pytest.mark.parametrize("name", ["answer", "final_answer", "verdict", "output", "json", "réponse", "p", "Result", "score"])
+def test_a_block_that_is_called_the_answer_is_the_answer(name: str) -> None:
+    for text in (f"<{name}>{ANSWER}</{name}>", f"[{name}]{ANSWER}"):
+        assert split_thoughts(text, judge=True).answer == text
 
 
 @pytest.mark.parametrize(

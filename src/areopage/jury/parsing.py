@@ -17,7 +17,10 @@ from areopage.criteria.records import Scale
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 from areopage.text.thoughts import split_thoughts
 
-_TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,30})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,30})?)\s*)?", re.ASCII)
+_TEXT_SCORE = re.compile(
+    r"\s*\+?(-?\d{1,6}(?:[.,]\d{0,30})?)\s*(?:(?:/|out\s+of|sur)\s*(\d{1,6}(?:\.\d{1,30})?)\s*)?", re.ASCII | re.IGNORECASE
+)
+_WIDE = str.maketrans("０１２３４５６７８９／．，＋－", "0123456789/.,+-")
 SCORE_KEY = re.compile(
     r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,30})?)", re.IGNORECASE | re.ASCII
 )
@@ -89,6 +92,8 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         return Unopened(outcome=Unparsed(reason=str(fault)), steps=("strict",))
     except (ValueError, RecursionError):
         whole = None
+    if isinstance(whole, str):  # the object's text, written as a text of JSON
+        return open_answer(whole, finish_reason, guarded)
     if isinstance(whole, dict):
         return Opened(objects=(whole,), starts=(text.index("{"),), whole=True, broken=False, bare=text, steps=("strict",))
     thoughts = split_thoughts(text, judge=True)
@@ -124,15 +129,18 @@ def nothing_in(bare: str, finish_reason: str) -> Outcome:
 
 
 def unique_keys(guarded: frozenset[str]) -> PairsHook:
-    """Build a JSON object from pairs; repeated guarded keys must have equal values.
+    """Build a JSON object from pairs; repeated guarded keys, in whatever case, must have equal values.
 
     Raises (what is returned):
         _DuplicateKey: it has not.
     """
 
+    spellings = {key.lower(): key for key in guarded}
+
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for key, value in pairs:
+        for written, value in pairs:
+            key = written if written in guarded else spellings.get(written.strip().lower(), written)
             if key in guarded and key in found and found[key] != value:
                 raise _DuplicateKey(f"the {key} is given twice, with different values")
             found[key] = value
@@ -273,7 +281,7 @@ def _score_of(value: Any, scale: Scale) -> float | None:
         except OverflowError:  # an integer of 400 digits
             return None
         return number if math.isfinite(number) else None
-    match = _TEXT_SCORE.fullmatch(value) if isinstance(value, str) else None
+    match = _TEXT_SCORE.fullmatch(value.translate(_WIDE)) if isinstance(value, str) else None
     if match is None or (match.group(2) is not None and float(match.group(2)) != scale.max):
         return None
     return float(match.group(1).replace(",", "."))

@@ -1,10 +1,12 @@
 """What a model thought, and what it answered, where a server leaves both in one text.
 
-Spellings: tags (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`, `<seed:think>`; with attributes, in any case, nested,
-several), `[THINK]` (Mistral), `◁think▷` (Kimi), `<|START_THINKING|>` (Cohere), `<|begin_of_thought|>`, `<unused94>` (Gemma), and
-the channels of Harmony (gpt-oss), with their tokens or as servers leave them that strip tokens: `analysis…assistantfinal…`.
+Spellings: tags (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`, and names that end so, such as `<seed:think>` and
+`<inner_thoughts>`; with attributes, in any case, escaped, nested, several), `[THINK]` (Mistral), `◁think▷` (Kimi),
+`<|START_THINKING|>` (Cohere), `<|begin_of_thought|>`, `<unused94>` and `<|channel>thought` (Gemma), turns of thoughts in ChatML,
+and the channels of Harmony (gpt-oss), with their tokens or as servers leave them that strip tokens: `analysis…assistantfinal…`.
 
-A tag inside a whole JSON object, or in code, is a quotation.
+A tag inside a whole JSON object, or in code, is a quotation. Of a judge, who is asked for an object alone, a block of any other
+name at the beginning of the text is thoughts as well, unless the name says that it is the answer.
 """
 
 import json
@@ -17,14 +19,25 @@ from msgspec import Struct
 State = Literal["none", "closed", "open", "unopened"]
 """`none`: no thoughts; `closed`: they end before the answer; `open`: they do not end; `unopened`: they end and do not begin."""
 
-_NAMES = r"think(?:ing)?(?:_process)?|thoughts?|reasoning|inner_monologue"
-_JUDGES_NAMES = rf"{_NAMES}|analysis|reflection|reason|scratchpad|cot"
+_NAMES = r"(?:[\w.-]{1,20}[_:.-])?(?:think(?:ing)?|thoughts?|reasoning|monologue|pensées?)(?:[_-](?:process|content|text|block))?"
+_JUDGES_NAMES = rf"{_NAMES}|(?:[\w.-]{{1,20}}[_:.-])?(?:analysis|analyse|reflection|réflexion|reason|scratchpad|cot)"
+_WRAPPED = re.compile(r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{0,40})(?:\s[^<>]{0,200})?>|\[(?P<mark>[^\W\d_][\w :.-]{0,40})\])")
+_OF_ANSWERS = re.compile(
+    r"(final|answer|output|result|response|verdict|json|eval|judge?ment|jugement|scor|rating|grad|note|assess|r[ée]ponse|sortie|code"
+    r"|xml|root|data|tool|function|html|body|pre$|p$|div$|span$|b$|strong$|br$|hr$|ul$|li$|h\d$|assistant|inst).*",
+    re.IGNORECASE,
+)
+"""The names of what a judge may put around its verdict."""
 _HARMONY = re.compile(
     r"<\|channel\|>\s*(?P<channel>\w+)[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>"
     r"(?P<text>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
     re.DOTALL,
 )
 _HARMONY_FRAME = re.compile(r"<\|(?:start\|>\s*\w*|(?:end|return|call)\|>)")
+_ROLE = re.compile(
+    r"<\|im_start\|>\s*(?:think\w*|reasoning|analysis)\b(?P<text>.*?)(?:(?P<end><\|im_end\|>)|\Z)", re.DOTALL | re.IGNORECASE
+)
+"""A turn of thoughts in the format of ChatML."""
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?P<joined>[^\s:;,.a-zà-ÿ’'])?", re.DOTALL)
 _FINAL = "assistantfinal"
 _MOST_TAGS = 2_000
@@ -33,10 +46,13 @@ _MOST_TAGS = 2_000
 def _tags(names: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
-        [<＜](?P<close>/)?(?:seed:|ant:?)?(?:{names})(?:\s[^<>＜＞]{{0,200}})?[>＞]
-      | \[(?P<close2>/)?THINK(?:ING)?\]
+        (?:[<＜]|&lt;)(?P<close>/|end_of_)?(?:start_of_|begin_of_)?(?:ant)?(?:{names})(?:\s[^<>＜＞]{{0,200}})?(?:[>＞]|&gt;)
+      | \[(?P<close2>/)?(?:THINK(?:ING)?|REASONING)\]
       | ◁(?P<close3>/)?think▷
-      | <\|(?P<close4>end_of_|end_|/)?(?:begin_of_|start_|begin_)?(?:thought|thinking|think)\|>
+      | <\|(?P<close4>end_of_|end_|/)?(?:begin_of_|start_of_|start_|begin_)?(?:thoughts?|thinking|think|reasoning)
+        (?P<close6>_end)?(?:_begin|_start)?\|>
+      | <\|inner_(?:prefix|(?P<close7>suffix))\|>
+      | <\|channel>\s*thought\b | (?P<close8><channel\|>)
       | <unused9(?:4|(?P<close5>5))>
         """,
         re.VERBOSE | re.IGNORECASE,
@@ -66,7 +82,19 @@ def split_thoughts(text: str, *, judge: bool = False) -> Thoughts:
         return _channels(text)
     if (stripped := _without_tokens(text)) is not None:
         return stripped
-    return _tagged(text, _JUDGES_TAGS if judge else _TAGS, anywhere=judge)
+    text = _ROLE.sub(lambda turn: f"<think>{turn['text']}{'</think>' if turn['end'] else ''}", text)
+    found = _tagged(text, _JUDGES_TAGS if judge else _TAGS, anywhere=judge)
+    return _wrapped(text) or found if judge and found.state == "none" else found
+
+
+def _wrapped(text: str) -> Thoughts | None:
+    """What a judge says behind a block of another name that its text begins with; None where it begins with none."""
+    begins = _WRAPPED.match(text)
+    if begins is None or _OF_ANSWERS.fullmatch(begins["tag"] or begins["mark"]):
+        return None
+    end = f"</{begins['tag']}>" if begins["tag"] else f"[/{begins['mark']}]"
+    thoughts, closed, answer = text[begins.end() :].partition(end)
+    return Thoughts(thoughts=thoughts.strip(), answer=answer if closed else "", state="closed" if closed else "open")
 
 
 def _channels(text: str) -> Thoughts:
