@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.models.lenient_json import decode_reply
-from areopage.models.openai_replies import Reply, text_of
+from areopage.models.openai_replies import Reply, ReplyMessage, end_of, refusal_of, text_of
 from areopage.text.whole_json import decode_any, whole_characters
 
 WHOLE: dict[str, Any] = {
@@ -24,8 +24,53 @@ def read(reply: dict[str, Any]) -> Reply:
 
 
 def answer_of(reply: Reply) -> str:
-    assert reply.choices and reply.choices[0].message
-    return text_of(reply.choices[0].message)
+    choice = next(filter(None, reply.choices or ()), None)
+    assert choice and choice.message
+    return text_of(choice.message)
+
+
+SCORE = '{"score":4}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SCORE,
+        [{"type": "text", "text": SCORE}],
+        [{"text": SCORE}],
+        [SCORE],
+        [{"type": "output_text", "text": SCORE}],
+        [None, {"type": "reasoning", "text": "no"}, {"type": "text", "text": None}, {"type": "text", "text": {"value": SCORE}}],
+        {"type": "text", "text": SCORE},
+        {"score": 4},
+    ],
+)
+def test_a_content_is_read_in_every_form_that_servers_give_it(content: object) -> None:
+    assert answer_of(read({"choices": [None, {"message": {"content": content}}]})) == SCORE
+
+
+@pytest.mark.parametrize("message", [{"refusal": "I can't."}, {"content": [{"type": "refusal", "refusal": "I can't."}]}])
+def test_a_refusal_is_read_from_its_field_or_its_part(message: dict[str, Any]) -> None:
+    assert refusal_of(msgspec.convert(message, ReplyMessage)) == "I can't."
+
+
+def test_a_reply_that_begins_with_a_byte_order_mark_is_read() -> None:
+    assert decode_reply(b"\xef\xbb\xbf" + json.dumps(WHOLE).encode(), Reply).usage is not None
+
+
+@pytest.mark.parametrize(
+    ("word", "end"),
+    [
+        ("STOP", "stop"),
+        ("LENGTH", "length"),
+        ("max_output_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("IMAGE_SAFETY", "content_filter"),
+        ("other", "other"),
+    ],
+)
+def test_the_end_of_an_answer_is_read_in_the_words_of_other_protocols(word: str, end: str) -> None:
+    assert end_of(word) == end
 
 
 @pytest.mark.parametrize(

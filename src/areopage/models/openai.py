@@ -33,6 +33,7 @@ from areopage.models.openai_replies import (
     notes_of,
     prompt_filters,
     reasoning_of,
+    refusal_of,
     text_of,
 )
 from areopage.models.openai_server import Connection, connect
@@ -232,24 +233,25 @@ class OpenAIModel(HostedModel[SchemaMode]):
         return self._server.fault(CHAT, error_status(error), body.message, body=body)
 
     def _completion(self, reply: Reply, seconds: float) -> Completion:
-        if reply.error is not None:
+        if reply.error:
             raise self._fault_inside(reply.error)
         if not reply.choices and (stopped := prompt_filters(reply)) is not None:
             return Completion(
                 text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=tuple(f"{FILTERED}{name}" for name in stopped)
             )
-        if not reply.choices:
+        choice = next(filter(None, reply.choices or ()), None)
+        if choice is None:
             raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no choice")
-        choice = reply.choices[0]
-        if choice.error is not None or choice.finish_reason == "error":
+        if choice.error or choice.finish_reason == "error":
             raise self._fault_inside(choice.error)
         finish_reason = end_of(choice.finish_reason)
-        if choice.message is None and finish_reason != CONTENT_FILTER:
+        message = choice.message or choice.delta or (ReplyMessage(content=choice.text) if choice.text is not None else None)
+        if message is None and finish_reason != CONTENT_FILTER:
             raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no message")
-        usage, message = reply.usage or Usage(), choice.message or ReplyMessage()
+        usage, message = reply.usage or Usage(), message or ReplyMessage()
         text = text_of(message)
-        if message.refusal:
-            text, finish_reason = message.refusal, "refusal"
+        if refused := refusal_of(message):
+            text, finish_reason = refused, "refusal"
         tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
         return Completion(
             text=text,

@@ -8,34 +8,43 @@ import msgspec
 from areopage.models.call_notes import ANSWERED_BY, FILTERED
 from areopage.models.error_bodies import CONTENT_FILTER, filter_names, filtered_names
 
-_ENDS = {"model_length": "length", "max_tokens": "length", "eos": "stop"} | dict.fromkeys(
-    ("safety", "content_filtered", "guardrail_intervened", "prohibited_content", "blocklist", "spii", "recitation", "sensitive"),
-    CONTENT_FILTER,
-)
+_ENDS = {
+    word: end
+    for end, words in (
+        ("stop", "stop eos eos_token end_turn stop_sequence"),
+        ("length", "length max_length model_length max_tokens max_output_tokens token_limit model_context_window_exceeded"),
+        (
+            CONTENT_FILTER,
+            "safety content_filtered guardrail_intervened prohibited_content blocklist spii recitation sensitive image_safety",
+        ),
+    )
+    for word in words.split()
+}
 """Words of providers for why an answer ended, and those of the protocol."""
 _LONGEST_NAME = 60
-
-
-class Part(msgspec.Struct):
-    """A part of a content: its text, where `type` is "text"; others hold the reasoning."""
-
-    type: str = "text"
-    text: str | None = None
+_TEXTS = ("text", "output_text")
+"""The types of parts that are text; others hold the reasoning."""
 
 
 class ReplyMessage(msgspec.Struct):
-    """What the model wrote, and what it thought where the server says so: in either of two fields."""
+    """What the model wrote (a text, its parts, or an object), and what it thought where the server says so: in either of two
+    fields."""
 
-    content: str | list[Part] | None = None
+    content: Any = None
     refusal: str | None = None
     reasoning_content: Any = None
     reasoning: Any = None
 
 
 class Choice(msgspec.Struct):
-    """One answer; gateways may put an error in its place, and Azure what its content filter found."""
+    """One answer: in a message, in the piece of a stream, or as a text.
+
+    Gateways may put an error in its place, and Azure what its content filter found.
+    """
 
     message: ReplyMessage | None = None
+    delta: ReplyMessage | None = None
+    text: str | None = None
     finish_reason: str | None = None
     logprobs: Any = None
     error: Any = None
@@ -56,7 +65,7 @@ class Reply(msgspec.Struct):
     The last two are what a filter of the prompt says in place of a choice: Azure's by category, and Gemini's.
     """
 
-    choices: list[Choice] | None = None
+    choices: list[Choice | None] | None = None
     usage: Usage | None = None
     error: Any = None
     provider: Any = None
@@ -78,9 +87,24 @@ def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
 
 def text_of(message: ReplyMessage) -> str:
     """The text of an answer; where it comes in parts, those of type "text" (others hold the reasoning)."""
-    if isinstance(message.content, list):
-        return "".join(part.text or "" for part in message.content if part.type == "text")
-    return message.content or ""
+    content = message.content
+    if isinstance(content, dict) and "text" not in content:
+        return msgspec.json.encode(content).decode()  # a gateway that has read the object which was asked for
+    return "".join(map(_part_text, content if isinstance(content, list) else [content]))
+
+
+def refusal_of(message: ReplyMessage) -> str:
+    """What the model says where it refuses: in a field of its own, or as a part of the content."""
+    parts = message.content if isinstance(message.content, list) else []
+    said = (part.get("refusal") for part in parts if isinstance(part, dict) and part.get("type") == "refusal")
+    return message.refusal or next((text for text in said if isinstance(text, str)), "")
+
+
+def _part_text(part: Any) -> str:
+    if isinstance(part, dict) and part.get("type", "text") in _TEXTS:
+        part = part.get("text")
+        part = part.get("value") if isinstance(part, dict) else part
+    return part if isinstance(part, str) else ""
 
 
 def error_status(error: object) -> int:

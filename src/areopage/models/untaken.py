@@ -20,7 +20,11 @@ _ELSEWHERE = frozenset({"logprobs", "top_logprobs"})
 _SIGNS = re.compile(
     r"unsupported|not supported|(?:does not|doesn't) support|deprecated|unrecognized|unknown (?:parameter|field|name)|"
     r"extra inputs are not permitted|not permitted|not allowed|unexpected (?:keyword|field)|was unexpected|"
-    r"not a valid (?:parameter|option|field)|cannot both|can not both|mutually exclusive|only the default|may only be set",
+    r"not a valid (?:parameter|option|field)|cannot both|can not both|mutually exclusive|only the default|may only be set|"
+    r"(?:is|are)n['’]t (?:supported|allowed|available)|(?:does not|doesn['’]t) accept|unavailable|not available|"
+    r"invalid parameter|is invalid for|pas (?:pris(?:e|es)? en charge|support[ée]e?s?|autoris[ée]e?s?)|"
+    # a model that takes one value alone, or refuses the end of the usual range
+    r"must be 1\b|only 1(?:\.0)?\b|strictly positive|greater than 0|less than 1\b|> ?0(?:\.0)?\b|< ?1(?:\.0)?\b|in \(0",
     re.IGNORECASE,
 )
 _NOT_BOTH = re.compile(r"cannot both|can not both|not both|mutually exclusive|only one of", re.IGNORECASE)
@@ -28,7 +32,9 @@ _NO_SYSTEM = re.compile(
     r"\b(?:system|developer)\b['\"`]?(?:[ _-](?:role|message|instruction|prompt)s?)?[^.]{0,40}"
     r"(?:not (?:be )?(?:supported|enabled|allowed|permitted|accepted)|unsupported|must be removed)|"
     r"(?:does not|doesn't|do not|don't) support (?:a |the )?['\"`]?(?:system|developer)\b|"
-    r"only ['\"`]?user['\"`]? and ['\"`]?(?:assistant|model)['\"`]? roles|roles must alternate",
+    r"only [^.]{0,60}\broles\b|roles must alternate|"
+    r"(?:unexpected|invalid|unknown|unrecognized) role\W{0,4}(?:system|developer)\b|"
+    r"\b(?:system|developer)['\"`]? is not one of|\brole\b[^.]{0,20}should be ['\"`]user['\"`] or ['\"`](?:assistant|model)\b",
     re.IGNORECASE,
 )
 SYSTEM_ROLE = "system_role"
@@ -51,13 +57,14 @@ class Untaken:
             return False
         if self.learn_system(message, body):
             return True
-        if not _SIGNS.search(message):
-            return False
-        if _OLD_LIMIT in body and _NEW_LIMIT in message and not self._new_limit:
+        refused = _SIGNS.search(message) is not None
+        if _OLD_LIMIT in body and not self._new_limit and (_NEW_LIMIT in message or (refused and _names(_OLD_LIMIT, message))):
             self._new_limit = True
             return True
+        if not refused:
+            return False
         candidates = body.keys() - _FIXED - _ELSEWHERE - {_OLD_LIMIT, _NEW_LIMIT}
-        named = {name for name in candidates if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message)} - self._dropped
+        named = {name for name in candidates if _names(name, message)} - self._dropped
         if len(named) > 1 and _NOT_BOTH.search(message):
             named -= {"temperature"}
         self._dropped |= named
@@ -93,6 +100,10 @@ class Untaken:
             return ()
         folded = (f"{NOT_SENT}{SYSTEM_ROLE}",) if self._folds_system else ()
         return (*folded, *(f"{NOT_SENT}{name}" for name in asked if name in self._dropped or name in known))
+
+
+def _names(option: str, message: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", message, re.IGNORECASE) is not None
 
 
 def _has_system(body: Mapping[str, Any]) -> bool:

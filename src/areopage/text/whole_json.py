@@ -18,7 +18,7 @@ def decode_any(content: bytes) -> Any:
         RecursionError: it is nested too deeply.
     """
     try:
-        return whole_characters(json.loads(content.decode("utf-8", "replace")))
+        return whole_characters(json.loads(content.decode("utf-8-sig", "replace")))
     except ValueError as error:
         raise msgspec.DecodeError(str(error)) from error
 
