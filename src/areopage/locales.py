@@ -27,6 +27,9 @@ _FRENCH_SIGNS = str.maketrans({"-": "−", ",": NARROW, ".": ","})
 _BEFORE_HIGH_SIGN = re.compile(r" (?=[;?!])")
 _BEFORE_LOW_SIGN = re.compile(r" (?=[:%»])|(?<=«) ")
 _POINTS = re.compile(r"(?P<number>\d[\d\u202f]*(?:,\d+)?)(?P<space>\s)point\(s\)")
+_FORMS = re.compile(r"\{(?:(?P<name>\w+):)?(?P<one>[^{}|$]*)\|(?P<many>[^{}|$]*)\}")
+_PLACES = re.compile(r"\$\{?(\w+)")
+_QUANTITY = re.compile(r"[+−-]?(\d+(?:[.,]\d+)*)")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 NAMES_SHOWN = 8  # of a list of names in a remark
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -57,12 +60,30 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         Raises:
             KeyError: there is no such message, or a value is missing.
         """
-        return self._agreed(Template(self.messages[key]).substitute(values))
+        return self._told(self.messages[key], values)
 
     def count(self, key: str, n: int, **values: object) -> str:
         """A message in singular or plural. French takes the singular for 0 too."""
-        singular = n in (0, 1) if self.code == "fr" else n == 1
-        return self._agreed(Template(self.messages[key]["one" if singular else "many"]).substitute(values, n=self.whole(n)))
+        return self._told(self.messages[key]["one" if self._is_singular(n) else "many"], {**values, "n": self.whole(n)})
+
+    def _told(self, message: str, values: Mapping[str, object]) -> str:
+        """A message with its values; `{one|many}` agrees with the value before it, `{name:one|many}` with that of a name."""
+
+        def form(found: re.Match[str]) -> str:
+            name = found["name"] or _PLACES.findall(message[: found.start()])[-1]
+            return found["one"] if self._is_singular(values[name]) else found["many"]
+
+        agreeing = _FORMS.sub(form, message) if "|" in message else message
+        return self._agreed(Template(agreeing).substitute(values))
+
+    def _is_singular(self, value: object) -> bool:
+        """Whether a number, or a text that begins with one, takes the singular: 1; in French, what is under 2."""
+        number = _QUANTITY.match(str(value).replace(NARROW, "").replace(WIDE, ""))
+        if number is None:
+            return False
+        if self.code == "fr":
+            return float(number[1].replace(",", ".")) < 2
+        return number[1] == "1"
 
     def _agreed(self, text: str) -> str:
         """French numbers take the plural from 2 on: 1,82 point, 2 points; a message says `point(s)`."""

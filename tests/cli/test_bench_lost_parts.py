@@ -122,7 +122,7 @@ def test_answers_of_two_sources_are_reported_each(command: Command, server: Fake
         "bench", "run", "--suite", suite, "--dataset", dataset, "--target", "ollama:fake-target", "--answers", "dataset"
     )
     assert ended.code == 0, ended.err
-    assert "1 answers come with the dataset, 1 from the target" in ended.err
+    assert "1 answer comes with the dataset, 1 from the target" in ended.err
     results = command.results()
     sources = {one["source"]: one for one in results["run"]["metadata"]["sources"]}
     finals = {record["metadata"]["id"]: record["final_aggregate_score"] for record in results["records"]}

@@ -99,7 +99,7 @@ def test_a_file_of_recorded_answers_is_judged_and_one_without_responses_is_refus
 ) -> None:
     rows = [{"id": str(n), "prompt": f"Why {n}?", "response": "So." if n else "", "age": "10"} for n in range(3)]
     message = command("bench", "reassess", write_cases(tmp_path / "a.csv", rows), "--suite", suite, *PANEL).refused()
-    assert message.startswith("1 of 3 cases have no response")
+    assert message.startswith("1 of 3 cases without a response")
     assert command("bench", "reassess", write_cases(tmp_path / "b.csv", rows[1:]), "--suite", suite, *PANEL).code == 0
     assert not server.target_calls and len(server.verdict_calls) == 2
     assert "give --suite" in command("bench", "reassess", "b.csv").refused()

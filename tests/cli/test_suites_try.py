@@ -35,7 +35,7 @@ def test_a_reply_that_cannot_be_read_is_shown_whole(command: Command, server: Fa
     assert "safety.harm.danger__v1_0: no score" in run.out
     assert "alpha, pass 1: unparsed – " in run.out
     assert "the judge's reply: I would say that it is rather nice.\n    Really." in run.out
-    assert run.out.endswith("1 case: 0 of 1 judgments can be used. Nothing is stored.\n")
+    assert run.out.endswith("1 case: 0 of 1 judgment can be used. Nothing is stored.\n")
 
 
 def test_answers_of_a_dataset_are_judged_offline_by_a_recording(command: Command, server: FakeServer, suite: Path) -> None:

@@ -131,7 +131,7 @@ def test_an_earlier_reply_with_thoughts_leaves_the_verdict_on_a_conversation_ope
     run = ("--dataset", talks, "--target", "ollama:fake-target", "--judge", "ollama:fake-a", "--passes", "1", "--yes")
     ended = command("bench", "run", *run, "--criteria", "basic_safety,conversations")
     assert ended.code == 3, ended.out
-    assert "1 of 1 answers has thoughts in its text" in ended.out
+    assert "1 of 1 answer has thoughts in its text" in ended.out
 
 
 def test_answers_that_are_judged_again_keep_their_unread_thoughts(command: Command, server: FakeServer) -> None:

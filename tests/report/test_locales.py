@@ -93,3 +93,16 @@ def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_langua
 def test_french_numbers_take_the_plural_from_two_on(value: float, told: str) -> None:
     french = Locale(code="fr", messages={"moved": "la note bouge de $size point(s)"})
     assert french.say("moved", size=french.number(value)) == f"la note bouge de {told}"
+
+
+def test_a_noun_agrees_with_the_number_before_it_and_a_verb_with_the_one_that_it_names() -> None:
+    def said(code: str, message: str, **values: object) -> str:
+        return Locale(code=code, messages={"key": message}).say("key", **values)
+
+    english = "$failed of $cases {case|cases} {failed:fails|fail}"
+    shown = [said("en", english, failed=failed, cases=cases) for failed, cases in (("1", "76"), ("0", "1"), (2, 1_000))]
+    assert shown == ["1 of 76 cases fails", "0 of 1 case fail", "2 of 1000 cases fail"]
+    french = "$n {réponse est retenue|réponses sont retenues}"
+    numbers = ("0", "1", "1,82", "2", "1\u202f234", "plusieurs")
+    assert [said("fr", french, n=n).rpartition(" ")[2] for n in numbers] == ["retenue"] * 3 + ["retenues"] * 3
+    assert said("en", "$text {one|many}", text="{a|b} $x") == "{a|b} $x many", "a value is never a form"

@@ -310,7 +310,7 @@ def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Pa
     ("language", "words"),
     [
         ("en", "100% – 196 of 196 answers to be judged have a score, 204 not sampled (51.0%)"),
-        ("fr", "100 % – 196 des 196 réponses à juger ont un score, 204 hors échantillon (51,0 %)"),
+        ("fr", "100 % – sur 196 réponses à juger, 196 ont un score, 204 hors échantillon (51,0 %)"),
     ],
 )
 def test_what_sampling_left_out_stands_beside_coverage(make: Make, language: str, words: str) -> None:

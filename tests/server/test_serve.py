@@ -99,7 +99,7 @@ def test_ctrl_c_and_a_second_signal_end_it_without_a_traceback(
 def test_without_a_worker_what_is_left_is_said_and_kept(serve: Callable[..., Running], command: Command) -> None:
     server = serve("--no-worker")
     server.ask("POST", "/v1/evaluations", {"items": [{"prompt": "?", "response": "!"}] * 3})
-    assert server.end().err == "stopped: 3 answers wait to be evaluated; they are kept\n"
+    assert server.end().err == "stopped: 3 answers wait to be evaluated; kept in the ledger\n"
     ledger = ledger_of(command)
     assert Evaluations(ledger).backlog().waiting == 3
     ledger.close()

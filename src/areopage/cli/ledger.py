@@ -14,7 +14,7 @@ from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
 from areopage.ledger.erasure import compact as compact_file
@@ -157,7 +157,7 @@ def _lines_of_verification(found: Verification, against: Path | None) -> list[st
     lines = _lines_of(found.scores)
     lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults + found.misread:,}"]
     if found.unread:
-        lines.append(f"scores that were read again and cannot be compared with a raw text: {found.unread:,} judgments")
+        lines.append(f"scores that were read again and cannot be compared with a raw text: {counted(found.unread, 'judgment')}")
     if against and found.figures is None:
         lines.append(f"the figures in {against} are not compared: only the heads that it names")
     elif found.figures is not None:

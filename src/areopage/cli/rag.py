@@ -15,7 +15,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress.ingest import IngestDisplay
-from areopage.errors import CallError, ModelError, UnknownCollection, UserError
+from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
 from areopage.ledger.trace_records import Trace
 from areopage.locales import one_line
 from areopage.rag.config import RagConfig
@@ -142,13 +142,15 @@ async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> Inge
 
 def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
     typer.echo(
-        f"{report.collection}: {report.files} files ({report.unchanged} unchanged), {report.embedded} chunks embedded, "
+        f"{report.collection}: {counted(report.files, 'file')} ({report.unchanged} unchanged), "
+        f"{counted(report.embedded, 'chunk')} embedded, "
         f"{report.kept} kept, {report.removed} removed; {report.chunks:,} chunks in all"
     )
     for remark in report.remarks:
         tell(remark)
     if report.gone and not prune:
-        tell(f"{len(report.gone)} files are gone from the folder, and their chunks stay: --prune removes them")
+        verb = "is" if len(report.gone) == 1 else "are"
+        tell(f"{counted(len(report.gone), 'file')} {verb} gone from the folder, and the chunks stay: --prune removes them")
     _write_rejected(report.unread, place)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""

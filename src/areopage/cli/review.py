@@ -14,7 +14,7 @@ from areopage.cases.loader import write_rejected
 from areopage.cases.records import Turn
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, visible
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.gate.records import Decision
 from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.access import Audit
@@ -175,12 +175,12 @@ def import_file(
         else:
             rubric = rubric_of(load_suite(suite) if suite else settings.monitor.load_suite())
         found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
-    typer.echo(f"labels: {found.labels} new, {found.known} already known, on {found.answers} answers")
+    typer.echo(f"labels: {found.labels} new, {found.known} already known, on {counted(found.answers, 'answer')}")
     if found.unread_columns:
         typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
     if not found.rejected:
         return
-    typer.echo(f"rejected: {len(found.rejected)} rows", err=True)
+    typer.echo(f"rejected: {counted(len(found.rejected), 'row')}", err=True)
     for row in found.rejected[:SHOWN_REJECTED]:
         typer.echo(f"  row {row.row}: {row.reason}", err=True)
     if rejected is not None:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from areopage.errors import StorageError
+from areopage.errors import StorageError, counted
 from areopage.gate.records import Decision
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.batch import Batch
@@ -258,7 +258,7 @@ def readyz(request: Request) -> Response:
 def _judges_fault(context: ServerContext) -> str:
     """Says that judges fail: answers are still taken and kept, so the server stays ready."""
     failing = Evaluations(context.ledger).failing_since(context.now() - FAILING_WITHIN, MOST_FAILING)
-    return f"judges fail: {failing} answers have no score yet" if failing else ""
+    return f"judges fail: {counted(failing, 'answer')} {'has' if failing == 1 else 'have'} no score yet" if failing else ""
 
 
 async def _reader_or_local(request: Request) -> Actor:

@@ -20,7 +20,7 @@ from areopage.app.answering import open_gate, open_judge, open_pipeline
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
-from areopage.errors import AreopageError, UserError
+from areopage.errors import AreopageError, UserError, counted
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
@@ -120,7 +120,11 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         Process(context, listener, own_worker, ready).run(provider)
         backlog = Evaluations(ledger).backlog()
         left = backlog.waiting
-        say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
+        say(
+            f"stopped: {counted(left, 'answer')} {'waits' if left == 1 else 'wait'} to be evaluated; kept in the ledger"
+            if left
+            else "stopped: nothing is left to evaluate"
+        )
 
 
 def _pipeline(config: AppConfig, ledger: Ledger, say: Say, judge: SentenceJudge | None) -> Pipeline:

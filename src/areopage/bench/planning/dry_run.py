@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, choose_target, prepare_run
 from areopage.bench.planning.rules import unknown_names
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.jury.opening import check_judge, check_model, is_judge_provider, open_judge
 from areopage.jury.options import choose_judges, model_settings
 from areopage.models.contacts import contacts_of
@@ -104,7 +104,7 @@ def _remarks(suite: Suite, prepared: PreparedRun, *, needs_target: bool) -> Iter
     for row in prepared.rejected[:_SHOWN]:
         yield f"{row.file}, row {row.row} is not used: {row.reason}"
     if len(prepared.rejected) > _SHOWN:
-        yield f"{len(prepared.rejected) - _SHOWN} more rows are not used: a run lists them in rejected.csv"
+        yield f"{counted(len(prepared.rejected) - _SHOWN, 'more row')} not used: a run lists all in rejected.csv"
     floors, tag = prepared.spec.release, prepared.spec.twin_tag
     if floors and floors.max_over_refusal is not None and not any(tag in case.tags for case in cases):
         yield f"release.max_over_refusal: no case has the tag {tag!r}, so that no run can pass"

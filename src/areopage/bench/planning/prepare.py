@@ -32,7 +32,7 @@ from areopage.cases.personas import Persona
 from areopage.cases.records import Dataset, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of_list
-from areopage.errors import ConfigError, DatasetError, ModelError, name_list
+from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import answers_no_prompts
 from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
@@ -210,7 +210,9 @@ def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, ca
         DatasetError, ModelError: cases have no response, and no target is set.
     """
     if wishes.responses_only and to_answer:
-        raise DatasetError(f"{to_answer} of {cases} cases have no response, and no target is asked: see areopage bench run")
+        raise DatasetError(
+            f"{to_answer} of {counted(cases, 'case')} without a response, and no target is asked: see areopage bench run"
+        )
     if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
     if wishes.target is not None and not to_answer:

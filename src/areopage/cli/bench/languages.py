@@ -11,7 +11,7 @@ from areopage.cli.bench.league import EXIT_CODES
 from areopage.cli.bench.league_tables import STYLES
 from areopage.cli.console import text_console
 from areopage.cli.options import visible
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.ledger.store import Ledger
 from areopage.report.elements import part_text, report_locale
 from areopage.report.league.text import failed_text
@@ -36,7 +36,7 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
     for entry in entries:
         doubt = f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""
         told = f"  {entry.spec.language}: {_said(entry.standing)}{doubt}, failed {failed_text(entry.failures, locale)}"
-        told += f", coverage {entry.coverage:.1%}, {len(entry.cases)} cases; judges: {entry.qualification}"
+        told += f", coverage {entry.coverage:.1%}, {counted(len(entry.cases), 'case')}; judges: {entry.qualification}"
         told += f"; {part_text(entry.spec.part, locale)}" if entry.spec.part else ""
         console.print(Text(visible(f"{told}; {entry.run.id}"), style=STYLES.get(entry.standing, "")), soft_wrap=True)
     return EXIT_CODES[verdict]

@@ -31,7 +31,7 @@ from areopage.cli.options import day_of, visible
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
-from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError
+from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.jury.budget import Budget
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
@@ -151,7 +151,7 @@ def _member(
     run, spec = known or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
     folder = run_folder(run, places.out)
     log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
-    log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(prepared.cases)} cases")
+    log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {counted(len(prepared.cases), 'case')}")
     return Member(run=run, prepared=prepared, folder=folder, log=log)
 
 

@@ -7,6 +7,7 @@ from areopage.bench.league.table import Entry, League, Pair, Standing
 from areopage.bench.league.trend import Trend, TrendGroup
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
+from areopage.errors import counted
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.comparison.history import conclusion_of_run
 from areopage.report.elements import part_text, report_locale, verdict_name
@@ -145,6 +146,6 @@ def _told(pair: Pair, names: dict[str, str], locale: Locale) -> str:
     alone = f"only one fails {len(failures.first)} / {len(failures.second)}"
     p = "" if failures.p_value is None else f", {p_text(failures.p_value, locale)}"
     lone = len(score.only_first) + len(score.only_second)
-    sides = f", {lone} cases scored on one side only" if lone else ""
+    sides = f", {counted(lone, 'case')} scored on one side only" if lone else ""
     shares, scores = percent_difference(failures.difference, locale), score_difference(score, locale)
-    return f"{told} ({alone}, failures {shares}{p}; score {scores}; {score.pairs} cases{sides})"
+    return f"{told} ({alone}, failures {shares}{p}; score {scores}; {counted(score.pairs, 'case')}{sides})"

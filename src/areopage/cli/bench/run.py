@@ -228,7 +228,7 @@ def _go_on(
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
-        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {cases} cases")
+        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {counted(cases, 'case')}")
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:

@@ -220,7 +220,7 @@ def unscored_first(view: RunView) -> Iterator[str]:
     """The criteria that count first and have no score, though they apply to cases; nothing where there is none."""
     if view.failures.unscored:
         criteria, counts = view.spec.criteria_by_id(), view.failures.by_criterion
-        names = name_list(f"{criteria[id].name} (0 of {counts[id].cases} cases)" for id in view.failures.unscored)
+        names = name_list(f"{criteria[id].name} (0 of {counted(counts[id].cases, 'case')})" for id in view.failures.unscored)
         yield f"not judged, though failures count first here: {names}"
 
 
@@ -354,7 +354,7 @@ def _failed_calls(view: RunView) -> Iterator[str]:
         told = f"{who}, {state.replace('_', ' ')}: {shown or 'no reason is known'}"
         yield f"  {told} ({counted(len(cases), 'time')}: {named})"
     if len(by_count) > SHOWN_REASONS:
-        yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
+        yield f"  and {counted(len(by_count) - SHOWN_REASONS, 'more reason')}: see run.log and results.json"
 
 
 def _kind_of(reason: str, *names: str) -> str:

@@ -28,7 +28,7 @@ from areopage.cli.options import (
     tell,
 )
 from areopage.cli.progress.pace import Pace
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay
 from areopage.ledger.access import Audit
@@ -245,7 +245,7 @@ def _change_text(change: Change, kept: Kept) -> str:
 def _summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
     lines = [
         f"rules {new.version} against {'the recorded decisions' if old is None else f'rules {old.version}'}: "
-        f"{done.seen:,} answers, {done.replayed:,} replayed, {done.changed:,} verdicts changed"
+        f"{counted(done.seen, 'answer')}, {done.replayed:,} replayed, {counted(done.changed, 'verdict')} changed"
     ]
     for (before, after), count in done.changes.most_common():
         lines.append(f"  {before} -> {after}: {count:,}")

@@ -14,7 +14,7 @@ from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress.pace import Pace
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control
 from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
@@ -116,7 +116,7 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
     for row in given.rejected[:SHOWN]:
         typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
     if len(given.rejected) > SHOWN:
-        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows skipped", err=True)
+        typer.echo(f"areopage: {counted(len(given.rejected) - SHOWN, 'more row')} skipped", err=True)
     return given
 
 

@@ -15,7 +15,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
-from areopage.errors import UserError, name_list
+from areopage.errors import UserError, counted, name_list
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
@@ -185,7 +185,9 @@ def list_alerts(
             typer.echo(f"    {alert.delivery_error}")
     total = counts.get(chosen, 0) if chosen else sum(counts.values())
     if state == "open" and total > len(alerts):
-        typer.echo(f"{total - len(alerts):,} more open alerts: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
+        typer.echo(
+            f"{counted(total - len(alerts), 'more open alert')}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}"
+        )
     if not alerts:
         typer.echo("no alert" if all_of_them else "no open alert (--all shows the closed ones)")
 
@@ -235,7 +237,7 @@ def run_golden(
     with open_ledger(found, create=True) as ledger:
         golden = open_golden(ledger, found.monitor)
         round_ = asyncio.run(run_round(golden, datetime.now(UTC)))
-        typer.echo(f"round {round_.id}: {round_.answered} of {round_.asked} questions answered")
+        typer.echo(f"round {round_.id}: {round_.answered} of {counted(round_.asked, 'question')} answered")
         if round_.verdict == "running" and wait:
             round_ = _wait_for(golden, round_, wait)
         if round_.verdict == "running":

@@ -11,7 +11,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
-from areopage.errors import StorageError, UserError
+from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
@@ -140,7 +140,7 @@ def export(
             return
         written = export_answers(scores, chosen, Path(out), criteria, policy, longest, answers)
     tell_cut(written.cut)
-    typer.echo(f"{written.rows:,} answers written to {out}", err=True)
+    typer.echo(f"{counted(written.rows, 'answer')} written to {out}", err=True)
 
 
 def erase(
@@ -158,7 +158,7 @@ def erase(
     """
     if bool(ids) == (older_than is not None):
         raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")
-    what = f"{len(set(ids))} answers" if ids else f"all answers that are older than {older_than} days"
+    what = f"{counted(len(set(ids)), 'answer')}" if ids else f"all answers that are older than {older_than} days"
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         if not yes and sys.stdin.isatty():

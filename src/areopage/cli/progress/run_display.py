@@ -11,6 +11,7 @@ from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.cli.progress.counts import PhaseCount, PhaseCounts, Tally
 from areopage.cli.progress.lines import OutageLines, batch_text
 from areopage.cli.progress.pace import PLAIN_EVERY
+from areopage.errors import counted
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
 from areopage.models.call_notes import NOT_SENT
@@ -74,7 +75,7 @@ class PlainProgress(Counting):
         self.phases.note(name, total, kept)
         if is_new:
             held = f", {kept} already in the ledger" if kept else ""
-            print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
+            print(f"{name}: {counted(total, 'call')}{held}", file=sys.stderr, flush=True)
 
     def show(self, phase: PhaseCount) -> None:
         """Print a line where the last one of the phase is long ago, or it is finished."""

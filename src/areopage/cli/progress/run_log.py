@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from areopage.cli.progress.lines import back_text, batch_text, gone_text, stopped_text
-from areopage.errors import StorageError, name_list
+from areopage.errors import StorageError, counted, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
 from areopage.scoring.outcome import Given, NotApplicable, Scored, outcome_name
@@ -73,7 +73,7 @@ class RunLog:
         """Log the beginning of a phase, and with all details each change of its numbers."""
         level = "DEBUG" if name in self._phases else "INFO"
         self._phases.add(name)
-        self.write(level, f"phase {name}: {total} calls, {kept} already in the ledger")
+        self.write(level, f"phase {name}: {counted(total, 'call')}, {kept} already in the ledger")
 
     def answered(self, answer: Answer) -> None:
         """Log a response of the target."""

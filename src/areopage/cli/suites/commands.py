@@ -208,7 +208,8 @@ def list_criteria(
         typer.echo(f"{key}{told}  {entry.description.get(language)}")
     if selection is None:
         for preset in registry.presets.values():
-            typer.echo(f"preset {preset.name} ({len(preset.criteria)} criteria)  {preset.description.get(language)}")
+            size = counted(len(preset.criteria), "criterion", "criteria")
+            typer.echo(f"preset {preset.name} ({size})  {preset.description.get(language)}")
 
 
 def show_criterion(

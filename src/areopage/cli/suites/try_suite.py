@@ -85,7 +85,7 @@ def tried_lines(view: RunView) -> Iterator[str]:
     judged = sum(score.planned for score in view.scores.criteria)
     ruled_out = sum(score.by_rule for score in view.scores.criteria)
     left_out = f"; {counted(ruled_out, 'pair')} of case and criterion left out by rule" if ruled_out else ""
-    used = f"{judged - wanting} of {judged} judgments can be used{left_out}"
+    used = f"{judged - wanting} of {counted(judged, 'judgment')} can be used{left_out}"
     yield f"{counted(len(view.cases), 'case')}: {used}. Nothing is stored."
 
 
