@@ -213,7 +213,7 @@ BEFORE_AMOUNT = re.compile(
 )
 """A currency at the end of a text in lower case."""
 _CURRENCY = rf"(?:[{MONEY_SIGNS}](?:{_S}?(?:us|ca|can|cad)\b)?|(?:{'|'.join(MONEY.values())})(?![\w]))"
-_CENTS = r"(?:(?P<cent>cents?|centimes?|¢|ct)|(?P<penny>pence|penny|p))(?![\w$€£])"
+_CENTS = r"(?:(?P<cent>cents?|centimes?|¢|ct)|(?P<penny>pence|penny|p))(?![\w$€£]|\.[ \u00a0]?m\b)"
 _FRACTIONS = (
     r"(?P<mille>‰)|(?P<points>bps?\b|basis points?|points? de base)"
     r"|(?P<percent>percentage points?|points? de pourcentage|pp\b|points?\b)"
@@ -235,7 +235,7 @@ _PERCENTAGE = re.compile(
 _AMOUNT = re.compile(
     rf"(?<!\w)(?P<before>{_PREFIX}){_S}{{0,2}}(?P<first>{_NUMBER}|[0-9]{{1,3}}(?:[.,][0-9]{{1,3}}){{0,5}})(?:{_S}?(?P<more>k|million|billion|m)s?\b)?"
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
-    rf"(?:(?P<after>{_CURRENCY})|{_CENTS})"
+    rf"(?:(?P<after>{_CURRENCY})(?!(?<=[ \u00a0][$€£])[0-9])|{_CENTS})"
 )
 _DURATION = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"

@@ -59,6 +59,7 @@ _CALLED = re.compile(
     r"t[ée]l|phone|appel|call|fax|num[ée]ro|number|compte|account|carte|card|iban|n°|r[ée]f|siret|siren|mobile|portable|contact|joign",
     re.IGNORECASE,
 )
+_LOCAL = re.compile(r"(?<![\w.,/-])[0-9]{3}[-.][0-9]{4}(?![\w]|[.,/-][0-9])")
 _BEFORE_CALLED = 40  # characters before a number in which such a word may stand
 _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}"
@@ -199,7 +200,7 @@ _STREETS = (
     "Road|Rd|Street|St|Avenue|Ave|Lane|Ln|Square|Sq|Drive|Dr|Parade|Close|Court|Ct|Place|Terrace|Way|Crescent|Gardens|Hill|Row|Walk"
     "|Quay|Boulevard|Blvd|Mews|Grove|Park|Wharf|Yard|Gate|Green"
 )
-_PROPER = r"[A-ZÀ-Þ][\w'’.-]{0,30}"
+_PROPER = r"[A-ZÀ-Þ](?:\w{0,3}\.|[\w'’-]{0,30})"
 # The number of a house with its street: the last word of the street's name identifies it.
 _ADDRESS = re.compile(
     r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?:bis|ter|[A-D])(?!\w))?,?[ \u00a0]"
@@ -292,6 +293,9 @@ def contacts(text: str) -> Iterator[Identifier]:
         called = _CALLED.search(text, max(0, match.start() - _BEFORE_CALLED), match.start())
         if called or written[0] in "+(0":
             yield _made("contact", match, phone_value(written))
+    for match in _LOCAL.finditer(text):  # 555-0123: no range of numbers ends in one that begins with a zero
+        if match.group()[4] == "0":
+            yield _made("contact", match, phone_value(match.group()))
 
 
 def _targets(text: str) -> Iterator[Identifier]:

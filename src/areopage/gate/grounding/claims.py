@@ -15,9 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
+from areopage.gate.grounding.asked import Asked, loose_tokens
 from areopage.gate.grounding.columns import other_column
-from areopage.gate.grounding.computed import computed, dated, followed
-from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
+from areopage.gate.grounding.computed import Sums, computed, dated
+from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
@@ -28,6 +29,7 @@ from areopage.gate.grounding.unread_places import labels_said
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures
 from areopage.text.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
+from areopage.text.numbers import decimal_of
 from areopage.text.readable import Readable
 from areopage.text.references import Reference
 from areopage.text.stated import Counted, Stated, stated_in
@@ -38,6 +40,13 @@ _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
 _MOST_FOLLOWED = 20  # figures of the user and of the documents from which others may follow
+_PRICE = re.compile(
+    r"[€$£][ \u00a0]?(?P<before>[0-9]{1,6}(?:[.,][0-9]{1,2})?)"
+    r"|(?<![\w.,])(?P<after>[0-9]{1,6}(?:[.,][0-9]{1,2})?)[ \u00a0\u202f]?(?:[€$£]|euros?|pounds?|dollars?)"
+)
+_MAY_NAME = re.compile(r"[0-9]|[A-Z]{4}|[A-Z]-[A-Z]")  # what may be a code or a number that is not read as one
+_ONE = re.compile(r"\b(?:an?|une?)\b(?= (?:week|month|year|day|semaine|mois|an|jour)\b)", re.IGNORECASE)
+_MOST_PRICED = 40  # amounts of the documents that may be multiplied
 _YEARLY = re.compile(r"(?i)\b(?:ans?|années?|annuel\w*|years?|yearly|annual\w*|mois|mensuel\w*|months?|monthly)\b")
 _FRACTION = re.compile(
     r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
@@ -107,7 +116,7 @@ def check_claims(
     known = numbers or [None] * (len(documents) + 1)
     readable = Readable(response, words=known[0])
     stated = stated_in(readable.text)
-    if not stated:
+    if not stated and not _MAY_NAME.search(readable.text):
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
     return _Check(prompt, readable, documents, ready, known[1:], stated).claims()
@@ -121,28 +130,6 @@ def _kind_of(stated: Stated) -> ClaimKind:
 
 def _within(one: Spot, other: Spot) -> bool:
     return one != other and one[0] == other[0] and other[1] <= one[1] and one[2] <= other[2]
-
-
-class _Asked:
-    """Where a question has what an answer states."""
-
-    def __init__(self, question: str, response: str, read: FigureReader) -> None:
-        self._places = Places([question], read)
-        self._identified = Identified([question], response)
-
-    def spot(self, stated: Stated) -> tuple[int, int] | None:
-        """Where it stands in the question; None where it does not."""
-        if isinstance(stated, Identifier):
-            found = next(iter(self._identified.spots(stated)), None)
-        elif isinstance(stated, Counted):
-            spots, beside = self._places.counted(stated)
-            found = spots[0] if spots and (beside or stated.value > SMALL) else None
-        else:
-            spots = self._places.written(stated) or self._places.valued(stated)
-            found = spots[0] if spots else None
-            if found is None and isinstance(stated, Figure):
-                found = self._places.unread(stated, frozenset)[0]
-        return found[1:] if found else None
 
 
 class _Check:
@@ -181,37 +168,62 @@ class _Check:
         """All claims in order."""
         claims = [self._checked(one) for one in self._stated]
         missing = [at for at, claim in enumerate(claims) if not claim.supported]
+        loose = loose_tokens(self._response, self._stated)
+        if not missing and not loose:
+            return claims
+        question = Readable(self._prompt).text
+        asked = Asked(question, self._response, self._read)
+        premises = Premises(question, self._response)
+        held = list(claims)
+        for at in missing:
+            spot = asked.spot(self._stated[at])
+            if spot is not None:
+                claims[at] = self._as_said(held, at, spot, premises)
+        for at in missing:  # what an answer denies once it affirms nowhere
+            if claims[at].state == "asserted" and self._stated[at].text.lower() in premises.denied:
+                claims[at] = replace(claims[at], state="repeated")
         if missing:
-            held = list(claims)
-            question = Readable(self._prompt).text
-            asked = _Asked(question, self._response, self._read)
-            premises = Premises(question, self._response)
-            for at in missing:
-                spot = asked.spot(self._stated[at])
-                if spot is not None:
-                    claims[at] = self._as_said(held, at, spot, premises)
-            self._follow(claims)
-        return claims
+            self._follow(claims, asked)
+        for one, spot in asked.tokens(loose, self._places.texts):
+            affirmed = premises.affirms(one.start, one.end, spot, (), kind=one.kind)
+            claims.append(self._told(one, "asserted" if affirmed else "repeated", None))
+        return sorted(claims, key=lambda claim: claim.place.start)
 
-    def _follow(self, claims: list[Claim]) -> None:
+    def _follow(self, claims: list[Claim], asked: Asked) -> None:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
-        mine = [at for at, claim in enumerate(claims) if claim.state == "repeated"][:_MOST_FOLLOWED]
-        theirs = [at for at, claim in enumerate(claims) if claim.state == "supported"][:_MOST_FOLLOWED]
-        own = set(filter(None, map(self._size, mine))) | self._fractions()
-        held = set(filter(None, map(self._size, theirs)))
-        spans = [one for at in theirs if isinstance(one := self._stated[at], Figure) and one.kind == "duration"]
-        days = [str(one.value) for one in self._read(Readable(self._prompt).text, "date")] if held or spans else []
+        false = self._sizes(claims, "asserted")
+        own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
+        sums = Sums(
+            {one for one in own if one > SMALL} | self._sizes(claims, "repeated") | self._fractions(),
+            {one for one in own if one <= SMALL},
+            self._sizes(claims, "supported"),
+            self._priced() if own else frozenset(),
+        )
+        dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
+        days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
+        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] if days else []
         yearly = _YEARLY.search(self._response) is not None
         for at, claim in enumerate(claims):
             if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):
                 continue
             stated, size = self._stated[at], self._size(at)
             if size is not None and (size > SMALL or claim.kind == "amount"):
-                follows = followed(size, own, held, yearly=yearly and claim.kind == "amount")
+                follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
             else:
-                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans, held)
+                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans, sums.held)
             if follows:
                 claims[at] = replace(claim, state="computed")
+                if size is not None:
+                    sums.add(size)
+
+    def _sizes(self, claims: Sequence[Claim], state: ClaimState) -> set[Decimal]:
+        at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
+        return set(filter(None, map(self._size, at)))
+
+    def _priced(self) -> frozenset[Decimal]:
+        """The amounts of the documents."""
+        found = (match for text in self._places.texts for match in _PRICE.finditer(text))
+        return frozenset(decimal_of(match["before"] or match["after"]) for match in islice(found, _MOST_PRICED))
 
     def _fractions(self) -> set[Decimal]:
         """The shares that the question gives as fractions, 62/1000, and the answer has."""
@@ -238,7 +250,8 @@ class _Check:
             for one, other in zip(self._stated, claims, strict=True)
             if other.supported and other.kind == claim.kind
         ]
-        if not premises.affirms(stated.start, stated.end, asked, beside, contact=claim.kind == "contact"):
+        address = isinstance(stated, Identifier) and stated.unit == ADDRESS
+        if not premises.affirms(stated.start, stated.end, asked, beside, kind="address" if address else claim.kind):
             return replace(claim, state="repeated", evidence=None, instead=None)
         if isinstance(stated, Counted):
             rival = premises.confirms(stated.start, stated.end) or self._places.counted_otherwise(stated)

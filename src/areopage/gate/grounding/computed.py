@@ -49,6 +49,7 @@ _EACH = re.compile(
 )
 _SIZES = {"thousand": 10**3, "millier": 10**3, "million": 10**6, "milliard": 10**9, "billion": 10**9}
 _IN_SIZES = re.compile(rf"(?<!\w)(?:in|en)[ \u00a0](?:[€$£][ \u00a0]?)?(?P<size>{'|'.join(_SIZES)})s?(?!\w)", re.IGNORECASE)
+_MOST_COUNTS = 6  # small numbers of the user that may be multiplied with each other
 _MONTHS = 12
 _ANY_YEAR = 2023
 _DAYS_OF_YEAR = 365
@@ -82,22 +83,52 @@ def computed(
     return stated.kind == "duration" and any(_as_long(stated, one) for text in texts for one in read(text, "duration"))
 
 
-def followed(value: Decimal, own: Set[Decimal], held: Set[Decimal], *, yearly: bool) -> bool:
-    """Whether a number follows from one of the user's own and one that the documents have.
+class Sums:
+    """The user's figures and those of the documents, from which others may follow.
 
-    Args:
-        own: the user's numbers, percentages and fractions as shares.
-        held: those of the documents that the answer has.
-        yearly: whether the answer speaks of months and years, so that twelve of the user's amounts may be one.
+    Attributes:
+        held: the numbers of the documents that the answer has.
     """
-    if yearly and any(value in (one * _MONTHS, one / _MONTHS) for one in own):
-        return True
-    return any(
+
+    def __init__(self, own: Set[Decimal], counts: Set[Decimal], held: Set[Decimal], priced: Set[Decimal]) -> None:
+        """Args:
+        own: the user's numbers, percentages and fractions as shares.
+        counts: his small numbers, which only multiply: 3 children.
+        held: the numbers of the documents that the answer has.
+        priced: all amounts of the documents, of which so many may be counted.
+        """
+        self.held, self._own, self._computed = set(held), set(own), set[Decimal]()
+        products = {one * other for one, other in combinations(sorted(counts)[:_MOST_COUNTS], 2)}
+        self._counts, self._priced = {*counts, *products}, priced
+
+    def add(self, value: Decimal) -> None:
+        """Note one that follows: others may follow from it."""
+        self._computed.add(value)
+
+    def follows(self, value: Decimal, *, yearly: bool) -> bool:
+        """Whether a number follows from one of the user's own and one that the documents have, or from one that does.
+
+        Args:
+            yearly: whether the answer speaks of months and years, so that twelve of the user's amounts may be one.
+        """
+        if yearly and any(value in (one * _MONTHS, one / _MONTHS) for one in self._own):
+            return True
+        if any(value == count * price for count in self._counts for price in self._priced | self.held | self._computed):
+            return True
+        others = self.held | self._computed
+        if any(_follows(value, first, second) for first in self._own for second in others):
+            return True
+        return any(
+            value in (first + second, abs(first - second)) for first in self._computed for second in others if first != second
+        )
+
+
+def _follows(value: Decimal, first: Decimal, second: Decimal) -> bool:
+    """Whether a number is the product, sum, difference or ratio of two."""
+    return bool(
         value in (first * second, first + second, abs(first - second))
         or (first and _rounds(second / first, value))
         or (second and _rounds(first / second, value))
-        for first in own
-        for second in held
     )
 
 
@@ -108,13 +139,19 @@ def dated(value: str, own: Sequence[str], spans: Sequence[Figure], held: Set[Dec
         return any(abs(int(value) - int(one[:4])) in years for one in own if one[:4].isdigit() and one != value)
     aim = _day(value)
     days = {int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "day"}
-    months = [int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "month"]
-    later = [sign * by for by in months if by % _MONTHS for sign in (1, -1)]
-    for start in filter(None, map(_day, own)) if aim else ():
-        apart = abs(_number(aim) - _number(start)) if aim else 0
+    months = {int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "month"}
+    for written in own if aim else ():
+        start = _day(written)
+        if not aim or not start:
+            continue
+        apart = abs(_number(aim) - _number(start))
         if apart in days or _DAYS_OF_YEAR - apart in days:
             return True
-        if aim and aim[2] == start[2] and any((aim[1] - start[1] + by) % _MONTHS == 0 for by in later):
+        whole = not (value.startswith("--") or written.startswith("--"))
+        between = abs((aim[0] - start[0]) * _MONTHS + aim[1] - start[1])
+        if abs(aim[2] - start[2]) <= 1 and any(
+            between == by if whole else by % _MONTHS and (between - by) % _MONTHS in (0, -2 * by % _MONTHS) for by in months
+        ):
             return True
     return False
 

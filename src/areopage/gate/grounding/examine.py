@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
+from areopage.gate.grounding.denials import unable
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
 from areopage.gate.grounding.premises import Premises
-from areopage.gate.grounding.proper_names import OtherForms, looks_like_name
+from areopage.gate.grounding.proper_names import OtherForms, is_proper, looks_like_name
 from areopage.gate.records import Change, Place
 from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
@@ -32,7 +33,8 @@ MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an 
 # Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
 _NUMBERED = re.compile(
-    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
+    r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-"
+    r"|to|à)\s)?){1,6}",
     re.IGNORECASE,
 )
 _SHORTEST_NAME = 4  # characters of an id or a source that is a citation wherever it stands
@@ -364,9 +366,15 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         own = tuple(claims[first:taken])
         held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
         facts = _sentence_facts(low, denied, own_words, held, index, answered)
-        stated = any(one.kind in _STATING for one in own)
+        stated = any(one.kind in _STATING and one.state != "repeated" for one in own)
         claim = bool(own_words.roots) and (
-            stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
+            stated
+            or not (
+                _left_open(low, own)
+                or facts.features["courtesy"]
+                or _courteous(low, own_words)
+                or _refuses(span.text, low, denied, prompt)
+            )
         )
         near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
         changed = copies.changes(clean[span.start : span.end], frozenset(own_words.roots), near) if near else ()
@@ -404,7 +412,13 @@ _IN_MONTH = re.compile(
     re.IGNORECASE,
 )
 _HALVES = frozenset(stems("half moitié"))
-_HALF_OFF = re.compile(r"(?<![\w.,])50[ \u00a0\u202f]?(?:%|per ?cent|pour cent)|\bhalf\b|\bmoitié\b", re.IGNORECASE)
+_HALF_OFF = re.compile(
+    r"(?<![\w.,])50[ \u00a0\u202f]?(?:%|per ?cent|pour cent)|(?<!and a )\bhalf\b(?! (?:an?|day|hour|board|past|year"
+    r"|term)\b)|\bmoitié\b",
+    re.IGNORECASE,
+)
+_TITLE_WORDS = "m mm mme mmes mlle mr mrs ms miss dr me pr prof sir madam monsieur madame maître docteur le la les"
+_TITLES = frozenset(_TITLE_WORDS.split())
 _MOST_ASKED = 100  # names of one answer that are looked at: later ones count as asserted
 _BEFORE_MONTH = 30  # characters before a word in which what makes it a month or a surname stands
 _PART = r"[A-ZÀ-Þ][^\W\d_A-Z]{1,20}(?:-[A-ZÀ-Þ][^\W\d_]{1,20})?"
@@ -442,12 +456,25 @@ class _AskedNames:
 
     def _is_name(self, word: Word, first: int, held: Set[str]) -> bool:
         """Whether a word is a name or a month; a surname is one behind another name that the documents do not have either."""
+        if word.written.lower() in _TITLES:
+            return False
         if word.start > first and word.written[0].isupper() and is_name(self._response, word.start, word.written):
             return not self._forms.has(word.written)
         if word.written.lower() in _MONTHS:
             return _IN_MONTH.search(self._response, max(0, word.start - _BEFORE_MONTH), word.start) is not None
+        if is_proper(word.written) and self._inside(word.written):
+            return not self._forms.has(word.written)
         full = _FULL_NAME.search(self._response, max(0, word.start - _BEFORE_MONTH), word.end)
         return full is not None and full.group() in self._prompt and held.isdisjoint(stems(full.group()))
+
+    def _inside(self, written: str) -> bool:
+        """Whether the question has a capitalised word inside of a sentence."""
+        return re.search(rf"[^\W_][,;]?[ \u00a0](?:[dlDL]['’])?{re.escape(written)}(?!\w)", self._prompt) is not None
+
+
+def _left_open(low: str, claims: Sequence[Claim]) -> bool:
+    """Whether a sentence only says of what the user says that it is not known."""
+    return bool(claims) and all(one.state == "repeated" for one in claims) and unable(low)
 
 
 def _courteous(low: str, words: Words) -> bool:

@@ -34,7 +34,7 @@ _COMMON_WORDS = (
     "another such its their his her our your dans pour selon lorsque quand comme mais donc car ainsi avec sans chez "
     "depuis pendant après avant entre cette ces ceux celle leur leurs son ses notre votre tout tous toute toutes autre "
     "autres enfin ensuite toutefois cependant covid covid-19 pdf html csv json api url faq tva vat usa usd eur iban bic "
-    "sms euro euros bc bce ce ad "
+    "sms euro euros bc bce ce ad bonjour bonsoir salut coucou hello hi dear cher chère chers "
 )
 _COMMON = frozenset(_COMMON_WORDS.split())
 _LINE = 200  # characters on each side of a word in which its line is looked at
@@ -99,6 +99,12 @@ class OtherForms:
             not self._low[start - 1].isalnum() and ends.match(self._low, start + len(base))
             for start in starts_of(base, self._low, _MOST_NAMES)
         )
+
+
+def is_proper(word: str) -> bool:
+    """Whether a capitalised word may be a name: no general word of institutions, no adjective of places."""
+    common = word.lower() in _COMMON or _ADJECTIVE.search(word) is not None
+    return len(word) > 2 and word[0].isupper() and not word.isupper() and not common
 
 
 def looks_like_name(text: str, start: int, end: int, sentence: tuple[int, int]) -> bool:

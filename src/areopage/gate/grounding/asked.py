@@ -1,0 +1,141 @@
+"""Where a question has what an answer states; and what both have that no extractor reads."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+
+from areopage.gate.grounding.figure_context import FigureReader
+from areopage.gate.grounding.identified import Identified
+from areopage.gate.grounding.places import Places
+from areopage.text.figures import Figure
+from areopage.text.folding import starts_of
+from areopage.text.identifiers import SMALL, Identifier, IdentifierKind
+from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS
+from areopage.text.numbers import decimal_of
+from areopage.text.stated import Counted, Stated
+from areopage.text.stems import stem
+
+Token = tuple[str, str, int]
+_MOST = 50  # tokens and numbers of one answer
+_MONTHS = 12
+# What is made of digits, or of letters and digits, and is a small number only with its noun.
+_TOKEN = re.compile(
+    r"(?<![\w.,/:-])(?=[\w/-]*[0-9]|[A-Z]{4,24}(?!\w)|[A-Z]{1,8}-[A-Z])(?P<token>[\w/-]{1,24})(?<!/)(?![\w]"
+    r"|[.,:-][0-9])(?:[ \u00a0](?P<noun>[^\W\d_]{3,30}))?"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,:/-])[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.]?[0-9]{3}(?![0-9]))*(?:[.,][0-9]{1,2})?(?![\w:/]|[.,][0-9])"
+)
+_AGED = re.compile(r"(?:\s|-)?(?:years?|ans)", re.IGNORECASE)
+_MONTHS_CUT = "|".join((*ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT, "sept"))
+# A month as people type it: "20 june".
+_MONTH = re.compile(rf"(?<=[0-9] )(?:{_MONTHS_CUT})\b|\b(?:{_MONTHS_CUT})(?= [0-9])")
+_HALF = re.compile(r" and a half\b| (?:heures?|h|ans?|mois) et demie?\b")
+_LIST_MARK = re.compile(r"[.)](?:\s|\Z)")
+
+
+def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
+    """What may be codes and numbers of an answer, outside of what it states; with the noun behind each, and where it stands."""
+    taken = bytearray(len(response))
+    for one in stated:
+        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    return [
+        (match["token"], match["noun"] or "", match.start())
+        for match in islice(_TOKEN.finditer(response), _MOST)
+        if not any(taken[slice(*match.span("token"))]) and not _LIST_MARK.match(response, match.end("token"))
+    ]
+
+
+class Asked:
+    """A question, in which what an answer states is looked for; both are `Readable`."""
+
+    def __init__(self, question: str, response: str, read: FigureReader) -> None:
+        self.question, self._response = question, response
+        self.dated = _MONTH.sub(_capitalised, question)
+        self._places = Places([self.dated], read)
+        self._identified = Identified([question], response)
+
+    def spot(self, stated: Stated) -> tuple[int, int] | None:
+        """Where it stands in the question; None where it does not."""
+        if isinstance(stated, Identifier):
+            found = next(iter(self._identified.spots(stated)), None)
+        elif isinstance(stated, Counted):
+            spots, beside = self._places.counted(stated)
+            found = spots[0] if spots and (beside or stated.value > SMALL) else None
+        else:
+            spots = self._places.written(stated) or self._places.valued(stated)
+            found = spots[0] if spots else None
+            if found is None and isinstance(stated, Figure):
+                found = self._places.unread(stated, frozenset)[0]
+                return found[1:] if found else self._bare_age(stated) or self._short_date(stated) or self._bare_amount(stated)
+        return found[1:] if found else None
+
+    def _bare_age(self, stated: Figure) -> tuple[int, int] | None:
+        """Where the question has an age without its unit: "two kids, 4 and 9"."""
+        if stated.kind != "duration" or stated.unit != "month" or not isinstance(stated.value, Decimal) or stated.value % _MONTHS:
+            return None
+        bare = re.compile(rf"(?<![\w.,/:£$€-]){int(stated.value / _MONTHS)}(?=\s*(?:[,;.!?)]|\Z|(?:and|et|ans?)\b))")
+        found = bare.search(self.question) if _AGED.search(stated.text) else None
+        return found.span() if found else None
+
+    def _short_date(self, stated: Figure) -> tuple[int, int] | None:
+        """Where the question has a date with its month cut short: "5 sept"."""
+        if stated.kind != "date" or not isinstance(stated.value, str) or stated.value.count("-") < 2:
+            return None
+        month, day = map(int, stated.value.split("-")[-2:])
+        names = f"{ENGLISH_MONTHS[month - 1][:3]}|{FRENCH_MONTHS[month - 1][:3]}"
+        found = re.search(
+            rf"(?<![\w.,/]){day}(?:st|nd|rd|th|er)?[ ./-](?:(?:{names})|0?{month}\b)"
+            rf"|\b(?:{names})[a-z.]*[ ]{day}\b",
+            self.question,
+            re.IGNORECASE,
+        )
+        return found.span() if found else None
+
+    def _bare_amount(self, stated: Figure) -> tuple[int, int] | None:
+        """Where the question has an amount without its currency: "90 pounds plus 20 a day"."""
+        if stated.kind != "amount" or not isinstance(stated.value, Decimal) or stated.value <= SMALL:
+            return None
+        matches = islice(_NUMBER.finditer(self.question), _MOST)
+        return next((match.span() for match in matches if decimal_of(match.group()) == stated.value), None)
+
+    def tokens(self, loose: Sequence[Token], texts: Sequence[str]) -> Iterator[tuple[Identifier, tuple[int, int]]]:
+        """Those of some tokens of the answer that only the question has; and where it has them."""
+        for written, noun, start in loose:
+            spot = self._whole(written, noun) if written in self.question else None
+            if spot and not any(_holds(text, written) for text in texts):
+                kind: IdentifierKind = "code" if any(map(str.isupper, written)) else "number"
+                yield Identifier(kind=kind, value=written, text=written, start=start, end=start + len(written)), spot
+
+    def _whole(self, written: str, noun: str) -> tuple[int, int] | None:
+        """Where the question has a piece as a whole; a small number must have the same noun behind it."""
+        small = written.isdigit() and int(written) <= SMALL and not written.startswith("0")
+        for match in islice(_TOKEN.finditer(self.question), _MOST):
+            like = not small or (noun and match["noun"] and stem(noun) == stem(match["noun"]))
+            if match["token"] == written and like:
+                return match.span("token")
+        return None
+
+    def numbers(self) -> list[Decimal]:
+        """The numbers of the question that the answer has too."""
+        answer = {_value(match) for match in islice(_NUMBER.finditer(self._response), _MOST)}
+        asked = dict.fromkeys(_value(match) for match in islice(_NUMBER.finditer(self.question), _MOST))
+        return [one for one in asked if one in answer]
+
+
+def _capitalised(match: re.Match[str]) -> str:
+    return match.group().capitalize()
+
+
+def _value(match: re.Match[str]) -> Decimal:
+    """A number, with a half where the text says one."""
+    return decimal_of(match.group()) + (Decimal("0.5") if _HALF.match(match.string, match.end()) else 0)
+
+
+def _holds(text: str, written: str) -> bool:
+    """Whether a text has a piece, with no letter or digit beside it."""
+    return any(
+        not text[start - 1 : start].isalnum() and not text[start + len(written) : start + len(written) + 1].isalnum()
+        for start in starts_of(written, text, _MOST)
+    )

@@ -1,0 +1,251 @@
+"""Whether a question tells a circumstance of the person who asks, and an answer repeats it as one; French and English.
+
+A circumstance needs no document: "I have 3 children", "depuis le 3 mars", "my flat of 62 m²". What a question says of the
+service, or wants to have confirmed, is none: "lunch is £3.10, isn't it?", "I have 30 days in which to ask".
+"""
+
+import re
+from typing import Literal
+
+from areopage.gate.grounding.clauses import Around
+
+Nature = Literal["duration", "share", "other"]
+
+_WORDS = r"(?:[\w'’-]+\s+|[\w]*['’]){0,4}"
+_I = (
+    r"(?:\bj['’]|\b(?:je|moi|nous|i|we)\b|\bon (?!(?:my|the|an?|your|our|this|that|it|top|time|page|line|foot|board|sale"
+    r"|behalf|which|what|how|when|if|and|or|[0-9]+|(?:mon|tues|wednes|thurs|fri|satur|sun)\w+|(?:jan|feb|mar|apr|may|jun"
+    r"|jul|aug|sep|oct|nov|dec)\w*)\b)(?=\w)|\b(?:still|only|already|just) (?:have|got)\b|\b(?:ayant|étant|having|being)\b"
+    r"|\bil me (?:reste|manque)\b"
+    r"|\A\W*(?:am|need|got|have|had|paid|bought|moved|signed|checked|live|living|just|suis|ai|avons)\b)"
+)
+_MINE = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\b")
+_FIRST_PERSON = re.compile(rf"{_I}|{_MINE.pattern}")
+_SUBJECT_I = re.compile(_I)
+# A clause that goes on about what the one before spoke of: "and it came to £1,340", "qui a 16 ans".
+_GOES_ON = re.compile(
+    r"\W*(?:and |et |which |that |who |it |he |she |they |this |qui |il |elle |ils |elles |ça |cela |c['’]|dont |aged |née? )"
+)
+_VERBLESS = re.compile(
+    r"\W*(?:(?:and|et|ou|or|of|de|avec|with|plus|the|my|mon|ma|mes|l['’]|les?|la|an?|une?)\b\W*)*[\w'’-]*\s*\Z"
+)
+_HEARD = re.compile(
+    r"\b(?:told|heard|read|said|announced|promised|says|saw|seems|apparently|informed|think|thought|believe|understand"
+    r"|understood|know|gather"
+    r"|assume|suppose|dit|disent|lu|vu|entendu|annoncé|promis|parlé|paraît|semble|crois|pense|informé|croyais|sais|compris"
+    r"|suppose|imagine)\b"
+)
+_PART = re.compile(r"[,;:–—](?=\s)|\s(?:et|and|mais|but)\s")
+_NORM = re.compile(
+    r"\b(?:droits?|peux|peut|pouvez|puis|(?:dois|devez|doit)(?!\s*\Z)|devrai\w*|faut|entitled|can|may|must|should"
+    r"|(?<!\A)(?<!\A )need|allowed|eligible"
+    r"|bénéfici\w*|perce\w*|dispos\w*|plafon\w*|limit\w*|maxim\w*|minim\w*|capped|couvert\w*|covered|autorisé\w*|seuil"
+    r"|threshold|ceiling|rule"
+    r"|règle)\b"
+)
+_DEADLINE = re.compile(
+    r"(?:\b(?:until|till|up to|by|within|d['’]ici|sous)|\bjusqu['’](?:à|aux?)|\bau plus tard)\s*(?:[\w'’]+\s+){0,2}\Z"
+)
+_TO_DO = re.compile(r"\s*(?:pour|to|in which|afin|notice)\b")
+_ASKED = re.compile(
+    r"^\W*(?:(?:so|and|but|et|mais|donc|alors)\s+)?(?:is|are|do|does|did|can|could|must|should|may|will|would|was|were"
+    r"|have|has|am i)\b"
+    r"|est-ce|n['’]est-ce|(?<!rendez)-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
+)
+_TAG = re.compile(
+    r"[,\s]*(?:right|correct|isn['’]?t|aren['’]?t|doesn['’]?t|don['’]?t|is (?:that|it|this)(?! (?:normal|legal|allowed))|non"
+    r"|n['’]est-ce|c['’]est(?! (?:normal|légal|permis))|est-ce(?! (?:normal|légal|permis|autorisé|que j))|exact"
+    r"|d['’]accord|hein|pas vrai|yes|no|ok|vrai|vous confirmez|do you confirm|can you confirm)\b[^?.!]{0,16}[?.!]*\s*\Z"
+)
+_NEXT_TAG = re.compile(
+    r"\W*(?:is (?:that|it|this)(?! (?:normal|legal|allowed))|are you sure|can you confirm|do you confirm"
+    r"|vous confirmez|confirmez-vous|pouvez-vous confirmer|c['’]est(?! (?:normal|légal|permis))"
+    r"|est-ce (?:vrai|exact|correct|bien|que c['’]est)|est-ce (?:le|la|les) bon|right\b|correct\b|true\b|exact\b)"
+)
+_IF = re.compile(
+    rf"\b(?:if|si|s['’]il|en cas de)\s+{_WORDS}\Z|\bsi (?:je|j['’]|nous|on)[^,;.!?]{{0,60}}\Z|\bif (?:i|we)\b[^,;.!?]{{0,60}}\Z"
+)
+# What a question supposes: "if I place 10,000 euros", "with 3 children", "pour une famille de 5".
+_SUPPOSED = re.compile(
+    rf"\b(?:if|si|s['’]il|en cas de)\s+{_WORDS}\Z"
+    rf"|\b(?:avec|with|for|pour|aged|earning|having)\s+(?:(?:an?|une?|my|mon|ma|mes|notre|nos|our|only|about|environ"
+    rf"|seulement)\s+(?:[\w'’-]+\s+(?:(?:de|of)\s+|d['’])?)?)?\Z"
+    r"|\b(?:avec|with|for|pour)\s+(?:my|mon|ma|mes|notre|nos|our)\s+(?:[\w'’-]+\s+){1,3}(?:(?:de|of|à|at)\s+|d['’])\Z"
+    r"|\b(?:avec|with)\s+(?:an?|une?|my|mon|ma|mes|our|notre|nos)\s[^,;:.!?]{0,40}\s(?:et|and)\s+\Z"
+    r"|\bâgée?s? de\s+\Z|\bsi (?:je|j['’]|nous|on)[^,;.!?]{0,60}\Z|\bif (?:i|we)\b[^,;.!?]{0,60}\Z"
+)
+_OF_A_KIND = re.compile(
+    r"\b(?:salariée?|employée?|entreprise|société|famille|couple|ménage|foyer|personne|homme|femme|retraitée?|étudiante?"
+    r"|cliente?|assurée?"
+    r"|patiente?|adulte|enfant|household|family|person|people|company|business|employee|worker|child|children|adult|man"
+    r"|woman|patient|student"
+    r"|(?:un|des|d['’]un|mon) bien|maison|logement|appartement|terrain|prêt|emprunt|commune|ville|house|flat|apartment"
+    r"|property|loan|town)s?\s+"
+    r"(?:[\w'’]+\s+|[\w]*['’]){0,2}(?:de|d['’]|of|aged|with|avec|âgée?s? de|à|worth|gagnant|earning|ayant|having)\s*\Z"
+)
+_WITH = re.compile(r"\b(?:my age of|mon âge de)\s+\Z|\b(?:avec|with|aged|âgée?s? de|pour une?|for an?)\s+\Z")
+# "our flat (14 Weaver Court)", "ma voiture : Clio de 2011 vendue le 5/10".
+APPOSED = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\s*){1,3}[(:,–][^.;:,!?]{0,40}\Z")
+_BORN = re.compile(r"\b(?:née?s?|born)\s+(?:le|en|on|in)\s+\Z")
+_SINCE = re.compile(
+    r"\b(?:i|we)(?:['’]ve| have) (?:been|\w+ed) (?:\w+ ){0,2}\Z|\bça fait \Z|\b(?:enceinte|âgée?) de \Z|\b(?:since|depuis"
+    r"|for|pendant|durant)\s+(?:the |le |la |l['’]|plus de |more than |over |about |presque |nearly )?\Z"
+)
+_LASTED = re.compile(
+    r"\s*(?:d['’]ancienneté|d['’]expérience|de (?:carrière|service|mariage|vie|retard)|of (?:service|experience|marriage)"
+    r"|ago|old\b|pregnant|enceinte|[\w ]{0,20}\b(?:left|remaining|restants?|unused)\b)"
+)
+OWNED = (
+    r"\s+(?:(?!(?:est|is|are|sont|sur|on|to|via|avec|with|pour)\b)[\w'’-]+\s+){0,3}(?:(?:à|de|of|at|for|from|worth|n°"
+    r"|no\.?|number|numéro|\()\s*|d['’])?\Z"
+)
+"""What stands between a possessive and a piece that belongs to it."""
+_OWN_NUMBER = re.compile(r"\b(?:mes|nos|my|our)\s+(?:[\w-]+\s+)?\Z")
+_OWN_THING = re.compile(
+    r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\s+){0,3}(?:(?:de|of|worth|n°|no\.?|number|numéro|\()\s*|d['’])\Z"
+    r"|\bmy [\w-]+ [a-z]{2} \Z"
+)
+# "after having moved on 1 May", "après avoir emménagé"
+_PARTICIPLE = re.compile(r"\b(?:ayant|étant|having|being|après avoir|après être|après (?:mon|ma))\b[^,;:.!?]{0,40}\Z")
+_DONE = re.compile(
+    r"\b(?:j['’]ai|nous avons|on a)\s+(?:déjà )?\w+(?:é|i|is|us?|it)e?s?\s+(?:[\w'’-]+\s+){0,3}\Z"
+    r"|\b(?:je gagne|nous gagnons|je dois déjà|je paie|je paye|je touche|nous touchons|je vends"
+    r"|nous vendons)\s+(?:[\w'’-]+\s+){0,3}\Z"
+    r"|\b(?:i|we)(?:['’]ve| have)?\s+(?:already |just |only )?(?:(?!need)\w+ed|been \w+ing|paid|bought|sold|spent|sent"
+    r"|gave|lent|saved|earn|owe|pay|make|took|got)"
+    r"\s+(?:[\w'’-]+\s+){0,3}\Z"
+)
+_HAVE = re.compile(
+    r"\b(?:still have|j['’](?:en )?ai|nous avons|on a|nous sommes|on est|je (?:suis|fais|pèse|mesure)|i(?:['’]m| am"
+    r"|['’]ve(?: got)?| have(?: got)?)|we(?:['’]re| are|['’]ve(?: got)?| have(?: got)?))\s+(?:[\w'’-]+\s+)?\Z"
+)
+# Of what the user has, such verbs tell; others tell what it gives: "my insurance pays £45".
+_MINE_IS = re.compile(
+    r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\.?\s+){1,4}?(?:is|are|was|were|has|have|had|est|sont|était|a|ont"
+    r"|fait|font|mesure|pèse|weighs?|measures?"
+    r"|shows?|says?|indique|affiche|dated?|turn(?:ed|s)|came|comes)\b"
+)
+# Notes without a verb, "QF 640", and a bill: "the service came to £240".
+_BRIEF = re.compile(
+    r"\W*(?:(?!the\b|le\b|la\b|les\b|l['’]|your\b|votre\b|vos\b|sa\b|son\b)[\w'’-]+\s+){0,2}(?:[\w/]+[-/])?\Z"
+    r"|\W*the [\w ]{1,30}? came to \Z"
+)
+_DEFINITE = re.compile(r"\b(?:the|les|ces|these|your|vos)\s+(?:[\w-]+\s+)?\Z")
+_THE = re.compile(r"\b(?:the|le|la|les|ces|cette|this|these|your|votre|vos|du|des|aux?)\s+(?:[\w-]+\s+)?\Z|\bl['’]\Z")
+_I_DO = re.compile(
+    r"\b(?:j['’]|(?:je|nous|i|we) )(?!get\b|receive|need|dois|peux|obtien|bénéfici|dispos|know|think|suppos|assum|sais"
+    r"|pens|croi)\w+ (?:\w+ )?\Z"
+)
+_RELATIVE = re.compile(
+    r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+"
+    r"|copain|copine"
+    r"|mère|père|parents?|frères?|sœurs?|soeurs?|grand-\w+|daughters?|sons?|child|children|kids?|baby|husband|wife|partner"
+    r"|mother|mum|mom|father|dad"
+    r"|brothers?|sisters?|grand\w+|dog|cat|chien|chienne|chat|boys?|girls?)\b"
+)
+_THIRD_PERSON = re.compile(r"\b(?:elles?|ils?|she|he|they|her|his|him|their|son|sa|ses)\b")
+# The answer: to whom it speaks, or under which circumstances something holds.
+_YOURS = re.compile(r"\b(?:vous|votre|vos|tu|t['’]|toi|ton|ta|tes|you|your|please|(?!chez|assez|nez)\w{2,}ez)\b")
+_YOURS_AFTER = re.compile(
+    r"\s*(?:[\w'’-]+\s+)?(?:(?:that|which|qu[e'’])\s*)?(?:you|vous|tu)\b(?! (?:can|must|may|should|pouvez|devez|peux|dois))"
+)
+_GIVEN = re.compile(
+    r"(?:\b(?:avec|with|pour|for|si|if|ayant|having|étant|being|aged|âgée?s?|en cas|dès lors|given|compte tenu|depuis"
+    r"|after|après|au bout"
+    r"|on an?|on the|on your|sur une?|sur les|sur vos|sur votre|earning|living|paying|vivant|gagnant|touchant|payant"
+    r"|bien que?|although|though"
+    r"|née?s?|born|since|as|puisqu(?:e|['’])|comme|vu|bought|sold|paid|dated|datée?s?|achetée?s?|débutant"
+    r"|starting)\s*(?:[\w'’-]+\s+|[\w]*['’]){0,7}"
+    r"|^\W*(?:(?:[^\W\d_]+ed|bought|sold|paid|born|[^\W\d_]+[ée]e?s?)\s)?(?:(?:à|at|in|from|on|of|sur|under|by|de"
+    r"|en)\s+(?:(?!est\b|is\b|sont\b|are\b)[\w'’-]+\s+|[\w]*['’]){0,3}|le\s+)"
+    r"|(?:%|percent|per cent|pour cent)\s*(?:of|de|des|sur)\s+(?:(?:the|your|vos|votre|les?|la)\s+)?)\Z"
+)
+_AT = re.compile(r"\b(?:at|à|aged?|and|et)\s+\Z")
+_IS = re.compile(
+    r"\b(?:is|are|was|were|costs?|cost|est|sont|était|étaient|coûtent?|coûtait|fixée?s?|set|s['’]élève(?:nt)?|reste(?:nt)?"
+    r"|stays?|remains?|lasts?"
+    r"|dure(?:nt)?)\s+(?:bien |indeed |still |toujours |donc |à |at |de |d['’]|d['’]un |for )*\Z"
+)
+
+
+def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
+    """How surely a question tells of the person who asks: 2 where he has, did or is something, 1 where it may be so, else 0."""
+    if age and (_IF.search(asked.before) or _WITH.search(asked.before)):
+        return 2
+    parts = [match.end() for match in _PART.finditer(asked.opening)]
+    if _HEARD.search(asked.opening, parts[-1] if parts else 0) or _HEARD.search(asked.after):
+        return 0
+    ends = _PART.search(asked.closing) is None
+    if _TAG.match(asked.closing[len(asked.after) :]) or (ends and _NEXT_TAG.match(asked.following)):
+        return 0
+    if any(pattern.search(asked.before) for pattern in (_IF, _OF_A_KIND, _BORN, _OWN_NUMBER)):
+        return 1
+    if nature == "other" and _OWN_THING.search(asked.before):
+        return 1
+    if _PARTICIPLE.search(asked.before) and not _DEFINITE.search(asked.before):
+        return 1
+    if nature != "duration" and _SUPPOSED.search(asked.before):
+        return 1
+    if _NORM.search(asked.before) or _DEADLINE.search(asked.before) or _TO_DO.match(asked.after):
+        return 0
+    return _told(asked, nature, age=age, date=date)
+
+
+def noted(asked: Around) -> bool:
+    """Whether a question has a piece in a note without a verb: "Flat 9C."."""
+    return _BRIEF.match(asked.before) is not None and not asked.closing.rstrip().endswith("?") and not asked.after.strip(" .")
+
+
+def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
+    """As `circumstance`, for what no rule and no doubt goes before."""
+    whole = asked.before + asked.after
+    lasted = _SINCE.search(asked.before) is not None or _LASTED.match(asked.after) is not None
+    last = asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing)
+    if last or _ASKED.search(whole):
+        return int(lasted and _FIRST_PERSON.search(asked.opening) is not None)
+    pronoun = _SUBJECT_I.search(asked.before) is not None
+    goes_on = _GOES_ON.match(asked.before) or _VERBLESS.match(asked.before)
+    if APPOSED.search(asked.opening) and nature == "other":
+        return 1
+    own = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(asked.opening) and goes_on)
+    if not own:
+        return int(nature == "other" and _BRIEF.match(asked.before) is not None and not asked.closing.rstrip().endswith("?"))
+    if age or lasted:
+        return 2
+    if nature == "duration":
+        told = _HAVE.search(asked.before) or _I_DO.search(asked.before)
+        return int(told is not None and not asked.closing.rstrip().endswith("?"))
+    if nature == "share":
+        return int(pronoun and _THE.search(asked.before) is None)
+    if not pronoun and not goes_on and not date:
+        return int(_MINE_IS.search(asked.before) is not None)
+    return 2 if _DONE.search(asked.before) or _HAVE.search(asked.before) else 1
+
+
+def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool) -> bool:
+    """Whether an answer speaks of what a question tells as of a circumstance of the user.
+
+    Args:
+        sure: how surely the question tells of him.
+        counted: whether it is a number of things.
+    """
+    if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
+        return True
+    if _GIVEN.search(said.before) or _GIVEN.search(said.opening) or _OF_A_KIND.search(said.before):
+        return True
+    if _RELATIVE.search(asked.opening) and _THIRD_PERSON.search(said.before):
+        return True
+    if age and _AT.search(said.before):
+        return True
+    if _NORM.search(said.before):
+        return False
+    return _YOURS.search(said.before) is not None or (sure > 1 and _IS.search(said.before) is None)
+
+
+SUBJECT_I, MINE, NORM, HEARD, TAG = _SUBJECT_I.pattern, _MINE.pattern, _NORM.pattern, _HEARD.pattern, _TAG.pattern
+COPULA, IF, SUPPOSED, DONE = _IS.pattern, _IF.pattern, _SUPPOSED.pattern, _DONE.pattern
+HAVE, SINCE, DEADLINE = _HAVE.pattern, _SINCE.pattern, _DEADLINE.pattern
+RULED = (
+    r"^\W*(?:(?:so|and|but|et|mais|donc|alors|as|comme|since|puisque)\s+)?(?:the|this|these|it|its|there|your|le|la|les|l['’]"
+    r"|ce|cette|ces|il|c['’]|votre|vos|leur|their|you|vous|tu|they|ils)(?:\b|(?<=['’]))"
+)
