@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -42,6 +43,11 @@ def verdict(score: int) -> Verdict:
     return {"explanation": "because", "score": score, "evidence_extracts": []}
 
 
+def drawn(call: Call) -> int:
+    """A number from 0 to 255 that depends on what is asked alone, not on the code of the markers."""
+    return hashlib.sha256(re.sub(r" [0-9a-f]{16}\b", "", call.user).encode()).digest()[0]
+
+
 def right(call: Call) -> Verdict:
     """A judge that is right about the gold rows, and supports everything else."""
     response = call.user.partition("<<<RESPONSE")[2]
@@ -59,13 +65,13 @@ def no(call: Call) -> Verdict:
 
 def noisy(call: Call) -> Verdict:
     """A judge that is wrong about a quarter of what it is asked."""
-    wrong = hashlib.sha256(call.user.encode()).digest()[0] < 64
+    wrong = drawn(call) < 64
     said = right(call)
     return verdict(2 - 2 * (said["score"] == 2)) if wrong and isinstance(said, dict) else said
 
 
 def unreadable(call: Call) -> Verdict:
-    return "I cannot say." if hashlib.sha256(call.user.encode()).digest()[0] < 100 else right(call)
+    return "I cannot say." if drawn(call) < 100 else right(call)
 
 
 @pytest.fixture
