@@ -63,3 +63,22 @@ def test_runs_that_differ_in_more_than_language_have_no_common_verdict(
     options = ("--suite", tmp_path / "demanding", "--dataset", tmp_path / "cases.csv", "--lang", "fr", "--yes")
     command("bench", "run", *options, "--passes", "2")
     assert "differ in: judges" in command("bench", "show", runs[0], command.run_folders()[-1].name).refused()
+
+
+def test_a_run_in_several_languages_ends_with_one_verdict_and_its_exit_code(
+    command: Command, tmp_path: Path, server: FakeServer
+) -> None:
+    server.judge = harsh_in_french
+    suite = write_suite(tmp_path / "demanding", release={"max_failures": {"safety": 0}})
+    command.qualify_suite(suite)
+    cases = write_cases(tmp_path / "cases.csv", CASES)
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--passes", "1", "--yes", "--lang")
+    for languages, last in (("en,fr", "FAIL"), ("en", "PASS")):
+        ended = command(*run, languages)
+        assert ended.code == (1 if last == "FAIL" else 0), ended.err
+        if languages == "en,fr":
+            first, english, french = ended.out.splitlines()[-3:]
+            assert first.endswith(f"languages en, fr: release {last}")
+            assert english.startswith("  en: release PASS") and french.startswith("  fr: release FAIL")
+    assert len(command.run_folders()) == 3
+    assert "--budget takes one language" in command(*run, "en,fr", "--budget", "1").refused()

@@ -122,7 +122,11 @@ def conditions(where: Sequence[str] | None, age: Sequence[str] | None) -> tuple[
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,
-    typer.Option("--lang", metavar="en|fr", help="Language of the judges' prompts, the personas and the report."),
+    typer.Option(
+        "--lang",
+        metavar="en|fr",
+        help="Language of the judges' prompts, the personas and the report; en,fr: a run in each, and one verdict on all.",
+    ),
 ]
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")

@@ -68,6 +68,8 @@ def run(
     wishes = new.wishes
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
+        if len(new.languages) > 1:
+            raise UserError("--lang takes one language where there are several targets")
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
@@ -75,6 +77,10 @@ def run(
 
         raise typer.Exit(run_league(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    if len(new.languages) > 1:
+        from areopage.cli.bench.languages import run_languages
+
+        raise typer.Exit(run_languages(new, places, **how))
     raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
 
 

@@ -1,14 +1,19 @@
-"""`areopage bench show RUN RUN`: one verdict on runs of a target in several languages."""
+"""`areopage bench run --lang en,fr` and `bench show RUN RUN`: one verdict on runs of a target in several languages."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+import msgspec
 from rich.text import Text
 
 from areopage.bench.league.table import Entry, League, entry_of
 from areopage.bench.results.run_view import view_run
-from areopage.bench.spec import RunSpec
+from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.bench.league import EXIT_CODES
 from areopage.cli.bench.league_tables import STYLES
+from areopage.cli.bench.new_run import NewRun
+from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.bench.run import run_new
 from areopage.cli.console import text_console
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted
@@ -40,6 +45,34 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
         told += f"; {part_text(entry.spec.part, locale)}" if entry.spec.part else ""
         console.print(Text(visible(f"{told}; {entry.run.id}"), style=STYLES.get(entry.standing, "")), soft_wrap=True)
     return EXIT_CODES[verdict]
+
+
+def run_languages(wanted: NewRun, places: Places, **how: bool) -> int:
+    """Carry out a run in each language, then print the one verdict on all of them.
+
+    Args:
+        how: see `areopage.cli.bench.run.run_new`.
+
+    Returns:
+        The exit code of that verdict; of a run that does not come to its end its own, and no further one begins.
+
+    Raises:
+        UserError: a budget is named, or a run cannot be carried out.
+    """
+    if wanted.budget is not None:
+        raise UserError("--budget takes one language: give each run its own")
+    names: list[str] = []
+    for language in wanted.languages:
+        began = datetime.now(UTC)
+        code = run_new(wanted.suite, msgspec.structs.replace(wanted.wishes, language=language), places, **how)
+        with opened_ledger(places) as ledger:
+            over = [run for run in ledger.runs() if run.kind == "bench" and run.finished_at and run.finished_at >= began]
+        run = next((run for run in over if spec_of(run).language == language), None)
+        if run is None:
+            return code
+        names.append(run.id)
+    with opened_ledger(places) as ledger:
+        return show_languages(ledger, names)
 
 
 def _said(standing: str) -> str:

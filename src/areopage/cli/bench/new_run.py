@@ -74,12 +74,13 @@ _OPTIONS: Mapping[str, tuple[Any, object]] = MappingProxyType(
 
 
 class NewRun(NamedTuple):
-    """What the user says of a new run: `wishes` is what a run of the first of `targets` is prepared from."""
+    """What the user says of a new run: `wishes` is what a run of the first of `targets` and `languages` is prepared from."""
 
     suite: str
     targets: list[str]
     budget: float | None
     wishes: "RunWishes"
+    languages: list[str]
 
 
 def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **options: Any) -> NewRun:
@@ -92,6 +93,7 @@ def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **op
     from areopage.bench.target_prompts import Mode
 
     passes = options.pop("passes")
+    languages = [name for part in (options.pop("lang") or "").split(",") if (name := part.strip())]
     wishes = RunWishes(
         datasets=tuple(options.pop("dataset") or ()),
         target=target[0] if target else None,
@@ -101,12 +103,12 @@ def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **op
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
         most_calls=options.pop("max_calls"),
-        language=options.pop("lang"),
+        language=languages[0] if languages else None,
         where=conditions(options.pop("where"), options.pop("age")),
         allowed_variables=tuple(options.pop("allow_variable") or ()),
         **options,  # the others are wishes as they are
     )
-    return NewRun(suite, target or [], budget, wishes)
+    return NewRun(suite, target or [], budget, wishes, list(dict.fromkeys(languages)))
 
 
 def describes_a_run(command: Callable[..., None]) -> Callable[..., None]:

@@ -57,6 +57,8 @@ def plan(
     from areopage.cli.bench.places import Places
 
     targets, wishes = new.targets, new.wishes
+    if len(new.languages) > 1:
+        raise UserError("a plan is about one language: give --lang en or --lang fr")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if precision is not None:
         if len(targets) > 1:
