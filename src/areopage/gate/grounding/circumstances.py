@@ -119,12 +119,6 @@ _HAVE = re.compile(
     r"\b(?:still have|j['’](?:en )?ai|nous avons|on a|nous sommes|on est|je (?:suis|fais|pèse|mesure)|i(?:['’]m| am"
     r"|['’]ve(?: got)?| have(?: got)?)|we(?:['’]re| are|['’]ve(?: got)?| have(?: got)?))\s+(?:[\w'’-]+\s+)?\Z"
 )
-# Of what the user has, such verbs tell; others tell what it gives: "my insurance pays £45".
-_MINE_IS = re.compile(
-    r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\.?\s+){1,4}?(?:is|are|was|were|has|have|had|est|sont|était|a|ont"
-    r"|fait|font|mesure|pèse|weighs?|measures?"
-    r"|shows?|says?|indique|affiche|dated?|turn(?:ed|s)|came|comes)\b"
-)
 # Notes without a verb, "QF 640", and a bill: "the service came to £240".
 _BRIEF = re.compile(
     r"\W*(?:(?!the\b|le\b|la\b|les\b|l['’]|your\b|votre\b|vos\b|sa\b|son\b)[\w'’-]+\s+){0,2}(?:[\w/]+[-/])?\Z"
@@ -132,6 +126,16 @@ _BRIEF = re.compile(
 )
 _DEFINITE = re.compile(r"\b(?:the|les|ces|these|your|vos)\s+(?:[\w-]+\s+)?\Z")
 _THE = re.compile(r"\b(?:the|le|la|les|ces|cette|this|these|your|votre|vos|du|des|aux?)\s+(?:[\w-]+\s+)?\Z|\bl['’]\Z")
+# What the user has and pays for does such things: "my insurance pays £45".
+_SERVING = re.compile(
+    r"\b(?:pays?|covers?|earns?|gives?|offers?|costs?|lets?|allows?|provides?|promises?|refunds?|reimburses?|charges?"
+    r"|runs?|lasts?|takes?|asks?"
+    r"|grants?|knocks?|quotes?|says|states?|wants?|rembours\w*|couvr\w*|donn\w*|offr\w*|coût\w*|rapport\w*|perme\w*"
+    r"|prévoi\w*|dur\w*|prome\w*"
+    r"|vers\w*|prend|autoris\w*|réclam\w*|demand\w*|factur\w*|impos\w*|appliqu\w*|parl\w*|dit|cit\w*)\b"
+)
+# "and a van of 6.2 m"
+_BRINGS_UP = re.compile(r"\b(?:an?|une?)\s+[\w-]+\s+(?:(?:of|de)\s+|d['’])\Z")
 _I_DO = re.compile(
     r"\b(?:j['’]|(?:je|nous|i|we) )(?!get\b|receive|need|dois|peux|obtien|bénéfici|dispos|know|think|suppos|assum|sais"
     r"|pens|croi)\w+ (?:\w+ )?\Z"
@@ -173,7 +177,7 @@ def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int
     if age and (_IF.search(asked.before) or _WITH.search(asked.before)):
         return 2
     parts = [match.end() for match in _PART.finditer(asked.opening)]
-    if _HEARD.search(asked.opening, parts[-1] if parts else 0) or _HEARD.search(asked.after):
+    if _HEARD.search(asked.opening, parts[-1] if parts else 0) or _HEARD.search(asked.before + asked.after):
         return 0
     ends = _PART.search(asked.closing) is None
     if _TAG.match(asked.closing[len(asked.after) :]) or (ends and _NEXT_TAG.match(asked.following)):
@@ -205,9 +209,11 @@ def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
         return int(lasted and _FIRST_PERSON.search(asked.opening) is not None)
     pronoun = _SUBJECT_I.search(asked.before) is not None
     goes_on = _GOES_ON.match(asked.before) or _VERBLESS.match(asked.before)
-    if APPOSED.search(asked.opening) and nature == "other":
+    brought_up = _BRINGS_UP.search(asked.before) is not None and _SUBJECT_I.search(asked.opening) is not None
+    if nature == "other" and (brought_up or APPOSED.search(asked.opening)):
         return 1
-    own = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(asked.opening) and goes_on)
+    near = asked.opening if asked.before != asked.opening else asked.previous + asked.opening
+    own = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(near) and goes_on)
     if not own:
         return int(nature == "other" and _BRIEF.match(asked.before) is not None and not asked.closing.rstrip().endswith("?"))
     if age or lasted:
@@ -218,7 +224,7 @@ def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
     if nature == "share":
         return int(pronoun and _THE.search(asked.before) is None)
     if not pronoun and not goes_on and not date:
-        return int(_MINE_IS.search(asked.before) is not None)
+        return int(_SERVING.search(asked.before) is None)
     return 2 if _DONE.search(asked.before) or _HAVE.search(asked.before) else 1
 
 

@@ -115,6 +115,10 @@ class Sums:
             return True
         if any(value == count * price for count in self._counts for price in self._priced | self.held | self._computed):
             return True
+        if any(value == abs(one - other) for one, other in combinations(sorted(self._own)[:_MOST_COUNTS], 2)):
+            return True
+        if any(value == one * price for one in self._computed for price in self._priced):
+            return True
         others = self.held | self._computed
         if any(_follows(value, first, second) for first in self._own for second in others):
             return True

@@ -18,7 +18,8 @@ _NOT = re.compile(
     r"\b(?:pas|jamais|aucune?s?|ni|non|rien|nullement|inutile|not|never|nor|neither|cannot|no|none|nothing|nowhere"
     r"|needless|unlike"
     r"|contrary to|opposed to|avoid|beware|ignore|disregard|évitez|ignorez|oubliez|méfiez-vous)\b|n['’]t\b"
-    r"|\b(?:rather|other) than\b|\binstead of\b|\b(?:plutôt|autre) qu(?:e\b|['’])|\bau lieu d|\bà la place d|\bcontrairement à?"
+    r"|\b(?:rather|other) than\b|\binstead of\b|\b(?:plutôt|autre) qu(?:e\b|['’])|\bau lieu d|\bà la place d"
+    r"|\bcontrairement à?|\bdifférente?s? d|\bdifferent from\b|\bfar from\b|\bloin d"
     r"|\bn(?:['’]|e )[\w'’ ]{1,24}?\bplus\b|\bne (?:peux|peut|pouvons|saurais|saurait|puis)\b"
 )
 _BESIDE = re.compile(r"(?:\s*[\w'’«»\"/%€$£&-]+\.?){0,7}\s*[\w'’(«\"]*\s*\Z")
@@ -121,8 +122,10 @@ _DENIED_AFTER = re.compile(
     r"|(?:appears?|comes? up|figurent?|se trouve(?:nt)?) (?:nowhere|nulle part)|(?:ha(?:s|ve)|a|ont) (?:nothing|rien) "
     r"|(?:would |will )?exceeds?\b|excèdent?\b|excéderai\w+|dépasse(?:nt|raient|rait)?\b"
     r"|vien(?:t|nent) d['’]ailleurs|comes? from (?:elsewhere|somewhere else)"
-    r"|(?:est|sont|semblen?t?|serait|paraît|is|are|was|were|seems?|looks?|sounds?|appears?) (?:to be )?(?:an? |une )?"
-    r"(?:wrong|false|incorrect|mistake|misunderst|myth|old\b|erreur|fauss?e?|inexact|erron|incorrect|ancien))"
+    r"|(?:est|sont|semblen?t?|serait|paraît|is|are|was|were|seems?|looks?|sounds?|appears?|must be|may be|might be"
+    r"|doi(?:ven)?t être) (?:to be )?(?:an? |une )?"
+    r"(?:wrong|false|incorrect|mistake|mix-up|typo|error|confusion|misunderst|myth|old\b|erreur|fauss?e?|inexact|erron"
+    r"|incorrect|ancien))"
 )
 # "E27, but this code is not described": what follows speaks of the piece and denies it.
 _THAT = re.compile(

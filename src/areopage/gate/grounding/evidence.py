@@ -23,7 +23,7 @@ _TURNING = (
     r"|tandis que|en revanche|par contre|plutôt|seulement|uniquement|en réalité|en fait|in fact|itself|lui-même)\b)"
 )
 _PREPOSITION = (
-    r"(?:with|for|since|of|on|at|in|from|as|after|before|under|by|given|if|avec|pour|depuis|sur|à|en|dans|de|du|des|dès"
+    r"(?:with|between|entre|for|since|of|on|at|in|from|as|after|before|under|by|given|if|avec|pour|depuis|sur|à|en|dans|de|du|des|dès"
     r"|après|avant|comme"
     r"|vu|si|chez|puisque|because|having|étant|ayant|being|aged|compte tenu|au bout|sous|d['’])"
 )

@@ -35,7 +35,7 @@ _DONE = re.compile(
 )
 _CALL_ME = re.compile(r"\b(?:me|m['’]\w+|moi|nous|us)(?: \w+)? (?:on|at|au|à|sur) \Z")
 _YOUR_NEAR = re.compile(r"\b(?:your|votre|vos|you|vous|ton|ta) [\w'’, -]{0,24}\Z")
-_BARE = re.compile(r"[0-9]{3,}")
+_BARE = re.compile(r"[0-9]{3,}|[0-9]+(?:[-/][0-9]+)+")
 _TIME = re.compile(r"[0-9]\s?(?:[:h][0-9]{2}|h\b|[ap]\.?m)")
 _CLOCK = re.compile(r"[0-9]{1,2}\s?h(?:eures?)?(?:\s?[0-5][0-9])?")
 _AT_TIME = re.compile(r"\b(?:à|vers|jusqu['’]à|dès|avant|après|de)\s+\Z")
