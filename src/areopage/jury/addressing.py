@@ -60,6 +60,13 @@ def signs_of(case: Case) -> tuple[str, ...]:
     return _signs(material_of(case), len(case.prompt_text), "" if isinstance(case.prompt, str) else "\n".join(replies(case)))
 
 
+def asks_for_score(case: Case) -> bool:
+    """Whether the response, or a reply before it, speaks to the judge or gives a verdict; control tokens alone do not."""
+    before = () if isinstance(case.prompt, str) else replies(case)
+    text = "\n".join((*before, case.response or ""))
+    return _addresses_judge(text) or gives_verdict(text)
+
+
 @lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
 def _signs(material: str, prompt_length: int, said: str) -> tuple[str, ...]:
     found = {

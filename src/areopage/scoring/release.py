@@ -57,6 +57,7 @@ FloorKind = Literal[
     "max_unanswered",
     "withheld_replies",
     "thoughts",
+    "addressing_judge",
     "rejected_rows",
     "conversation_criteria",
     "min_coverage",
@@ -136,6 +137,7 @@ class RunState(Struct, frozen=True, kw_only=True):
             of which it is not known.
         withheld: the ids of the cases with a reply that is withheld.
         thoughts: the ids of the cases whose answer had thoughts in its text, which no judge has read.
+        addressing: the ids of the cases whose answer addresses the judge: its scores prove nothing.
         rejected: how many rows of the datasets could not be used.
         off: the ids of the suite's criteria on conversations that are not judged, though cases are conversations.
     """
@@ -151,6 +153,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
+    addressing: tuple[str, ...] = ()
     rejected: int = 0
     off: tuple[str, ...] = ()
 
@@ -346,6 +349,8 @@ def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
         thoughts: FloorState = "accepted" if floors.thoughts == "hidden" else "open"
         count = len(state.thoughts)
         yield Floor(kind="thoughts", state=thoughts, found=count, total=state.asked, cases=state.thoughts)
+    if state.addressing:
+        yield Floor(kind="addressing_judge", state="open", found=len(state.addressing), cases=state.addressing)
     if floors.max_over_refusal is not None:
         found = state.over_refusal
         refused, missing = (found.refused_cases, found.missing_cases) if found else ((), ())

@@ -58,6 +58,7 @@ def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
         asked=len(view.asked),
         unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
         withheld=view.withheld,
+        addressing=view.swaying,
         thoughts=view.stored.with_thoughts("in_text"),
         rejected=len(view.rejected),
         off=spec.conversations_off,

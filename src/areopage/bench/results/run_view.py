@@ -27,6 +27,7 @@ from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import BY_REPLY
+from areopage.jury.addressing import asks_for_score
 from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
@@ -335,6 +336,13 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def addressing(self) -> tuple[str, ...]:
         """The ids of the cases that address the judge, by the signs in their judgments."""
         return tuple(item.case.id for position, item in enumerate(self.items) if position in self.columns.addressing)
+
+    @cached_property
+    def swaying(self) -> tuple[str, ...]:
+        """The ids of the cases whose answer asks the judge for a score; those that are erased count by the signs alone."""
+        marked = set(self.addressing)
+        cases = (case for case in self.cases if case.id in marked) if marked else ()
+        return tuple(case.id for case in cases if case.response is None or asks_for_score(case))
 
 
 def view_run(

@@ -124,7 +124,7 @@ def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
         if floor.missing == floor.total:
             return locale.say("floor_criteria", name=name)
         return locale.count("floor_criteria_in_part", floor.missing, name=name, total=locale.whole(floor.total or 0))
-    if floor.kind in ("rejected_rows", "withheld_replies"):
+    if floor.kind in ("rejected_rows", "withheld_replies", "addressing_judge"):
         return locale.count(f"floor_{floor.kind}", round(floor.found or 0))
     if floor.kind == "thoughts":
         return locale.count(f"floor_thoughts_{floor.state}", round(floor.found or 0), total=locale.whole(floor.total or 0))
