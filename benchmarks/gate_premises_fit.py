@@ -18,7 +18,6 @@ from areopage.app.gate_rules import load_gate
 from areopage.gate.grounding.stance import stance
 
 PRIOR: Mapping[str, float] = {
-    "compared": -4.0,
     "denied before": -3.0,
     "denied behind": -3.0,
     "unconfirmed": -2.5,

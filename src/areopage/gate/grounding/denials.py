@@ -226,6 +226,11 @@ def asks_back(said: Around) -> bool:
     return said.closing.rstrip().endswith("?") and _ASKS_BACK.search(said.opening) is not None
 
 
+def compares(said: Around) -> bool:
+    """Whether a piece is only what something else is more or less than."""
+    return _COMPARED.search(said.opening) is not None
+
+
 def denied(said: Around, *, rival: bool) -> dict[str, bool]:
     """How an answer denies a piece of itself, or says that it cannot be confirmed.
 
@@ -233,7 +238,6 @@ def denied(said: Around, *, rival: bool) -> dict[str, bool]:
         rival: whether something of its kind that the documents support stands behind it.
     """
     return {
-        "compared": _COMPARED.search(said.opening) is not None,
         "denied before": _denied_before(said, rival=rival),
         "denied behind": _DENIED_AFTER.match(said.closing) is not None,
         "unconfirmed": _unconfirmed(said),

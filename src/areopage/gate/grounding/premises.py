@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from areopage.gate.grounding.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
 from areopage.gate.grounding.clauses import Around, around_piece
-from areopage.gate.grounding.denials import affirms_all, asks_back, attributed, denied
+from areopage.gate.grounding.denials import affirms_all, asks_back, attributed, compares, denied
 from areopage.gate.grounding.evidence import evidence
 from areopage.gate.grounding.stance import stance
 from areopage.gate.records import Place
@@ -93,7 +93,7 @@ class Premises:
             kind: of the claim. A contact, a code, a reference and a day of the week are the user's own only where both say so.
         """
         said, question = around_piece(self._response, start, end), around_piece(self._prompt, *asked)
-        if asks_back(said):
+        if asks_back(said) or compares(said):
             return False
         if _SEARCH.fullmatch(self._prompt.strip()) and _OF_A_TOPIC.search(said.before):
             return False
