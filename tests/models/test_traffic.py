@@ -55,32 +55,6 @@ def test_no_more_calls_are_open_to_a_server_than_the_caller_wants() -> None:
     check_open(Traffic(at_once=2), 2)
 
 
-def test_the_models_of_a_server_share_connections_and_the_last_one_closes_them() -> None:
-    peers: set[object] = set()
-
-    async def answer(request: web.Request) -> web.Response:
-        peers.add(request.transport and request.transport.get_extra_info("peername"))
-        return web.json_response({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]})
-
-    async def run() -> None:
-        application = web.Application()
-        application.router.add_post("/v1/chat/completions", answer)
-        async with TestServer(application) as server:
-            endpoint = Endpoint(provider="openai", base_url=str(server.make_url("/v1")))
-            traffic, settings = Traffic(), ModelSettings(endpoints={"lab": endpoint})
-            one, other = (traffic.open(reference, settings) for reference in (ONE, OTHER))
-            for model in (one, other, one):
-                await model.generate(ASK, {})
-            await one.aclose()
-            await other.generate(ASK, {})
-            assert len(peers) == 1
-            await other.aclose()
-            await traffic.open(ONE, settings).generate(ASK, {})
-            assert len(peers) == 2
-
-    asyncio.run(run())
-
-
 def test_the_models_of_an_endpoint_share_its_requests_a_minute_in_every_event_loop() -> None:
     traffic = Traffic()
 

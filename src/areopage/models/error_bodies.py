@@ -6,6 +6,7 @@ alone), `{"error": {"code", "innererror": {"code", "content_filter_result"}}}` (
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -17,6 +18,9 @@ CONTENT_FILTER = "content_filter"
 """The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"})
+NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
+"""What gateways answer while the server behind them is gone, and servers while they start."""
+MESSAGE_LENGTH = 200
 _FILTER_CODES = frozenset({CONTENT_FILTER, "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked"})
 _MOST_NAMES = 8
 _LONGEST_NAME = 40
@@ -34,6 +38,12 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
     message: str = ""
     code: str = ""
     filtered: tuple[str, ...] = ()
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text that is not the product's, as a message shows it."""
+    printable = "".join(char if char.isprintable() else " " for char in text[: 10 * MESSAGE_LENGTH])
+    return " ".join(printable.split())[:MESSAGE_LENGTH]
 
 
 def read_error(content: bytes) -> ErrorBody:

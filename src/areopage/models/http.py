@@ -1,18 +1,14 @@
 """One thin JSON transport for every adapter that speaks HTTP; msgspec reads and writes the JSON.
 
-`areopage.models.connections` carries the bytes; `areopage.models.transfers` carries files, and what goes through a proxy.
-A `JsonServer` turns every transport error into one of the three `CallError`s. It does not retry
-(see `areopage.models.retry`). Keys live in headers and never reach a message.
+`areopage.models.connections` carries the bytes. A `JsonServer` turns every fault into one of the three `CallError`s. It does not
+retry (see `areopage.models.retry`). Keys live in headers and never reach a message.
 """
 
 import asyncio
-import errno
 import math
 import re
-import socket
-import ssl
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -21,38 +17,23 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
-from areopage.models.connections import (
-    ConnectionBroke,
-    Connections,
-    IdleConnections,
-    NoConnection,
-    NoConnectionInTime,
-    ProxyRefused,
-    Query,
-    Reply,
-)
-from areopage.models.contacts import shown_address
-from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, ErrorBody, read_error
+from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
+from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, NO_SERVER_BEHIND, ErrorBody, one_line, read_error
 from areopage.models.lenient_json import decode_reply
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
 if TYPE_CHECKING:
-    from areopage.models.transfers import Transfers
+    from areopage.models.connections import Connections, Reply
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
-MESSAGE_LENGTH = 200
 SHORTEST_SECRET = 4
 # A look-up (which models are there?) that takes longer means a server that hangs, however patient the calls may be.
 LOOKUP_SECONDS = 30.0
-NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
-"""What gateways answer while the server behind them is gone, and servers while they start."""
-
-TRANSPORT_FAULTS = (TimeoutError, NoConnection, ConnectionBroke, ProxyRefused)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OF_THE_CONNECTION = frozenset({"content-length", "transfer-encoding", "connection", "upgrade", "expect"})
 
+Query = Sequence[tuple[str, str]]
 T = TypeVar("T")
 
 
@@ -94,8 +75,6 @@ class JsonServer:
         self._most_connections = connections
         self._proxy = proxy
         self._connections: Connections | None = None
-        self._idle: IdleConnections | None = None
-        self._transfers: Transfers | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._allowances: tuple[Allowance, ...] = ()
 
@@ -112,7 +91,7 @@ class JsonServer:
         try:
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
         except (TypeError, ValueError) as error:  # a lone surrogate in a text, an option that is no JSON
-            raise CallRejected(f"{self.address}{path}: the request cannot be written as JSON: {_one_line(str(error))}") from error
+            raise CallRejected(f"{self.address}{path}: the request cannot be written as JSON: {one_line(str(error))}") from error
         return await self._call("POST", path, data, into, self._timeouts.total, query)
 
     async def upload(self, path: str, fields: Query, name: str, file: BinaryIO, into: type[T]) -> T:
@@ -122,11 +101,7 @@ class JsonServer:
             fields: the other fields.
             name: the file's name.
         """
-        where, total = self.address + path, self._timeouts.total
-        try:
-            reply = await (await self._opened_transfers()).upload(path, fields, name, file, total, MAX_RESPONSE_BYTES)
-        except TRANSPORT_FAULTS as fault:
-            raise self._call_error(where, fault, total) from fault
+        reply = await (await self._opened()).upload(path, fields, name, file, self._timeouts.total)
         return self._read(path, reply, into)
 
     async def download(self, path: str, file: BinaryIO, limit: int) -> None:
@@ -135,15 +110,11 @@ class JsonServer:
         Args:
             limit: the most bytes that are written; more are a `CallRejected`.
         """
-        where, total = self.address + path, self._timeouts.total
-        try:
-            reply = await (await self._opened_transfers()).download(path, file, limit, total, MAX_RESPONSE_BYTES)
-        except TRANSPORT_FAULTS as fault:
-            raise self._call_error(where, fault, total) from fault
+        reply = await (await self._opened()).download(path, file, limit, self._timeouts.total)
         if reply.status != HTTPStatus.OK:
             self._raise_status(path, reply)
         if reply.content is None:
-            raise CallRejected(f"{where}: the file is larger than {limit >> 20} MB", status=reply.status)
+            raise CallRejected(f"{self.address}{path}: the file is larger than {limit >> 20} MB", status=reply.status)
 
     async def delete(self, path: str, into: type[T]) -> T:
         """Delete what a path holds; faults as for `post`."""
@@ -170,18 +141,11 @@ class JsonServer:
         found, self._allowances = self._allowances, ()
         return found
 
-    def share(self, idle: IdleConnections) -> None:
-        """Share idle connections of this event loop with others, from the first call on."""
-        self._idle = idle
-
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
         connections, self._connections = self._connections, None
-        transfers, self._transfers = self._transfers, None
-        if connections is not None and self._loop is asyncio.get_running_loop():
+        if connections is not None:
             await connections.aclose()
-        if transfers is not None:
-            await transfers.aclose()
 
     def fault(
         self, path: str, status: int, message: str, *, retry_after: float | None = None, body: ErrorBody | None = None
@@ -215,7 +179,7 @@ class JsonServer:
     ) -> T:
         return self._read(path, await self._exchange(method, path, data, total, query), into)
 
-    def _read(self, path: str, reply: Reply, into: type[T]) -> T:
+    def _read(self, path: str, reply: "Reply", into: type[T]) -> T:
         """The content of an answer, which must be a success."""
         if reply.content is None:
             where = f"{self.address}{path}: the answer is larger than"
@@ -225,12 +189,12 @@ class JsonServer:
         try:
             return decode_reply(reply.content, into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            told = f"not the JSON expected ({_one_line(str(error))})"
+            told = f"not the JSON expected ({one_line(str(error))})"
             if _is_page(reply.content, reply.headers.get("content-type", "")):
                 told = "a web page, not the JSON expected: is the address right?"
             raise CallUnreachable(f"{self.address}{path}: the answer is {told}") from error
 
-    def _raise_status(self, path: str, reply: Reply) -> NoReturn:
+    def _raise_status(self, path: str, reply: "Reply") -> NoReturn:
         """Raise the fault that a reply without success reports."""
         body, message = _error_body(reply.content or b"", reply.headers.get("content-type", ""))
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
@@ -239,7 +203,7 @@ class JsonServer:
             message = f"it redirects to {location}: give that address"
         raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
 
-    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> Reply:
+    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "Reply":
         """Send a request and return the reply with any status.
 
         Raises:
@@ -250,57 +214,34 @@ class JsonServer:
             for name, value in query or ():
                 f"{name}{value}".encode()
         except UnicodeEncodeError as error:  # a lone surrogate
-            raise CallRejected(f"{self.address}{path}: the query cannot be written: {_one_line(str(error))}") from error
-        # A redirect is not followed: it would carry the prompts to a server that is not configured.
-        carrier = await self._opened_connections() if self._proxy is None else await self._opened_transfers()
-        try:
-            reply = await carrier.exchange(method, path, data, total, MAX_RESPONSE_BYTES, query)
-        except TRANSPORT_FAULTS as fault:
-            raise self._call_error(self.address + path, fault, total) from fault
+            raise CallRejected(f"{self.address}{path}: the query cannot be written: {one_line(str(error))}") from error
+        reply = await (await self._opened()).exchange(method, path, data, total, query)
         self._allowances = allowances(reply.headers, datetime.now(UTC))
         return reply
 
-    def _call_error(self, where: str, fault: Exception, total: float) -> CallError:
-        """The exception for a request that brought nothing, or whose answer broke off."""
-        if isinstance(fault, ProxyRefused):
-            return _not_carried(f"{where}: the proxy {shown_address(self._proxy or '')} {fault}", fault.status)
-        if isinstance(fault, NoConnectionInTime):
-            return CallTimedOut(f"{where}: no connection within {self._timeouts.connect:g} s", silent=True)
-        if isinstance(fault, TimeoutError):
-            return CallTimedOut(f"{where}: no answer within {min(self._timeouts.read, total):g} s")
-        if isinstance(fault, NoConnection):
-            return _unconnected(where, fault.reason)
-        return CallUnreachable(f"{where}: the connection broke ({_one_line(str(fault))})", silent=True)
+    async def _opened(self) -> "Connections":
+        """The connections of the running event loop; what was opened in another one is left behind."""
+        from areopage.models.connections import Connections  # aiohttp takes 0.1 s to import
 
-    async def _opened_connections(self) -> Connections:
-        await self._enter_loop()
-        if self._connections is None:
-            self._connections = Connections(self.address, self._headers, self._timeouts, self._most_connections, self._idle)
-        return self._connections
-
-    async def _opened_transfers(self) -> "Transfers":
-        await self._enter_loop()
-        if self._transfers is None:
-            from areopage.models.transfers import Transfers  # aiohttp takes 0.1 s to import
-
-            self._transfers = Transfers(self.address, self._headers, self._timeouts, self._most_connections, self._proxy)
-        return self._transfers
-
-    async def _enter_loop(self) -> None:
-        """Leave behind what was opened in another event loop."""
         loop = asyncio.get_running_loop()
-        if self._loop is loop:
-            return
-        if self._loop is not None:
-            self._idle = None
-        stale, self._transfers, self._connections, self._loop = self._transfers, None, None, loop
-        if stale is not None:
-            await stale.aclose()
+        if self._loop is not loop:
+            self._loop = loop
+            await self.aclose()
+        if self._connections is None:
+            self._connections = Connections(
+                self.address,
+                self._headers,
+                self._timeouts,
+                most=self._most_connections,
+                largest=MAX_RESPONSE_BYTES,
+                proxy=self._proxy,
+            )
+        return self._connections
 
     def _shown(self, message: str) -> str:
         for secret in self._secrets:
             message = message.replace(secret, "***")
-        return _one_line(message)
+        return one_line(message)
 
 
 def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
@@ -332,26 +273,6 @@ def _check_header(name: str, value: str, address: str) -> None:
         raise ModelError(f"the header {name!r} for {address} belongs to the connection: leave it out")
 
 
-def _not_carried(text: str, status: int | None) -> CallError:
-    """The exception for a request that the proxy did not carry; `status` is the proxy's answer."""
-    if status is None:
-        return CallUnreachable(text, unconnected=True)
-    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return CallRejected(text, status=status)
-    return CallUnreachable(text, silent=status in NO_SERVER_BEHIND)
-
-
-def _unconnected(where: str, cause: OSError) -> CallUnreachable:
-    if isinstance(cause, socket.gaierror):
-        return CallUnreachable(f"{where}: no host of this name is known", unconnected=True)
-    # Where a name has several addresses that fail in different ways, their numbers are only in the text.
-    if cause.errno == errno.ECONNREFUSED or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
-        return CallUnreachable(f"{where}: connection refused, nothing listens there", unconnected=True)
-    a_server_is_there = isinstance(cause, ssl.SSLError)  # and its certificate does not fit
-    reason = _one_line(cause.strerror or str(cause))
-    return CallUnreachable(f"{where}: no connection ({reason})", unconnected=not a_server_is_there)
-
-
 def _error_body(content: bytes, content_type: str) -> tuple[ErrorBody, str]:
     """A failed answer, and what it says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
     if _is_page(content, content_type):
@@ -370,11 +291,6 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return "no message"
-
-
-def _one_line(text: str) -> str:
-    printable = "".join(char if char.isprintable() else " " for char in text[: 10 * MESSAGE_LENGTH])
-    return " ".join(printable.split())[:MESSAGE_LENGTH]
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -13,9 +13,8 @@ import msgspec
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
-from areopage.models.connections import Query
 from areopage.models.contacts import contact_of_bot, variable_of
-from areopage.models.http import JsonServer
+from areopage.models.http import JsonServer, Query
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import open_server

@@ -18,7 +18,6 @@ from areopage.errors import (
     ServerDown,
     name_list,
 )
-from areopage.models.connections import IdleConnections
 from areopage.models.error_bodies import error_of
 from areopage.models.http import JsonServer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
@@ -143,10 +142,6 @@ class OllamaModel:
         if isinstance(fault, CallRejected) and fault.status == 404:
             return CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status)
         return fault
-
-    def share_connections(self, idle: IdleConnections) -> None:
-        """Use the idle connections of other models of the server, and let them use those of this one."""
-        self._server.share(idle)
 
     async def aclose(self) -> None:
         """Close the connections; the model stays loaded for as long as `keep_alive` said."""

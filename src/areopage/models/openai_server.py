@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
-from areopage.models.connections import Query
 from areopage.models.dialects import DIALECTS, OPENAI, Dialect, SchemaMode, modes_of, place_of, version_of
-from areopage.models.http import JsonServer
+from areopage.models.http import JsonServer, Query
 from areopage.models.servers import KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.errors import CallRejected, MissingKey, ModelError, name_list
-from areopage.models.connections import IdleConnections
 from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
 from areopage.models.port import TokenLogprob, token_bytes
@@ -81,10 +80,6 @@ class HostedModel(Generic[Mode]):
     def allowances(self) -> tuple[Allowance, ...]:
         """What the server said is left of its limits; see `JsonServer.allowances`."""
         return self._server.allowances()
-
-    def share_connections(self, idle: IdleConnections) -> None:
-        """Use the idle connections of other models of the server, and let them use those of this one."""
-        self._server.share(idle)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -4,13 +4,10 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
-from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
-from areopage.models.connections import IdleConnections
 from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
 from areopage.models.guard import CallBudget, Guarded
@@ -30,15 +27,6 @@ class Limited(Struct, frozen=True, kw_only=True):
     stated: Endpoint
     flow: Flow
     pacer: Pacer
-
-
-@runtime_checkable
-class SharesConnections(Protocol):
-    """A model whose connections other models of its server may use."""
-
-    def share_connections(self, idle: IdleConnections) -> None:
-        """Share them."""
-        ...
 
 
 class Traffic:
@@ -70,8 +58,6 @@ class Traffic:
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
-        self._idle = WeakValueDictionary[tuple[asyncio.AbstractEventLoop, str], IdleConnections]()
-        """Those that a model still uses: models that go on in another event loop let go of those of the loop before."""
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
@@ -115,8 +101,6 @@ class Traffic:
         """
         breaker, flow, pacer = self._of(reference, settings)
         model = open_model(reference, settings)
-        if isinstance(model, SharesConnections):
-            model.share_connections(self._idle_of(_address_of(reference, settings)))
         budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
         gauge = self._gauges.get(str(reference))
         if budget is not None or gauge is not None:
@@ -131,12 +115,6 @@ class Traffic:
     def _of(self, reference: ModelReference, settings: ModelSettings) -> tuple[Breaker, Flow, Pacer]:
         endpoint = settings.endpoints.get(reference.endpoint)
         return self._shared(_address_of(reference, settings), reference.endpoint, endpoint)
-
-    def _idle_of(self, address: str) -> IdleConnections:
-        """The idle connections to a server, which its models share in this event loop."""
-        loop = asyncio.get_running_loop()
-        with self._guard:
-            return self._idle.setdefault((loop, address), IdleConnections())
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
