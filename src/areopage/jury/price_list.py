@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.jury.judges import Price
-from areopage.models.contacts import contacts_of
+from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 

@@ -1,12 +1,16 @@
-"""Which adapter serves which provider. Third parties register one through the entry point group `areopage.models`."""
+"""Which adapter serves which provider, and which servers its models are called at.
+
+Third parties register an adapter through the entry point group `areopage.models`.
+"""
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from areopage.errors import ModelError, name_list
+from areopage.errors import AreopageError, ModelError, name_list
+from areopage.models.contacts import Agree, Contact, contact_of_bot, contact_of_endpoint, shown_address
 from areopage.models.dialects import DIALECTS
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
@@ -104,3 +108,62 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
     if provider in DIALECTS:
         return await cast(ListModels, list_models)(settings, endpoint, provider)
     return await cast(ListModels, list_models)(settings, endpoint)
+
+
+def contacts_of(references: Iterable[ModelReference], settings: ModelSettings) -> dict[ModelReference, Contact]:
+    """The servers of some models; models in this process, and those of providers that do not tell, have none."""
+    found = {reference: _contact_of(reference, settings) for reference in references}
+    return {reference: contact for reference, contact in found.items() if contact is not None}
+
+
+def agreed_variables(references: Iterable[ModelReference], settings: ModelSettings, agree: Agree | None) -> tuple[str, ...]:
+    """The variables that the user agrees to send to foreign servers of some models.
+
+    Args:
+        settings: with the environment.
+    """
+    contacts = dict.fromkeys(contacts_of(references, settings).values())
+    asked = [contact for contact in contacts if contact.not_allowed(settings)]
+    if not asked or agree is None or not agree(asked):
+        return ()
+    return tuple(name for one in asked for name in one.variables)
+
+
+def contact_lines(references: Iterable[ModelReference], settings: ModelSettings) -> list[str]:
+    """One line for each server: its address, the variables whose values it gets, and the models that are called there."""
+    by_contact: dict[Contact, list[str]] = {}
+    for reference, contact in contacts_of(references, settings).items():
+        by_contact.setdefault(contact, []).append(str(reference))
+    lines = []
+    for contact, models in by_contact.items():
+        sent = contact.sent(settings.environment)
+        key = f", with the value of {name_list(sent)}" if sent else ""
+        lines.append(f"calls to {contact.address}{key}: {name_list(models)}")
+    return lines
+
+
+def _contact_of(reference: ModelReference, settings: ModelSettings) -> Contact | None:
+    if reference.provider == "http":
+        bot = settings.bots.get(reference.model)
+        return contact_of_bot(bot) if bot is not None else None
+    if reference.endpoint:
+        named = settings.endpoints.get(reference.endpoint)
+        return contact_of_endpoint(named) if named is not None else None
+    try:
+        if reference.provider in DIALECTS:
+            from areopage.models import openai_server
+
+            url = openai_server.server_address("", settings, reference.provider).url
+            return Contact(address=shown_address(url), variables=(DIALECTS[reference.provider].key_variable,))
+        if reference.provider == "anthropic":
+            from areopage.models import anthropic
+
+            url = anthropic.server_address("", settings).url
+            return Contact(address=shown_address(url), variables=(anthropic.KEY_VARIABLE,))
+        if reference.provider == "ollama":
+            from areopage.models import ollama
+
+            return Contact(address=shown_address(ollama.server_address("", settings).url))
+    except AreopageError:  # an address is none: opening the model says so
+        return None
+    return None

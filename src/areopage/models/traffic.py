@@ -8,11 +8,10 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
-from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
 from areopage.models.guard import CallBudget, Guarded
 from areopage.models.pacing import Pacer
-from areopage.models.providers import open_model
+from areopage.models.providers import contacts_of, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import ATTEMPTS, Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings

@@ -25,7 +25,7 @@ from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment, Run
-from areopage.models.contacts import contact_lines
+from areopage.models.providers import contact_lines
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.monitor.answer_case import Documents, Prompt, case_of

@@ -21,7 +21,8 @@ from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.records import Judgment, RunKind
 from areopage.ledger.store import Ledger
 from areopage.models.breaker import OutageObserver
-from areopage.models.contacts import Agree, agreed_variables, contact_lines
+from areopage.models.contacts import Agree
+from areopage.models.providers import agreed_variables, contact_lines
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic

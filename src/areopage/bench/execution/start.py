@@ -37,8 +37,9 @@ from areopage.ledger.records import Run
 from areopage.ledger.rows import json_text
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.models.contacts import Agree, agreed_variables, contact_lines
+from areopage.models.contacts import Agree
 from areopage.models.port import ModelStatus
+from areopage.models.providers import agreed_variables, contact_lines
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic

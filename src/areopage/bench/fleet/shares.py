@@ -15,7 +15,7 @@ from areopage.bench.spec import RunSpec
 from areopage.errors import ModelError
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
-from areopage.models.contacts import contacts_of
+from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.config_file import SharedSections

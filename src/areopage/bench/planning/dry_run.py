@@ -10,9 +10,8 @@ from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError, counted
 from areopage.jury.opening import check_judge, check_model, is_judge_provider, open_judge
 from areopage.jury.options import choose_judges, model_settings
-from areopage.models.contacts import contacts_of
 from areopage.models.dialects import DIALECTS, OPENAI
-from areopage.models.providers import open_model
+from areopage.models.providers import contacts_of, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.loader import Suite

@@ -15,9 +15,9 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
 from areopage.jury.judges import Price
 from areopage.jury.plan import by_scope
-from areopage.models.contacts import contacts_of
 from areopage.models.dialects import HOSTED
 from areopage.models.port import CHARACTERS_PER_TOKEN
+from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
