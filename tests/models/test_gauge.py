@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import PromptTooLong
-from areopage.models.guard import Guarded
 from areopage.models.port import Completion, Message
 from areopage.models.reference import ModelReference
+from areopage.models.retry import Retrying
 from areopage.models.window import ANSWER_ROOM, Gauge
 
 MEASURED = Gauge(bytes_per_token=4.0, calls=60)
@@ -74,7 +74,7 @@ class Model:
 
 def test_a_prompt_that_does_not_fit_never_reaches_the_server() -> None:
     model = Model()
-    guarded = Guarded(model, MEASURED)  # type: ignore[arg-type]
+    guarded = Retrying(model, gauge=MEASURED)  # type: ignore[arg-type]
     with pytest.raises(PromptTooLong, match=r"ollama:any: the prompt has about 1000 tokens, and num_ctx is 1000"):
         asyncio.run(guarded.generate((Message("system", "x" * 2000), Message("user", "é" * 1000)), WINDOW))
     assert model.asked == 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import CallUnreachable
-from areopage.models.pacing import LONGEST_HOLD, Pacer
+from areopage.models.limits import LONGEST_HOLD, Limiter, Pacer
 from areopage.models.rate_headers import Allowance, allowances, seconds_of
 from areopage.models.retry import Calls
 from servers.simulated_loop import SimulatedLoop
@@ -79,7 +79,7 @@ def test_after_the_reset_nothing_is_spaced() -> None:
 
 def test_a_server_with_a_limit_that_is_stated_is_never_asked_too_much() -> None:
     loop, turned_away, begun = SimulatedLoop(), list[float](), list[float]()
-    calls = Calls(clock=loop.time, draw=random.Random(1).random, pacer=Pacer(requests_per_minute=120))
+    calls = Calls(clock=loop.time, draw=random.Random(1).random, limiter=Limiter(pacer=Pacer(requests_per_minute=120)))
 
     async def ask() -> str:
         begun.append(loop.time())

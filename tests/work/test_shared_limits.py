@@ -7,7 +7,7 @@ import pytest
 from areopage.ledger import endpoint_shares
 from areopage.ledger.endpoint_shares import EndpointShares
 from areopage.ledger.store import Ledger
-from areopage.models.pacing import Pacer
+from areopage.models.limits import Pacer
 from areopage.models.port import Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings

@@ -26,7 +26,7 @@ from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concur
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment, Run, RunKind
 from areopage.ledger.store import Ledger
-from areopage.models.flow import KeptPlaces
+from areopage.models.limits import KeptPlaces
 from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings

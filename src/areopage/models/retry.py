@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 
 from areopage.cases.records import Case
-from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
+from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.models.breaker import Breaker, backed_off
-from areopage.models.flow import Flow, kept_places
-from areopage.models.pacing import Pacer
+from areopage.models.limits import Limiter, Pacer, kept_places
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
+from areopage.models.window import Gauge
+from areopage.text.sizes import byte_length
 
 TIMEOUTS_BORNE = 1
 ATTEMPTS = 5
@@ -45,8 +46,7 @@ class Patience(TypedDict, total=False):
     patience: float
     outage: float
     breaker: Breaker
-    flow: Flow
-    pacer: Pacer
+    limiter: Limiter
     base: float
     cap: float
     clock: Callable[[], float]
@@ -60,7 +60,7 @@ class Calls:
     - A fault that passes (5xx, a broken connection, one time-out) is tried again, `attempts` calls in all, after an
       exponential back-off with full jitter.
     - Where the server asks for a pause (429, maybe 503), no call of this instance begins before its end, and fewer are open at
-      once from then on (`areopage.models.flow`). Such calls do not use up the attempts, only `patience`.
+      once from then on (`areopage.models.limits`). Such calls do not use up the attempts, only `patience`.
     - Where no server is, all calls wait for it together, for as long as `outage` (`areopage.models.breaker`).
 
     The last error is then raised unchanged, but for one that asks for a longer pause than calls are kept: it says so.
@@ -73,8 +73,7 @@ class Calls:
         patience: float = 120.0,
         outage: float = 10.0,
         breaker: Breaker | None = None,
-        flow: Flow | None = None,
-        pacer: Pacer | None = None,
+        limiter: Limiter | None = None,
         base: float = 0.5,
         cap: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
@@ -88,8 +87,7 @@ class Calls:
             patience: seconds from a call's first fault within which another try may begin; waits for a server are left out.
             outage: seconds that calls wait for a server that is gone.
             breaker: says whether the server is there, in place of one for these calls alone; `outage` is then its own.
-            flow: bounds how many calls are open, in place of one for these calls alone.
-            pacer: spaces the calls, in place of one without limits.
+            limiter: bounds and spaces the calls, in place of one for these calls alone.
             base: the longest first back-off in seconds; it doubles from fault to fault.
             cap: the longest back-off in seconds.
             clock: seconds that only grow.
@@ -101,15 +99,14 @@ class Calls:
         self._attempts, self._patience = attempts, patience
         self._base, self._cap = base, cap
         self.clock, self._sleep, self._draw = clock, sleep, draw
-        self._flow = flow or Flow()
-        self._pacer = pacer or Pacer()
+        self._limiter = limiter or Limiter()
         self._breaker = breaker or Breaker("", outage, base=base, cap=cap, clock=clock, sleep=sleep, draw=draw)
         self.retries = 0
 
     @property
     def pacer(self) -> Pacer:
         """What spaces the calls."""
-        return self._pacer
+        return self._limiter.pacer
 
     async def make(self, call: Callable[[], Awaitable[T]], tokens: float = 0.0) -> T:
         """Make a call, again where that may help.
@@ -138,15 +135,15 @@ class Calls:
                 raise
             else:
                 self._breaker.answered()
-                self._flow.window.answered(self._flow.open_calls, self.clock() - began)
+                self._limiter.window.answered(self._limiter.open_calls, self.clock() - began)
                 answered = True
                 return result
             finally:
                 self._breaker.done(faults)
                 if answered and places is not None:
-                    places.keep(self._flow)
+                    places.keep(self._limiter)
                 else:
-                    self._flow.leave()
+                    self._limiter.leave()
             self.retries += 1
 
     async def _turn(self, pause: float, faults: _Faults, tokens: float) -> None:
@@ -157,26 +154,26 @@ class Calls:
         if pause > 0:
             await self._sleep(pause)
         waits_since = self.clock()
-        await self._flow.enter(first=faults.seen > 0)
+        await self._limiter.enter(first=faults.seen > 0)
         try:
             if self._breaker.gone:
                 await self._breaker.wait(faults)
-            while (shut := self._flow.shut_until - self.clock()) > 0:
+            while (shut := self._limiter.shut_until - self.clock()) > 0:
                 await self._sleep(shut + min(shut, self._base) * (1.0 - self._draw()))  # not all at the same moment
-            begins = self._pacer.reserve(tokens, now := self.clock())
+            begins = self._limiter.pacer.reserve(tokens, now := self.clock())
             while (early := begins - now) > 0:
                 await self._sleep(early)
                 now = self.clock()
         except (asyncio.CancelledError, CallUnreachable):
             self._breaker.done(faults)
-            self._flow.leave()
+            self._limiter.leave()
             raise
         faults.waited(now - waits_since)
 
     def _pause_before_another(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float:
         """Seconds until another try; raises the fault where there should be none."""
         if isinstance(fault, CallTimedOut) or fault.retry_after is not None:
-            self._flow.window.asked_too_much(self._flow.open_calls, self.clock())
+            self._limiter.window.asked_too_much(self._limiter.open_calls, self.clock())
         if self._breaker.failed(fault, faults):
             faults.seen += 1
             return 0.0  # the breaker says when
@@ -209,7 +206,7 @@ class Calls:
         if left < 0 or end <= now:
             return None
         if asked:
-            self._flow.shut_until = max(self._flow.shut_until, now + asked)
+            self._limiter.shut_until = max(self._limiter.shut_until, now + asked)
             return asked + min(asked, self._base, left) * (1.0 - self._draw())
         return min(backed_off(faults.failed or faults.seen, self._base, self._cap, self._draw), left)
 
@@ -223,12 +220,45 @@ class TellsAllowances(Protocol):
         ...
 
 
-class Wrapping:
-    """What a `LanguageModel` that asks another one has of it; that one is closed with it."""
+class CallBudget(Protocol):
+    """What says whether a call may begin."""
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+    def is_paid(self, reference: ModelReference) -> bool:
+        """Whether calls to a model cost money."""
+        ...
+
+    async def begin(self, reference: ModelReference, messages: Sequence[Message], options: Options) -> float:
+        """Wait until a call may begin; return what is set aside for it.
+
+        Raises:
+            BudgetSpent: it would not be paid for, even when all open calls are done.
+        """
+        ...
+
+    def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
+        """Count what an ended call cost: all that was set aside where `completion` is None."""
+        ...
+
+    def cancel(self, set_aside: float) -> None:
+        """Set nothing aside any more for a call that costs nothing."""
+        ...
+
+
+class Retrying:
+    """A `LanguageModel` that asks another one, again where that may help; see `Calls`. That one is closed with it."""
+
+    def __init__(
+        self, model: LanguageModel, *, gauge: Gauge | None = None, budget: CallBudget | None = None, **limits: Unpack[Patience]
+    ) -> None:
+        """Wrap a model.
+
+        Args:
+            gauge: tells what fits into the model's window; a prompt that does not fit is not sent.
+            budget: says when a call may begin; None: at once.
+        """
+        self._model, self._gauge, self._budget = model, gauge, budget
         self._allowances = model.allowances if isinstance(model, TellsAllowances) else tuple[Allowance, ...]
+        self._calls = Calls(**limits)
 
     @property
     def reference(self) -> ModelReference:
@@ -240,23 +270,6 @@ class Wrapping:
         """How many calls the model can take at once."""
         return self._model.max_concurrency
 
-    async def check(self) -> ModelStatus:
-        """Check the model, without another try: a user who waits at the start wants to know at once."""
-        return await self._model.check()
-
-    async def aclose(self) -> None:
-        """Close the model."""
-        await self._model.aclose()
-
-
-class Retrying(Wrapping):
-    """A `LanguageModel` that asks another one, again where that may help; see `Calls`."""
-
-    def __init__(self, model: LanguageModel, **limits: Unpack[Patience]) -> None:
-        """Wrap a model."""
-        super().__init__(model)
-        self._calls = Calls(**limits)
-
     @property
     def retries(self) -> int:
         """How many tries were made beyond the first ones, over all calls."""
@@ -267,15 +280,30 @@ class Retrying(Wrapping):
         """What spaces the calls."""
         return self._calls.pacer
 
+    async def check(self) -> ModelStatus:
+        """Check the model, without another try: a user who waits at the start wants to know at once."""
+        return await self._model.check()
+
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end."""
+        """Ask, again where that may help; see `LanguageModel.generate` for what is raised in the end.
+
+        Raises:
+            PromptTooLong: the prompt does not fit, and is not sent.
+            BudgetSpent: the call is not made.
+        """
+        if self._gauge is not None:
+            size = sum(byte_length(message.content) for message in messages)
+            if told := self._gauge.refusal(size, options):
+                raise PromptTooLong(f"{self.reference}: {told}")
         pacer, expected = self._calls.pacer, sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
 
         async def ask() -> Completion:
             try:
-                return await self._model.generate(messages, options, schema, case=case)
+                if self._budget is None:
+                    return await self._model.generate(messages, options, schema, case=case)
+                return await self._paid(self._budget, messages, options, schema, case)
             finally:
                 for allowance in self._allowances():
                     pacer.told(allowance, self._calls.clock())
@@ -284,3 +312,29 @@ class Retrying(Wrapping):
         if completion.prompt_tokens is not None:
             pacer.correct(completion.prompt_tokens + (completion.completion_tokens or 0) - expected)
         return completion
+
+    async def _paid(
+        self, budget: CallBudget, messages: Sequence[Message], options: Options, schema: Schema | None, case: Case | None
+    ) -> Completion:
+        """Ask once the budget allows it.
+
+        A call that was sent and timed out counts with all that was set aside for it: the provider may charge it.
+        """
+        set_aside = await budget.begin(self.reference, messages, options)
+        try:
+            completion = await self._model.generate(messages, options, schema, case=case)
+        except CallTimedOut as fault:
+            if fault.silent:
+                budget.cancel(set_aside)
+            else:
+                budget.end(self.reference, set_aside, None)
+            raise
+        except BaseException:
+            budget.cancel(set_aside)
+            raise
+        budget.end(self.reference, set_aside, completion)
+        return completion
+
+    async def aclose(self) -> None:
+        """Close the model."""
+        await self._model.aclose()

@@ -8,24 +8,29 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
-from areopage.models.flow import Flow
-from areopage.models.guard import CallBudget, Guarded
-from areopage.models.pacing import Pacer
+from areopage.models.limits import Limiter, Pacer, limiter_of, pacer_of
 from areopage.models.providers import contacts_of, open_model
 from areopage.models.reference import ModelReference
-from areopage.models.retry import ATTEMPTS, Calls, Retrying
+from areopage.models.retry import ATTEMPTS, CallBudget, Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.window import Gauge
 
 
-class Limited(Struct, frozen=True, kw_only=True):
-    """The calls of this event loop to a server with stated limits."""
+class Server(Struct, frozen=True, kw_only=True):
+    """What the models of a server share in one event loop.
+
+    Args:
+        name: of its endpoint; "" for a provider's usual server.
+        concurrency: how many calls may be open by the endpoint; None: any number.
+        is_shared: whether other processes share the endpoint's limits.
+    """
 
     address: str
     name: str
-    stated: Endpoint
-    flow: Flow
-    pacer: Pacer
+    concurrency: int | None
+    is_shared: bool
+    breaker: Breaker
+    limiter: Limiter
 
 
 class Traffic:
@@ -56,9 +61,8 @@ class Traffic:
         self._budget, self._gauges = budget, gauges
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
-        self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
+        self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], Server] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
-        self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
         self._held = False
 
@@ -66,20 +70,15 @@ class Traffic:
         """Let no call of this event loop to a server with stated limits begin before it has a part of them; see `limited`."""
         self._sharing = {asyncio.get_running_loop(), *(loop for loop in self._sharing if not loop.is_closed())}
 
-    def limited(self) -> Sequence[Limited]:
-        """The servers with stated limits that this event loop calls."""
-        loop = asyncio.get_running_loop()
-        with self._guard:
-            return [one for key, one in self._limited.items() if key[0] is loop]
+    def limited(self) -> Sequence[Server]:
+        """The servers whose stated limits this event loop shares with other processes."""
+        return [server for server in self._called() if server.is_shared]
 
     def hold(self) -> None:
         """Let no call begin any more; those that are open end."""
-        loop = asyncio.get_running_loop()
         self._held = True
-        with self._guard:
-            for key, (_, flow) in self._servers.items():
-                if key[0] is loop:
-                    flow.limit_to(0)
+        for server in self._called():
+            server.limiter.limit_to(0)
 
     @property
     def held(self) -> bool:
@@ -88,9 +87,7 @@ class Traffic:
 
     def open_calls(self) -> int:
         """How many calls of this event loop are open."""
-        loop = asyncio.get_running_loop()
-        with self._guard:
-            return sum(flow.open_calls for key, (_, flow) in self._servers.items() if key[0] is loop)
+        return sum(server.limiter.open_calls for server in self._called())
 
     def open(self, reference: ModelReference, settings: ModelSettings) -> Retrying:
         """A model whose calls are made again where that may help; called in the event loop that makes them.
@@ -98,42 +95,48 @@ class Traffic:
         Raises:
             ModelError, MissingExtra: see `open_model`.
         """
-        breaker, flow, pacer = self._of(reference, settings)
-        model = open_model(reference, settings)
-        budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
-        gauge = self._gauges.get(str(reference))
-        if budget is not None or gauge is not None:
-            model = Guarded(model, gauge, budget)
-        return Retrying(model, attempts=self._attempts, breaker=breaker, flow=flow, pacer=pacer)
+        server, model = self._server(reference, settings), open_model(reference, settings)
+        return Retrying(
+            model,
+            gauge=self._gauges.get(str(reference)),
+            budget=self._budget if self._budget is not None and self._budget.is_paid(reference) else None,
+            attempts=self._attempts,
+            breaker=server.breaker,
+            limiter=server.limiter,
+        )
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
         """Calls to the server of a model that are not to the model, made again where that may help; as for `open`."""
-        breaker, flow, pacer = self._of(reference, settings)
-        return Calls(breaker=breaker, flow=flow, pacer=pacer)
+        server = self._server(reference, settings)
+        return Calls(breaker=server.breaker, limiter=server.limiter)
 
-    def _of(self, reference: ModelReference, settings: ModelSettings) -> tuple[Breaker, Flow, Pacer]:
-        endpoint = settings.endpoints.get(reference.endpoint)
-        return self._shared(_address_of(reference, settings), reference.endpoint, endpoint)
-
-    def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
-        """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
+    def _called(self) -> Sequence[Server]:
+        """The servers that this event loop calls."""
         loop = asyncio.get_running_loop()
         with self._guard:
-            self._servers = {key: found for key, found in self._servers.items() if not key[0].is_closed()}
-            flow, pacer = limits_of(endpoint, self.at_once)
-            pacer = self._pacers.setdefault((address, name), pacer)
+            return [server for key, server in self._servers.items() if key[0] is loop]
+
+    def _server(self, reference: ModelReference, settings: ModelSettings) -> Server:
+        """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
+        loop, name = asyncio.get_running_loop(), reference.endpoint
+        address, endpoint = _address_of(reference, settings), settings.endpoints.get(name)
+        with self._guard:
+            self._servers = {key: server for key, server in self._servers.items() if not key[0].is_closed()}
             found = self._servers.get((loop, address, name))
-            if found is None:
-                breaker = Breaker(address, self._outage_seconds, self._observer)
-                found = self._servers[loop, address, name] = (breaker, flow)
-                limited = loop in self._sharing and endpoint is not None and _has_limits(endpoint)
-                if limited and endpoint is not None:
-                    self._limited = {key: one for key, one in self._limited.items() if not key[0].is_closed()}
-                    one = Limited(address=address, name=name, stated=endpoint, flow=flow, pacer=pacer)
-                    self._limited[loop, address, name] = one
-                if limited or self._held:
-                    flow.limit_to(0)
-        return *found, pacer
+            if found is not None:
+                return found
+            pacer = self._pacers.setdefault((address, name), pacer_of(endpoint))
+            server = self._servers[loop, address, name] = Server(
+                address=address,
+                name=name,
+                concurrency=None if endpoint is None else endpoint.concurrency,
+                is_shared=loop in self._sharing and _has_limits(endpoint),
+                breaker=Breaker(address, self._outage_seconds, self._observer),
+                limiter=limiter_of(endpoint, self.at_once, pacer),
+            )
+        if server.is_shared or self._held:
+            server.limiter.limit_to(0)
+        return server
 
 
 def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
@@ -142,12 +145,7 @@ def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
     return str(reference) if contact is None else contact.address
 
 
-def _has_limits(endpoint: Endpoint) -> bool:
-    return any(limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute))
-
-
-def limits_of(endpoint: Endpoint | None, at_once: int | None = None) -> tuple[Flow, Pacer]:
-    """What bounds the calls to a server: its stated limits, none for None, and what the caller wants open at most."""
-    if endpoint is None:
-        return Flow(at_once=at_once), Pacer()
-    return Flow(endpoint.concurrency, at_once), Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+def _has_limits(endpoint: Endpoint | None) -> bool:
+    return endpoint is not None and any(
+        limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute)
+    )

@@ -20,12 +20,12 @@ from areopage.criteria.prompts import fill, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
 from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer
+from areopage.models.limits import limiter_of
 from areopage.models.port import LanguageModel, Message
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
-from areopage.models.traffic import limits_of
 from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.records import Generated
 from areopage.text.thoughts import split_thoughts
@@ -212,14 +212,12 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     section = config.section.generation
     reference, settings = model_of(config, environment)
     # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
-    flow, pacer = limits_of(settings.endpoints.get(reference.endpoint))
     model = Retrying(
         open_model(reference, settings.with_timeout(section.timeout + LATER)),
         attempts=ATTEMPTS,
         patience=section.timeout,
         outage=OUTAGE,
-        flow=flow,
-        pacer=pacer,
+        limiter=limiter_of(settings.endpoints.get(reference.endpoint)),
     )
     options = generation_options(section, config.section.retrieval.top_k)
     return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)

@@ -18,7 +18,7 @@ from areopage.errors import StorageError
 from areopage.ledger.endpoint_shares import SILENCE, EndpointShares
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import holder_name
-from areopage.models.traffic import Limited, Traffic
+from areopage.models.traffic import Server, Traffic
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0
@@ -57,14 +57,14 @@ class SharedLimits:
         while True:
             for one in self._traffic.limited():
                 part = self._parts.setdefault(server_name(one.name, one.address), _Part())
-                waits, due = one.flow.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
-                if waits or (due and (one.flow.wanted or part.stored)):
+                waits, due = one.limiter.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
+                if waits or (due and (one.limiter.wanted or part.stored)):
                     await self._renew(one, server_name(one.name, one.address), part)
             await asyncio.sleep(SOON)
 
-    async def _renew(self, one: Limited, name: str, part: "_Part") -> None:
-        limit, wanted, now = one.stated.concurrency or _NO_LIMIT, one.flow.wanted, time.monotonic()
-        in_use = max(part.slots, one.flow.open_calls)  # calls may begin meanwhile, up to the slots that are in force
+    async def _renew(self, one: Server, name: str, part: "_Part") -> None:
+        limit, wanted, now = one.concurrency or _NO_LIMIT, one.limiter.wanted, time.monotonic()
+        in_use = max(part.slots, one.limiter.open_calls)  # calls may begin meanwhile, up to the slots that are in force
         try:
             share = await asyncio.to_thread(self._shares.renew, name, self._holder, limit=limit, wanted=wanted, in_use=in_use)
         except StorageError as fault:
@@ -73,15 +73,15 @@ class SharedLimits:
                 if not part.failed:
                     LOG.error("no call to %s begins: its limits cannot be shared: %s", one.address, fault)
                 part.slots, part.failed = 0, True
-                one.flow.limit_to(0)
+                one.limiter.limit_to(0)
             return
         slots = share.slots if share.rate > 0 else 0
         part.due_at = now + (SOON if slots < part.slots else RENEWED_EVERY)  # what is given up is soon free for others
         part.slots, part.stored, part.renewed_at, part.failed = slots, max(share.slots, in_use), now, False
         if share.rate > 0:
-            one.pacer.limit_to(share.rate)
-        whole = math.inf if one.stated.concurrency is None and slots else slots
-        one.flow.limit_to(0 if self._traffic.held else whole)
+            one.limiter.pacer.limit_to(share.rate)
+        whole = math.inf if one.concurrency is None and slots else slots
+        one.limiter.limit_to(0 if self._traffic.held else whole)
 
 
 @dataclass(slots=True)

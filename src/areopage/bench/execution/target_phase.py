@@ -18,7 +18,7 @@ from areopage.jury.session import BEGUN_FOR_EACH
 from areopage.ledger.answers import Answers, CaseAnswer
 from areopage.ledger.records import REPLIED, Answer
 from areopage.ledger.run_writer import RunWriter
-from areopage.models.flow import KeptPlaces
+from areopage.models.limits import KeptPlaces
 from areopage.models.port import LanguageModel
 
 

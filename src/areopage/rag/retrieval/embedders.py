@@ -17,10 +17,10 @@ import numpy as np
 
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
 from areopage.models.http import JsonServer
+from areopage.models.limits import limiter_of
 from areopage.models.openai_server import connect
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.retry import Calls
-from areopage.models.traffic import limits_of
 from areopage.rag.config import RagConfig
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, Embedder, EmbedderIdentity, Vectors, embeddable, normalised
 
@@ -130,8 +130,8 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
         server = connect(section.endpoint, settings).server
     except ModelError as fault:
         raise config.fault(str(fault), "embedding", "endpoint") from None
-    flow, pacer = limits_of(settings.endpoints.get(section.endpoint))
-    calls = Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout), flow=flow, pacer=pacer)
+    limiter = limiter_of(settings.endpoints.get(section.endpoint))
+    calls = Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout), limiter=limiter)
     return OpenAIEmbedder(section.model, server, calls, section.batch)
 
 

@@ -1,9 +1,12 @@
-"""How many calls to a server are open at once: additive increase, multiplicative decrease.
+"""The limiter of calls to a server: how many are open at once, and when the next may begin.
 
-A server says that it is asked too much (429, 503 with a pause, a time-out). Then fewer calls are open at once; each answer that
-arrives lets the number grow again, by one for each round of calls. This finds the number that the server takes, shares the server
-fairly with other clients, and follows a limit that changes. Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease
-algorithms for congestion avoidance in computer networks" (Computer Networks and ISDN Systems 17, 1989).
+How many is found by additive increase and multiplicative decrease. A server says that it is asked too much (429, 503 with a
+pause, a time-out). Then fewer calls are open at once; each answer that arrives lets the number grow again, by one for each round
+of calls. This finds the number that the server takes, shares the server fairly with other clients, and follows a limit that
+changes. Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
+networks" (Computer Networks and ISDN Systems 17, 1989).
+
+A `Pacer` spaces the calls to the server's limits of requests and tokens a minute.
 
 A caller may keep the places of its calls until what they brought is stored: whenever the process is killed, no more calls have to
 be made again than the caller wants open at once.
@@ -11,16 +14,26 @@ be made again than the caller wants open at once.
 
 import asyncio
 import math
+import threading
 from collections import deque
 from contextlib import suppress
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Self
 
+from areopage.models.rate_headers import Allowance
+from areopage.models.settings import Endpoint
+
 CUT = 0.7
 """The part of the open calls that is kept after a server was asked too much."""
 _NEW_ROUND = 0.2
 """The weight of the newest answer in the mean time of a round."""
+LONGEST_HOLD = 60.0
+"""Seconds that calls are held at most where a server says that nothing is left."""
+LITTLE = 0.1
+"""The share of a limit under which what is left is spread over the time until the reset."""
+FEW = 10.0
+"""The same where the server does not tell its limit: requests, or thousands of tokens."""
 
 
 class Window:
@@ -71,17 +84,99 @@ class Window:
         self._quiet_until = now + self._round
 
 
-class Flow:
+class _Line:
+    """Units that pass one after the other, each when those before it have had their time."""
+
+    def __init__(self, per_second: float) -> None:
+        self.per_second = per_second
+        self.free_at = 0.0
+
+    def take(self, units: float, begins: float) -> None:
+        self.free_at = max(self.free_at, begins) + units / self.per_second
+
+
+class Pacer:
+    """Spaces the calls to one server; any number of threads may use it.
+
+    In each minute the requests that begin stay within their limit, and the tokens exceed theirs by those of one call at most.
+    """
+
+    def __init__(self, requests_per_minute: float | None = None, tokens_per_minute: float | None = None) -> None:
+        """Set the limits that the user states; None: none."""
+        stated = {"requests": requests_per_minute, "tokens": tokens_per_minute}
+        self._whole = {kind: limit / 60.0 for kind, limit in stated.items() if limit is not None}
+        self._stated = {kind: _Line(limit / 60.0) for kind, limit in stated.items() if limit is not None}
+        self._told: dict[str, tuple[_Line, float]] = {}
+        self._guard = threading.Lock()
+
+    def reserve(self, tokens: float, now: float) -> float:
+        """Take the next free moment for a call.
+
+        Args:
+            tokens: what the call is expected to use.
+            now: in seconds, of a clock that only grows.
+
+        Returns:
+            When the call may begin, at least `now`.
+        """
+        if not self._stated and not self._told:
+            return now
+        units = {"requests": 1.0, "tokens": tokens}
+        with self._guard:
+            self._told = {kind: (line, until) for kind, (line, until) in self._told.items() if until > now}
+            lines = [*self._stated.items(), *((kind, line) for kind, (line, _) in self._told.items())]
+            begins = max([now, *(line.free_at for _, line in lines)])
+            for kind, line in lines:
+                line.take(units[kind], begins)
+        return begins
+
+    def limit_to(self, share: float) -> None:
+        """Keep calls within a part of the stated limits: other processes have the rest. Calls that wait keep their moments.
+
+        Args:
+            share: greater than 0, at most 1.
+        """
+        with self._guard:
+            for kind, line in self._stated.items():
+                line.per_second = self._whole[kind] * share
+
+    def correct(self, difference: float) -> None:
+        """Count tokens that a call used beyond those it had reserved; fewer where negative."""
+        with self._guard:
+            lines = [self._stated.get("tokens"), *(line for kind, (line, _) in self._told.items() if kind == "tokens")]
+            for line in lines:
+                if line is not None:
+                    line.free_at += difference / line.per_second
+
+    def told(self, allowance: Allowance, now: float) -> None:
+        """Note what a server says is left: where it is little, it is spread over the time until the reset."""
+        few = FEW if allowance.kind == "requests" else 1000.0 * FEW
+        little = few if allowance.limit is None else LITTLE * allowance.limit
+        seconds = min(allowance.seconds, LONGEST_HOLD)
+        with self._guard:
+            if allowance.left >= little or seconds <= 0:
+                self._told.pop(allowance.kind, None)
+                return
+            line, _ = self._told.get(allowance.kind, (_Line(1.0), 0.0))
+            if allowance.left < 1:
+                line.free_at = max(line.free_at, now + seconds)
+            line.per_second = max(allowance.left, 1.0) / seconds
+            line.free_at = min(max(line.free_at, now), now + LONGEST_HOLD)
+            self._told[allowance.kind] = (line, now + seconds)
+
+
+class Limiter:
     """The calls to one server: those beyond the window wait for their turn, and calls that are made again go first."""
 
-    def __init__(self, most: int | None = None, at_once: int | None = None) -> None:
+    def __init__(self, most: int | None = None, at_once: int | None = None, pacer: Pacer | None = None) -> None:
         """Begin.
 
         Args:
             most: see `Window`.
             at_once: how many calls the caller wants open at most, those whose places are kept included; None: any number.
+            pacer: spaces the calls, in place of one without limits; several limiters may share it.
         """
-        self.window = Window(most)
+        self.window, self.pacer = Window(most), pacer or Pacer()
         self._at_once = math.inf if at_once is None else at_once
         self.shut_until = -math.inf
         """The moment until which the server asked for a pause."""
@@ -171,7 +266,7 @@ class KeptPlaces:
     """The places of calls that are made while the block runs: they are kept until `free`, unless the block raises."""
 
     def __init__(self) -> None:
-        self._of: list[Flow] = []
+        self._of: list[Limiter] = []
 
     def __enter__(self) -> Self:
         self._before = _KEPT.set(self)
@@ -182,10 +277,10 @@ class KeptPlaces:
         if kind is not None:
             self.free()
 
-    def keep(self, flow: Flow) -> None:
+    def keep(self, limiter: Limiter) -> None:
         """Keep the place of a call that ends."""
-        self._of.append(flow)
-        flow.leave(keep=True)
+        self._of.append(limiter)
+        limiter.leave(keep=True)
 
     def free(self) -> None:
         """Free the places; from any thread."""
@@ -199,3 +294,17 @@ _KEPT: ContextVar[KeptPlaces | None] = ContextVar("kept places", default=None)
 def kept_places() -> KeptPlaces | None:
     """What keeps the places of the calls of this task; None where they are free when a call ends."""
     return _KEPT.get()
+
+
+def limiter_of(endpoint: Endpoint | None, at_once: int | None = None, pacer: Pacer | None = None) -> Limiter:
+    """What bounds and spaces the calls to a server: its stated limits, none for None, and what the caller wants open at most.
+
+    Args:
+        pacer: in place of one for this limiter alone.
+    """
+    return Limiter(None if endpoint is None else endpoint.concurrency, at_once, pacer or pacer_of(endpoint))
+
+
+def pacer_of(endpoint: Endpoint | None) -> Pacer:
+    """What spaces the calls to a server, by its stated limits."""
+    return Pacer() if endpoint is None else Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import CallUnreachable
-from areopage.models.flow import CUT, Flow, KeptPlaces, Window
+from areopage.models.limits import CUT, KeptPlaces, Limiter, Window
 from areopage.models.retry import Calls
 from servers import PATIENCE
 from servers.simulated_loop import SimulatedLoop
@@ -66,20 +66,20 @@ def test_a_call_may_always_be_made(events: list[tuple[bool, int]]) -> None:
 
 def test_calls_made_again_go_before_those_that_wait() -> None:
     async def order() -> list[str]:
-        flow, seen = Flow(), list[str]()
-        flow.window.asked_too_much(1, now=0.0)
+        limiter, seen = Limiter(), list[str]()
+        limiter.window.asked_too_much(1, now=0.0)
 
         async def call(name: str, *, again: bool) -> None:
-            await flow.enter(first=again)
+            await limiter.enter(first=again)
             seen.append(name)
-            flow.leave()
+            limiter.leave()
 
-        await flow.enter()
+        await limiter.enter()
         waiting = [asyncio.create_task(call(name, again=name == "again")) for name in ("one", "two", "again")]
         await asyncio.sleep(0)
-        flow.leave()
+        limiter.leave()
         await asyncio.gather(*waiting)
-        assert flow.open_calls == 0
+        assert limiter.open_calls == 0
         return seen
 
     assert asyncio.run(order()) == ["again", "one", "two"]
@@ -87,27 +87,27 @@ def test_calls_made_again_go_before_those_that_wait() -> None:
 
 def test_a_call_that_is_cancelled_in_its_turn_passes_the_turn_on() -> None:
     async def go() -> int:
-        flow = Flow()
-        flow.window.asked_too_much(1, now=0.0)
-        await flow.enter()
-        first, second = asyncio.create_task(flow.enter()), asyncio.create_task(flow.enter())
+        limiter = Limiter()
+        limiter.window.asked_too_much(1, now=0.0)
+        await limiter.enter()
+        first, second = asyncio.create_task(limiter.enter()), asyncio.create_task(limiter.enter())
         await asyncio.sleep(0)
-        flow.leave()  # the first one has the turn now
+        limiter.leave()  # the first one has the turn now
         first.cancel()
         with suppress(asyncio.CancelledError):
             await first
         await asyncio.wait_for(second, 5)
-        return flow.open_calls
+        return limiter.open_calls
 
     assert asyncio.run(go()) == 1
 
 
 def test_calls_of_a_loop_that_has_ended_block_nothing() -> None:
-    flow = Flow()
-    flow.window.asked_too_much(1, now=0.0)
-    asyncio.run(flow.enter())
-    asyncio.run(asyncio.wait_for(flow.enter(), 5))
-    assert flow.open_calls == 1
+    limiter = Limiter()
+    limiter.window.asked_too_much(1, now=0.0)
+    asyncio.run(limiter.enter())
+    asyncio.run(asyncio.wait_for(limiter.enter(), 5))
+    assert limiter.open_calls == 1
 
 
 class LimitedServer:
@@ -164,7 +164,7 @@ def test_a_call_that_waits_for_another_try_takes_no_place_among_the_open_ones() 
     made: list[str] = []
 
     async def run() -> None:
-        calls = Calls(flow=Flow(at_once=1), base=8.0, draw=lambda: 0.0)
+        calls = Calls(limiter=Limiter(at_once=1), base=8.0, draw=lambda: 0.0)
         failed = False
 
         async def fails_once() -> None:
@@ -191,8 +191,8 @@ def test_a_kept_place_is_taken_until_it_is_freed_and_no_other_call_is_sent_meanw
     made: list[str] = []
 
     async def run() -> None:
-        flow = Flow(at_once=2)
-        calls, kept, third = Calls(flow=flow), list[KeptPlaces](), asyncio.Event()
+        limiter = Limiter(at_once=2)
+        calls, kept, third = Calls(limiter=limiter), list[KeptPlaces](), asyncio.Event()
 
         async def make(name: str) -> None:
             async def answer() -> None:
@@ -206,7 +206,7 @@ def test_a_kept_place_is_taken_until_it_is_freed_and_no_other_call_is_sent_meanw
 
         tasks = [asyncio.create_task(make(name)) for name in "abcd"]
         await asyncio.sleep(0.01)
-        assert (made, flow.open_calls) == (["a", "b"], 0)
+        assert (made, limiter.open_calls) == (["a", "b"], 0)
         await asyncio.to_thread(kept[0].free)  # from any thread
         await asyncio.wait_for(third.wait(), PATIENCE)
         assert made == ["a", "b", "c"]
@@ -222,7 +222,7 @@ def test_a_server_that_takes_fewer_calls_is_asked_again_while_answers_are_stored
     """Its own limit counts open calls alone."""
 
     async def run() -> None:
-        calls = Calls(flow=Flow(most=1, at_once=2))
+        calls = Calls(limiter=Limiter(most=1, at_once=2))
         with KeptPlaces():
             await calls.make(partial(asyncio.sleep, 0))
         with KeptPlaces():
@@ -233,7 +233,7 @@ def test_a_server_that_takes_fewer_calls_is_asked_again_while_answers_are_stored
 
 def test_a_call_that_completes_an_answer_takes_the_place_of_the_call_before() -> None:
     async def run() -> None:
-        calls = Calls(flow=Flow(at_once=1))
+        calls = Calls(limiter=Limiter(at_once=1))
         with KeptPlaces():
             await calls.make(partial(asyncio.sleep, 0))
             await asyncio.wait_for(calls.make(partial(asyncio.sleep, 0)), PATIENCE)
@@ -243,7 +243,7 @@ def test_a_call_that_completes_an_answer_takes_the_place_of_the_call_before() ->
 
 def test_a_call_that_fails_or_is_cancelled_keeps_no_place() -> None:
     async def run() -> None:
-        calls = Calls(flow=Flow(at_once=1), attempts=1)
+        calls = Calls(limiter=Limiter(at_once=1), attempts=1)
 
         async def fails() -> None:
             raise CallUnreachable("500")
