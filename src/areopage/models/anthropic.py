@@ -4,7 +4,6 @@ Written from Anthropic's documentation as it stood in autumn 2026, with the head
 reasons, structured outputs (`output_config.format`), prompt caching, errors and rate limits.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -15,9 +14,10 @@ from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, PromptTooLong, ServerDown
 from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields, unsent_options
 from areopage.models.http import JsonServer
+from areopage.models.json_chat import HostedModel
 from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
-from areopage.models.servers import HostedModel, KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
+from areopage.models.servers import KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
 
 DEFAULT_URL = "https://api.anthropic.com"
@@ -53,11 +53,6 @@ class AnthropicModel(HostedModel[SchemaMode]):
         super().__init__(reference, connection.server, MODES)
         self._connection = connection
 
-    @property
-    def max_concurrency(self) -> int | None:
-        """None: the caller decides."""
-        return None
-
     async def check(self) -> ModelStatus:
         """Look the model up; see `LanguageModel.check`. There is no digest of weights: the server's address stands in for it."""
         self._connection.require_key()
@@ -76,12 +71,14 @@ class AnthropicModel(HostedModel[SchemaMode]):
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
         """Ask once, or once more where the model does not take the schema or an option; see `LanguageModel.generate`."""
-        started = time.perf_counter()
+
+        def read(reply: Reply, seconds: float) -> Completion:
+            return completion_of(reply, self._server, seconds, self.notes(options))
+
         try:
-            reply = await self._answer(messages, options, schema)
+            return await self._ask(MESSAGES, message_body(self._reference.model, messages, options), schema, Reply, read)
         except CallRejected as fault:
             raise told_more(self._reference, fault) from fault
-        return completion_of(reply, self._server, time.perf_counter() - started, self.notes(options))
 
     def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
         """The body of a call, for a service that makes it later."""
@@ -109,26 +106,11 @@ class AnthropicModel(HostedModel[SchemaMode]):
         """
         return completion_of(reply, self._server, 0.0, self.notes(options))
 
-    async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Reply:
-        plain = message_body(self._reference.model, messages, options)
-        if schema is None:
-            return await self._ask(plain)
+    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
+        return schema_fields(mode, schema)
 
-        def following(fault: CallRejected, at: int) -> int | None:
-            return at + 1 if _is_about_schema(fault) else None
-
-        return await self._held_to(lambda mode: self._ask({**plain, **schema_fields(mode, schema)}), following)
-
-    async def _ask(self, body: dict[str, Any]) -> Reply:
-        """Ask once; once more for each option that the model turns out not to take."""
-        while True:
-            sent = self._untaken.applied(body)
-            try:
-                return await self._server.post(MESSAGES, sent, Reply)
-            except CallRejected as fault:
-                # a call beside this one may have learnt it meanwhile
-                if not self._untaken.learn(fault, sent) and self._untaken.applied(body) == sent:
-                    raise
+    def _following(self, fault: CallRejected, at: int, last: int) -> int | None:
+        return at + 1 if _is_about_schema(fault) else None
 
 
 class Connection(KeyedServer):

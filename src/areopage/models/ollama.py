@@ -20,8 +20,8 @@ from areopage.errors import (
 )
 from areopage.models.error_bodies import error_of
 from areopage.models.http import JsonServer
+from areopage.models.json_chat import JsonChat
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
-from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -64,28 +64,12 @@ class _Show(msgspec.Struct):
     model_info: dict[str, Any] | None = None
 
 
-class OllamaModel:
+class OllamaModel(JsonChat):
     """One model of one Ollama server, as a `LanguageModel`."""
 
     def __init__(self, reference: ModelReference, server: JsonServer, address: ServerAddress) -> None:
-        self._reference = reference
-        self._server = server
-        self._address = address
-        self._meter = PromptMeter()
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """None: the server queues, the caller decides."""
-        return None
-
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the server said is left of its limits; see `JsonServer.allowances`."""
-        return self._server.allowances()
+        super().__init__(reference, server)
+        self._address, self._meter = address, PromptMeter()
 
     async def check(self) -> ModelStatus:
         """Make sure that the server has the model; see `LanguageModel.check`."""
@@ -142,10 +126,6 @@ class OllamaModel:
         if isinstance(fault, CallRejected) and fault.status == 404:
             return CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status)
         return fault
-
-    async def aclose(self) -> None:
-        """Close the connections; the model stays loaded for as long as `keep_alive` said."""
-        await self._server.aclose()
 
     async def _context_length(self) -> int | None:
         """The longest context that the model was made for, in tokens; None where the server does not tell."""

@@ -4,7 +4,6 @@ How providers differ from it stands in `areopage.models.dialects`.
 """
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from areopage.errors import (
 from areopage.models.call_notes import FILTERED
 from areopage.models.dialects import SchemaMode, schema_fields
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES, error_of
+from areopage.models.json_chat import HostedModel
 from areopage.models.lenient_json import decode_reply
 from areopage.models.openai_replies import (
     Reply,
@@ -39,7 +39,7 @@ from areopage.models.openai_replies import (
 from areopage.models.openai_server import Connection, connect
 from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
-from areopage.models.servers import HostedModel, read_logprobs
+from areopage.models.servers import read_logprobs
 from areopage.models.settings import ModelSettings
 from areopage.models.untaken import renamed
 from areopage.models.window import PromptMeter, window_of
@@ -105,7 +105,7 @@ class OpenAIModel(HostedModel[SchemaMode]):
             self._context_length, self._slots = found.context_length, await self._connection.slots()
             return ModelStatus(digest=digest, context_length=found.context_length, slots=self._slots)
         try:
-            await self._ask(self._plain_body(PROBE, {"max_tokens": PROBE_TOKENS}))
+            await self._answer(PROBE, {"max_tokens": PROBE_TOKENS}, None)
         except CallRejected as fault:
             self._connection.complain_of_key(fault)
             if fault.status in (400, 422) and not _speaks_of_model(fault, name):
@@ -199,33 +199,16 @@ class OpenAIModel(HostedModel[SchemaMode]):
         return msgspec.structs.replace(completion, prompt_cut=True) if cut else completion
 
     async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:
-        plain = self._plain_body(messages, options)
-        if schema is None:
-            return await self._ask(plain)
-        last = len(self._modes) - 1
+        body, query = self._plain_body(messages, options), self._connection.query
+        return await self._ask(CHAT, body, schema, Reply, self._completion, query)
 
-        def following(fault: CallRejected, at: int) -> int | None:
-            if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
-                return None
-            return at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
+    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
+        return schema_fields(mode, schema)
 
-        return await self._held_to(lambda mode: self._ask({**plain, **schema_fields(mode, schema)}), following)
-
-    async def _ask(self, body: Mapping[str, Any]) -> Completion:
-        """Ask once; once more for each option that the model turns out not to take."""
-        started, asked = time.perf_counter(), dict(body)
-        while True:
-            sent_body = self._untaken.applied(asked)
-            try:
-                reply = await self._server.post(CHAT, sent_body, Reply, query=self._connection.query)
-            except CallRejected as fault:
-                if not self._untaken.learn(fault, sent_body) and self._untaken.applied(asked) == sent_body:
-                    raise
-            except CallUnreachable as fault:  # some servers answer 500 where a chat template has no system role
-                if not self._untaken.learn_system(str(fault), sent_body):
-                    raise
-            else:
-                return self._completion(reply, time.perf_counter() - started)
+    def _following(self, fault: CallRejected, at: int, last: int) -> int | None:
+        if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
+            return None
+        return at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
 
     def _fault_inside(self, error: object) -> CallError:
         """The fault that an answer with a status of success holds."""

@@ -1,8 +1,7 @@
 """What the adapters of model servers share: where a server is and how it is reached, what it lists, its log-probabilities."""
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import msgspec
@@ -11,13 +10,7 @@ from areopage.errors import CallRejected, MissingKey, ModelError, name_list
 from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
 from areopage.models.port import TokenLogprob, token_bytes
-from areopage.models.rate_headers import Allowance
-from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
-from areopage.models.untaken import Untaken
-
-Mode = TypeVar("Mode", bound=str)
-T = TypeVar("T")
 
 
 class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,52 +50,6 @@ class KeyedServer:
             raise ModelError(
                 f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
             ) from fault
-
-
-class HostedModel(Generic[Mode]):
-    """What the adapters of hosted models share: the server, the ways of stating a schema that are left, and what is not taken."""
-
-    def __init__(self, reference: ModelReference, server: JsonServer, modes: tuple[Mode, ...]) -> None:
-        self._reference, self._server = reference, server
-        self._modes = modes  # those before the first are refused
-        self._untaken = Untaken()
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
-
-    @property
-    def schema_mode(self) -> Mode:
-        """How the server is told a schema, as the last call found out."""
-        return self._modes[0]
-
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the server said is left of its limits; see `JsonServer.allowances`."""
-        return self._server.allowances()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._server.aclose()
-
-    async def _held_to(self, ask: Callable[[Mode], Awaitable[T]], following: Callable[[CallRejected, int], int | None]) -> T:
-        """Ask with each way of stating a schema until one is taken; only then is it known that the schema was refused.
-
-        Args:
-            following: the number of the way to try after a rejection of one; None: the schema is not why.
-        """
-        modes, at = self._modes, 0
-        while True:
-            try:
-                answer = await ask(modes[at])
-            except CallRejected as fault:
-                after = following(fault, at) if at < len(modes) - 1 else None
-                if after is None:
-                    raise
-                at = after
-            else:
-                self._modes = modes[at:] if at else self._modes
-                return answer
 
 
 class _AlternativeToken(msgspec.Struct):
