@@ -116,6 +116,46 @@ def test_others_than_the_leader_help_only_where_the_queue_is_empty(items: "Items
     assert recovery.help(2) == 0
 
 
+def test_workers_look_often_at_a_queue_that_holds_more_than_they_run_and_seldom_at_an_empty_one(
+    items: "Items", open_engine: "Opener"
+) -> None:
+    handler = items.handler(concurrency=2, polling=50.0, idle_polling=60.0)
+    engine = open_engine(handler)
+
+    def polling_after_scan() -> float:
+        recovery_of(engine, items, polling=50.0, idle_polling=60.0).scan(1)
+        return polling_of("item")
+
+    assert polling_of("item") == 60.0
+    items.todo = ["a", "b"]
+    assert polling_after_scan() == 60.0  # the next look begins both
+    items.todo.append("c")
+    assert polling_after_scan() == 50.0
+    items.todo = []
+    engine.forget([Run("item", "a").key, Run("item", "b").key])
+    assert polling_after_scan() == 50.0
+    engine.forget([Run("item", "c").key])
+    assert polling_after_scan() == 60.0
+
+
+def test_items_that_come_faster_than_they_are_begun_are_looked_for_often_at_once(items: "Items", open_engine: "Opener") -> None:
+    engine = open_engine(items.handler(concurrency=2, polling=50.0, idle_polling=60.0))
+    recovery = recovery_of(engine, items, polling=50.0, idle_polling=60.0)
+    recovery.scan(1)
+    items.todo = ["a", "b", "c"]
+    assert recovery.dispatch(1) == 3
+    assert polling_of("item") == 50.0
+
+
+def polling_of(queue: str) -> float:
+    """How often all processes look at a queue."""
+    from dbos import DBOS
+
+    found = DBOS.retrieve_queue(queue)
+    assert found is not None
+    return found.polling_interval_sec
+
+
 # --- recover
 
 

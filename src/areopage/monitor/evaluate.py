@@ -35,6 +35,9 @@ from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending,
 
 LOG = logging.getLogger(__name__)
 NAME = "evaluation"
+IDLE_POLLING = 0.6
+"""Seconds between two looks at the queue while no answer waits. Together with the worker's looks at the ledger (`Pace.dispatch`)
+an answer is claimed within a second."""
 T = TypeVar("T")
 
 ADDRESSED = "addressed"
@@ -180,6 +183,7 @@ class Evaluator:
             gave_up=self._gave_up,
             pending=lambda after, limit: self._pending(after, limit) if ready() else (),
             concurrency=section.concurrency,
+            idle_polling=IDLE_POLLING,
             rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
             attempts=section.attempts,
             backoff=Backoff(first=section.pause, longest=section.longest_pause),

@@ -141,7 +141,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
         pending=pending,
         ahead=0,
         attempts=ATTEMPTS,
-        polling=1.0,
+        polling=5.0,
     )
 
 

@@ -29,6 +29,7 @@ from areopage.work.worker import USUAL_PACE, Pace, Worker, WorkerPool
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
 CHECK_PAUSE = 15.0
+LIMITS_PAUSE = 1.0
 LEDGER_THREADS = 4
 REASONS_NOTED = 100
 """The number of waiting answers of which the page says that the judge's server is down."""
@@ -119,7 +120,7 @@ class MonitorWork:
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
         self._evaluations, self._outages = Evaluations(ledger), Outages(check_pause)
-        self._limits = SharedLimits(ledger, judge.traffic)
+        self._limits = SharedLimits(ledger, judge.traffic, without_limits=LIMITS_PAUSE)
         self._evaluator: Evaluator
         self._probe: asyncio.Task[None] | None = None
         self._ready = False
@@ -153,11 +154,14 @@ class MonitorWork:
                 await self._in_thread(lambda: self._evaluations.note_waiting(fault, REASONS_NOTED))
         elif (self._probe is None or self._probe.done()) and self._outages.probe_is_due():
             self._probe = asyncio.create_task(self._probed())
-        drained = await self._in_thread(lambda: self._spool.drain(self._take_over))
+        return await self._in_thread(self._take_in)
+
+    def _take_in(self) -> bool:
+        drained = self._spool.drain(self._take_over)
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
-        await self._in_thread(self._carrier.carry)
-        await self._in_thread(self._evaluator.empty_log)
+        self._carrier.carry()
+        self._evaluator.empty_log()
         return drained.taken > 0
 
     def _take_over(self, given: Sequence[Answer]) -> Sequence[Answer]:

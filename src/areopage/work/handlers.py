@@ -73,7 +73,8 @@ class ItemQueue(Struct, frozen=True, kw_only=True):
         ahead: how many more this process claims, so that no run waits for the next look at the queue.
         rate_limit: over all processes.
         backoff: the pauses between failed attempts.
-        polling: how often this process looks at the queue, in seconds.
+        polling: the seconds between two looks of this process at the queue.
+        idle_polling: the same while the queue is empty; None: as `polling`. A look at an empty queue costs as much as any other.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ItemQueue(Struct, frozen=True, kw_only=True):
     rate_limit: RateLimit | None = None
     backoff: Backoff = Backoff()
     polling: float = 0.1
+    idle_polling: float | None = None
 
     @property
     def queue_name(self) -> str:

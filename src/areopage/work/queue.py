@@ -31,8 +31,8 @@ JOB_RUNS = 3
 SUSPECT_AFTER = 2
 """After this number of workers died in a row at an item, it is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
-JOBS_POLLING = 0.5
-SUSPECTS_POLLING = 1.0
+JOBS_POLLING = 5.0
+SUSPECTS_POLLING = 5.0
 REGISTERED_AGAIN = 3
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0
@@ -146,7 +146,7 @@ class Queue:
                 handler.queue_name,
                 worker_concurrency=handler.concurrency + min(handler.concurrency, handler.ahead),
                 limiter={"limit": limit.items, "period": self._period(limit)} if limit else None,
-                polling_interval_sec=handler.polling,
+                polling_interval_sec=handler.idle_polling or handler.polling,
             )
             self._register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
         if not self._scheduled:
@@ -281,6 +281,17 @@ class Queue:
         """
         with self._errors():
             return len(self._list(queue_name=self._kinds[handler].queue_name, status="ENQUEUED", limit=limit))
+
+    def set_polling(self, handler: str, seconds: float) -> None:
+        """Set how often all processes look at a handler's queue. They learn of it at their next look.
+
+        Raises:
+            StorageError: the queue cannot be used.
+        """
+        with self._errors():
+            queue = self._client.retrieve_queue(self._kinds[handler].queue_name)
+            if queue is not None and queue.polling_interval_sec != seconds:
+                queue.set_polling_interval_sec(seconds)
 
     def begun(self) -> list[Begun]:
         """What any executor has begun and not ended, of this engine's handlers and jobs.

@@ -48,13 +48,24 @@ class Recovery:
         cursor, depth = self._cursors[handler.name], _depth(handler, live)
         if not handler.pending(cursor, 1):
             return 0
-        room = depth - self._engine.enqueued(handler.name, depth)
+        waiting = self._engine.enqueued(handler.name, depth)
+        room = depth - waiting
         found = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
         fresh = [one.item for one in found if one.item not in self._held[handler.name]]
         if found:
             self._engine.enqueue(handler.name, fresh)
             self._cursors[handler.name] = found[-1].number
+        self._set_polling(handler, waiting + len(fresh))
         return len(fresh)
+
+    def _set_polling(self, handler: Handler, waiting: int) -> None:
+        """Let the workers look at a queue often while it holds more than they run at once, and seldom once it is empty."""
+        if handler.idle_polling is None:
+            return
+        if waiting > handler.concurrency:
+            self._engine.set_polling(handler.name, handler.polling)
+        elif not waiting:
+            self._engine.set_polling(handler.name, handler.idle_polling)
 
     def scan(self, live: int) -> int:
         """Enqueue the pending items that the queue does not hold: all at first, later those that it has lost; returns how many.
@@ -75,7 +86,8 @@ class Recovery:
     def _scan(self, handler: Handler, live: int) -> int:
         held = self._engine.open_items(handler.name)  # before the ledger: an item that ends meanwhile is not pending then
         self._held[handler.name] = frozenset(held)
-        room = _depth(handler, live) - sum(state == "ENQUEUED" for state in held.values())
+        waiting = sum(state == "ENQUEUED" for state in held.values())
+        room = _depth(handler, live) - waiting
         known = self._cursors.get(handler.name)
         cursor, enqueued = 0, 0
         while page := handler.pending(cursor, PAGE):
@@ -92,6 +104,7 @@ class Recovery:
                 break
         if known is None:
             self._cursors[handler.name] = cursor
+        self._set_polling(handler, waiting + enqueued)
         return enqueued
 
     def help(self, live: int) -> int:

@@ -30,9 +30,13 @@ _THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
 class SharedLimits:
     """Keeps a process's calls within its part of each server's limits; use as `async with`, in the loop that makes the calls."""
 
-    def __init__(self, ledger: Ledger, traffic: Traffic) -> None:
-        """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
-        self._shares, self._traffic = EndpointShares(ledger), traffic
+    def __init__(self, ledger: Ledger, traffic: Traffic, *, without_limits: float = SOON) -> None:
+        """Prepare; when the block begins, no model of `traffic` may be open in its event loop.
+
+        Args:
+            without_limits: seconds between two looks while no server with limits is known.
+        """
+        self._shares, self._traffic, self._without_limits = EndpointShares(ledger), traffic, without_limits
         self._holder = holder_name()
         self._parts: dict[str, _Part] = {}
         self._task: asyncio.Task[None] | None = None
@@ -55,12 +59,13 @@ class SharedLimits:
 
     async def _keep(self) -> None:
         while True:
-            for one in self._traffic.limited():
+            limited = self._traffic.limited()
+            for one in limited:
                 part = self._parts.setdefault(server_name(one.name, one.address), _Part())
                 waits, due = one.limiter.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
                 if waits or (due and (one.limiter.wanted or part.stored)):
                     await self._renew(one, server_name(one.name, one.address), part)
-            await asyncio.sleep(SOON)
+            await asyncio.sleep(SOON if limited else self._without_limits)
 
     async def _renew(self, one: Server, name: str, part: "_Part") -> None:
         limit, wanted, now = one.concurrency or _NO_LIMIT, one.limiter.wanted, time.monotonic()

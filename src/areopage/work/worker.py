@@ -38,7 +38,7 @@ _one_worker = threading.Lock()
 class Pace(Struct, frozen=True, kw_only=True):
     """How often a worker does its regular work, in seconds."""
 
-    dispatch: float = 0.2
+    dispatch: float = 0.4
     heartbeat: float = 5.0
     clean: float = 60.0
 
