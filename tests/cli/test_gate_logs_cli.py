@@ -77,9 +77,8 @@ def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
     assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
     ledger.close()
     assert HELD not in gate("review", "list").out
-    assert (
-        "Anne: grounded partly, sentences 2 Ok\nreview: released by Anne" in gate("review", "show", HELD, "--rater", "Anne").out
-    )
+    shown = gate("review", "show", HELD, "--rater", "Anne").out
+    assert "Anne: grounded partly, sentences 2 (given with the scores in view) Ok\nreview: released by Anne" in shown
 
 
 def test_another_text_goes_out_or_none(gate: Command) -> None:
