@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -81,6 +81,24 @@ def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]
 def is_whole(judgment: Judgment) -> bool:
     """Whether every verdict of a judgment is a score, or says that the criterion does not apply."""
     return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Given) for verdict in judgment.verdicts)
+
+
+def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
+    """The place of each key's valid judgment among some: the latest whole one, else the latest one.
+
+    This is the rule for all applications. It does not matter which run or panel a judgment was made for.
+
+    Args:
+        attempts: the key of each judgment and whether it is whole, in the order in which they were stored.
+    """
+    places: dict[str, int] = {}
+    with_whole: set[str] = set()
+    for place, (key, whole) in enumerate(attempts):
+        if whole:
+            with_whole.add(key)
+        if whole or key not in with_whole:
+            places[key] = place
+    return places
 
 
 def row_of(record: Evaluation | Run) -> dict[str, Any]:

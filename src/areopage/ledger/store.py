@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -35,6 +35,7 @@ from areopage.ledger.rows import (
     outcome_of,
     row_of,
     storable,
+    valid_places,
     values_of,
     verdict_row,
 )
@@ -253,14 +254,14 @@ class Ledger:
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
         """Return the valid judgment of each key.
 
-        The valid judgment is the latest with a verdict on every criterion, else the latest attempt.
+        The valid judgment is the latest with a verdict on every criterion, else the latest attempt: see `valid_places`.
         """
-        best: dict[str, Judgment] = {}
+        valid: dict[str, Judgment] = {}
         with storage_errors(self.place):
-            for judgment in self._attempts(keys):
-                if judgment.key not in best or is_whole(judgment) or not is_whole(best[judgment.key]):
-                    best[judgment.key] = judgment
-        return best
+            for attempts in self._attempts(keys):
+                places = valid_places((judgment.key, is_whole(judgment)) for judgment in attempts)
+                valid |= {key: attempts[place] for key, place in places.items()}
+        return valid
 
     def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
         """Return judgments by number."""
@@ -377,7 +378,7 @@ class Ledger:
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:
         """Return every judgment of these keys in order, failed attempts included."""
         with storage_errors(self.place):
-            return list(self._attempts(sorted(keys)))
+            return list(chain.from_iterable(self._attempts(sorted(keys))))
 
     def judged_wholly(self, keys: Sequence[str]) -> set[str]:
         """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
@@ -387,12 +388,13 @@ class Ledger:
                 found.update(connection.execute(_WHOLE, {"keys": part}).scalars())
         return found
 
-    def _attempts(self, keys: Sequence[str]) -> Iterator[Judgment]:
+    def _attempts(self, keys: Sequence[str]) -> Iterator[list[Judgment]]:
+        """The judgments of keys in order, those of some keys after those of others."""
         for part in chunks(keys):
             with self.engine.connect() as connection:
                 rows = connection.execute(_ATTEMPTS, {"keys": part}).all()
-                found = judgments_of(connection, rows)
-            yield from found
+                attempts = judgments_of(connection, rows)
+            yield attempts
 
 
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
