@@ -13,14 +13,13 @@ from sqlalchemy import insert, text, update
 from areopage.cases.records import Case
 from areopage.digest import digest_of
 from areopage.errors import StorageError
-from areopage.ledger import column_reading
+from areopage.ledger import verdict_columns
 from areopage.ledger.answer_tables import answer_judgments, run_cases, verdicts
 from areopage.ledger.answers import Answers, insert_answers
-from areopage.ledger.number_columns import key_column
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.rows import is_whole
 from areopage.ledger.store import Ledger
-from areopage.ledger.verdict_columns import CaseKeys, VerdictColumns, linked_keys, read_verdicts
+from areopage.ledger.verdict_columns import NUMBERS, VerdictColumns, linked_keys, read_verdicts
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed, outcome_name
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -63,42 +62,39 @@ def scores(found: VerdictColumns) -> list[tuple[int, str, str, float]]:
     return [(position, kind.criterion, kind.outcome, score) for position, kind, score in rows]
 
 
-def wanted(*places: tuple[int, str]) -> Callable[[], list[CaseKeys]]:
-    """The keys in portions of three."""
-
-    def portion(some: Sequence[tuple[int, str]]) -> CaseKeys:
-        position = np.array([position for position, _ in some], dtype=np.int64)
-        return CaseKeys(position=position, key=key_column([key for _, key in some]))
-
-    return lambda: [portion(places[start : start + 3]) for start in range(0, len(places), 3)]
-
-
 def test_the_latest_whole_judgment_of_a_key_counts_for_every_case_that_has_it(ledger: Ledger) -> None:
     late = TimedOut(reason="late")
     ledger.append([judgment(FIRST, "own", late, Scored(score=1)), judgment(FIRST, "own", Scored(score=2), Scored(score=3))])
     ledger.append([judgment(FIRST, "own", late, late)])
-    found = read_verdicts(ledger, "own", wanted((4, FIRST), (0, FIRST)))
+    found = read_verdicts(ledger, "own", [(4, FIRST), (0, FIRST)])
     assert scores(found) == [(n, f"c {c}", "scored", score) for n in (0, 4) for c, score in enumerate((2.0, 3.0))]
     assert np.isnan(found.prompt_tokens).all() and set(found.completion_tokens.tolist()) == {7.0}
     assert found.is_first_of_judgment.sum() == 1
 
 
-def test_judgments_of_other_runs_count_where_the_run_has_no_whole_one(ledger: Ledger) -> None:
+def test_of_two_runs_that_share_a_key_both_have_the_latest_whole_judgment(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "own", TimedOut(reason="late")), judgment(SECOND, "own", Scored(score=1))])
     ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", Scored(score=4))])
-    found = read_verdicts(ledger, "own", wanted((0, FIRST), (1, SECOND), (2, "c" * 64)))
-    assert scores(found) == [(0, "c 0", "scored", 5.0), (1, "c 0", "scored", 1.0)]
+    ledger.append([judgment(FIRST, "own", Unparsed(reason="no score")), judgment(SECOND, "other", TimedOut(reason="late"))])
+    for run_id in ("own", "other"):
+        found = read_verdicts(ledger, run_id, [(0, FIRST), (1, SECOND), (2, "c" * 64)])
+        assert scores(found) == [(0, "c 0", "scored", 5.0), (1, "c 0", "scored", 4.0)]
+        assert [verdict.outcome for one in ledger.judgments([FIRST, SECOND]).values() for verdict in one.verdicts] == [
+            Scored(score=5),
+            Scored(score=4),
+        ]
+        assert len(found.elsewhere) == (2 if run_id == "own" else 0)
 
 
 def test_a_run_without_judgments_of_its_own_has_those_of_other_runs(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", TimedOut(reason="late"))])
-    found = read_verdicts(ledger, "own", wanted((1, FIRST), (0, SECOND), (2, "c" * 64)))
+    found = read_verdicts(ledger, "own", [(1, FIRST), (0, SECOND), (2, "c" * 64)])
     assert scores(found)[1] == (1, "c 0", "scored", 5.0) and [one[2] for one in scores(found)] == ["timed_out", "scored"]
     assert len(found.elsewhere) == 2
 
 
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:
-    assert scores(read_verdicts(ledger, "own", wanted())) == []
+    assert scores(read_verdicts(ledger, "own", [])) == []
 
 
 CASE = Case(id="", prompt="p")
@@ -131,37 +127,36 @@ def made_judgments(chance: random.Random, keys: Sequence[str], count: int, runs:
 
 
 def valid(stored: Sequence[Judgment], key: str) -> Judgment | None:
-    """The judgment of a key that counts for the run `own`, one after the other."""
-    own = [one for one in stored if one.key == key and one.run_id == "own"]
-    some = [one for one in own if is_whole(one)] or [one for one in stored if one.key == key]
+    """The latest whole judgment of a key, or the latest one where none is whole."""
+    some = [one for one in stored if one.key == key]
     return next(iter([one for one in reversed(some) if is_whole(one)] or reversed(some)), None)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("block", [3, 50_000])
+@pytest.mark.parametrize("portion", [3, 500])
 @pytest.mark.parametrize("others", [0, 1, 4])
 def test_columns_hold_what_records_hold(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, block: int, others: int
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, portion: int, others: int
 ) -> None:
     """Among none, some or many judgments of other runs."""
-    monkeypatch.setattr(column_reading, "BLOCK", block)
+    monkeypatch.setattr(verdict_columns, "AT_ONCE", portion)
     chance = random.Random(seed)
     keys = [*(digest_of(n) for n in range(12)), f"erased-{'0' * 32}", f"erased-{'1' * 32}"]
     stored = made_judgments(chance, keys, 60, ("own", "own", *["other"] * others))
     ledger.append(stored)
     places = sorted((chance.randint(0, 9), key) for key in [*keys, *keys[:3]])
-    found = read_verdicts(ledger, "own", wanted(*places))
+    found = read_verdicts(ledger, "own", places)
     expected = [
         (position, one, said) for position, key in places if (one := valid(stored, key)) is not None for said in one.verdicts
     ]
     assert len(expected) > 10
     assert found.position.tolist() == [position for position, _, _ in expected]
     for row, (_, one, said) in enumerate(expected):
-        steps = (one.pass_index, one.turn, outcome_name(said.outcome), one.repair, one.judge, said.criterion, one.steps)
-        assert structs.astuple(found.kinds[found.kind[row]]) == steps
+        kind = (outcome_name(said.outcome), said.criterion, one.pass_index, one.turn, one.repair, one.judge, one.steps)
+        assert structs.astuple(found.kinds[found.kind[row]]) == kind
         scored = said.outcome if isinstance(said.outcome, Scored) else Scored(score=np.nan)
         exact = (scored.score, scored.mass, scored.written, one.seconds, one.prompt_tokens, one.completion_tokens, one.cost)
-        columns = (getattr(found, name)[row] for name in (*column_reading.OF_VERDICT, *column_reading.OF_JUDGMENT))
+        columns = (getattr(found, name)[row] for name in NUMBERS)
         for value, wanted_value in zip(columns, exact, strict=True):
             assert np.isnan(value) if wanted_value is None or wanted_value != wanted_value else value == wanted_value
 
@@ -173,7 +168,7 @@ def test_numbers_are_read_to_the_last_digit(ledger: Ledger) -> None:
     told += [10 ** chance.uniform(-30, 30) for _ in range(400)] + [chance.uniform(0, 100) for _ in range(400)]
     given = [judgment(f"{n:064}", "own", Scored(score=value, mass=value, written=value)) for n, value in enumerate(told)]
     ledger.append([structs.replace(one, seconds=value, cost=value) for one, value in zip(given, told, strict=True)])
-    found = read_verdicts(ledger, "own", wanted(*((n, one.key) for n, one in enumerate(given))))
+    found = read_verdicts(ledger, "own", [(n, one.key) for n, one in enumerate(given)])
     for column in (found.score, found.mass, found.written, found.seconds, found.cost):
         assert column.tolist() == told
 
@@ -182,7 +177,17 @@ def test_an_altered_score_changes_what_is_read(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "own", Scored(score=2))])
     with ledger.engine.begin() as connection:
         connection.execute(update(verdicts).values(score=4.0))
-    assert scores(read_verdicts(ledger, "own", wanted((0, FIRST)))) == [(0, "c 0", "scored", 4.0)]
+    assert scores(read_verdicts(ledger, "own", [(0, FIRST)])) == [(0, "c 0", "scored", 4.0)]
+
+
+def test_a_text_in_place_of_a_number_is_refused(ledger: Ledger) -> None:
+    if ledger.engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL stores numbers alone in a column of numbers")
+    ledger.append([judgment(FIRST, "own", Scored(score=2))])
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE verdicts SET score = 'five'"))
+    with pytest.raises(StorageError, match="a text in place of a number"):
+        read_verdicts(ledger, "own", [(0, FIRST)])
 
 
 def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
@@ -190,7 +195,7 @@ def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(update(verdicts).values(outcome="perfect"))
     with pytest.raises(StorageError, match="unknown outcome 'perfect'"):
-        read_verdicts(ledger, "own", wanted((0, FIRST)))
+        read_verdicts(ledger, "own", [(0, FIRST)])
 
 
 def test_overlong_answers_are_found_without_their_texts(ledger: Ledger) -> None:
@@ -218,17 +223,15 @@ def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:
             place = (run_cases.c.run_id == "linked", run_cases.c.position == position)
             connection.execute(update(run_cases).where(*place).values(answer=answer))
             connection.execute(insert(answer_judgments), [{"answer": answer, "run_id": "linked", "key": key} for key in keys])
-    found = list(linked_keys(ledger, "linked"))
-    pairs = [pair for some in found for pair in zip(some.position.tolist(), some.key.tolist(), strict=True)]
-    assert sorted(pairs) == [(position, key.encode()) for position, keys in links.items() for key in keys]
-    assert not any(len(some.position) for some in linked_keys(ledger, "own"))
+    assert list(linked_keys(ledger, "linked")) == [(position, key) for position, keys in links.items() for key in keys]
+    assert list(linked_keys(ledger, "own")) == []
 
 
 def test_a_ledger_whose_tables_are_gone_is_named_in_one_line(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(text("ALTER TABLE judgments RENAME TO elsewhere"))
     with pytest.raises(StorageError, match=r"judgments") as caught:
-        read_verdicts(ledger, "own", wanted())
+        read_verdicts(ledger, "own", [(0, FIRST)])
     assert "\n" not in str(caught.value)
     if ledger.engine.dialect.name == "sqlite":
         assert "its tables are gone" in str(caught.value)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import evaluations, run_texts, run_view
+from areopage.bench.results import evaluations, run_texts
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.run_view import view_run
 from areopage.cases.records import Case
-from areopage.ledger import column_reading
+from areopage.ledger import verdict_columns
 from areopage.ledger.store import Ledger
 from areopage.report.bench.files import write_run_files
 from areopage.scoring import fold
@@ -49,8 +49,7 @@ def test_the_results_of_a_run_hold_little_of_a_judgment(tmp_path: Path, monkeypa
         (fold, "HELD", 0),
         (run_texts, "AT_ONCE", 2),
         (evaluations, "_STORED_AT_ONCE", 5),
-        (run_view, "_CALLS_AT_ONCE", 50),
-        (column_reading, "BLOCK", 50),
+        (verdict_columns, "AT_ONCE", 50),
     ):
         monkeypatch.setattr(module, name, value)
     finish(stored_run(tmp_path / "first", FEW))  # modules are imported, and statements compiled

@@ -1,49 +1,62 @@
-"""The verdicts of a run as arrays, read from the columns of judgments and verdicts without their texts.
+"""The verdicts of a run as arrays, read without their texts.
 
-A million verdicts are read in a few seconds, and take some hundred megabytes while they are matched with their cases.
-Whole numbers and numbers have 32 bits where these hold all of them: sums are taken of more bits.
+Rows are read in portions: in memory, a verdict is some numbers in arrays.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from queue import SimpleQueue
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
-from msgspec import Struct, field, structs
-from sqlalchemy import func, select
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Row, bindparam, func, select
 
-from areopage.ledger.answer_tables import run_cases
-from areopage.ledger.column_reading import (
-    KINDS_OF_JUDGMENT,
-    KINDS_OF_VERDICT,
-    OF_JUDGMENT,
-    OF_VERDICT,
-    Kinds,
-    Where,
-    blocks_of,
-    judgments_in,
-    links_of,
-    verdicts_in,
-)
-from areopage.ledger.key_digests import KeptKeys, digests_of
-from areopage.ledger.number_columns import Column, GrowingColumn, GrowingTable, Keys, Numbers, key_column, narrowed, taken
+from areopage.errors import StorageError
+from areopage.ledger.answer_tables import answer_judgments, judgments, run_cases, verdicts
 from areopage.ledger.records import Judgment
-from areopage.ledger.rows import chunks
+from areopage.ledger.rows import KEYS_PER_QUERY, TEXTS, valid_places
 from areopage.ledger.store import Ledger
-from areopage.ledger.valid_judgments import (
-    Flags,
-    Judged,
-    ValidPlaces,
-    VerdictKind,
-    add_judgments,
-    add_verdicts,
-    judged,
-    tables,
-    together,
-    verdict_rows,
+from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
+
+Column = NDArray[np.float64]
+Numbers = NDArray[np.integer[Any]]
+Flags = NDArray[np.bool_]
+
+AT_ONCE = KEYS_PER_QUERY
+"""Keys whose judgments are read together."""
+_CASES = 500
+"""Cases whose links are read together: PostgreSQL looks them up, where it would go through all links for more."""
+NUMBERS = ("score", "mass", "written", "seconds", "prompt_tokens", "completion_tokens", "cost")
+"""The fields of `VerdictColumns` that are NaN where a number is NULL."""
+_KIND = ("outcome", "criterion", "pass_index", "turn", "repair", "judge", "steps")
+_OF_KEYS = (
+    select(
+        judgments.c.id,
+        judgments.c.key,
+        judgments.c.run_id,
+        *(verdicts.c[name] if name in verdicts.c else judgments.c[name] for name in (*_KIND, *NUMBERS)),
+    )
+    .select_from(judgments.outerjoin(verdicts))
+    .where(judgments.c.key.in_(bindparam("keys", expanding=True)))
+    .order_by(judgments.c.id, verdicts.c.criterion)
 )
-from areopage.scoring.outcome import Scored, outcome_name
+_ID, _KEY, _RUN, _OUTCOME, _NUMBER = 0, 1, 2, 3, 3 + len(_KIND)
+"""Places in a row of this query: attributes of rows are slower to read."""
+
+
+class VerdictKind(Struct, frozen=True):
+    """What verdicts of one kind have in common."""
+
+    outcome: str
+    criterion: str
+    pass_index: int
+    turn: int
+    repair: str
+    judge: str
+    steps: tuple[str, ...]
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -54,9 +67,9 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
         judgment: the number of the judgment that the verdict is of.
         kind: the place of its kind in `kinds`.
         score: as the judge gave it; NaN unless scored.
-        seconds, prompt_tokens, completion_tokens, cost: of the whole judgment; NaN where tokens or the price are not known.
         mass, written: of log-probabilities, as in `Scored`; NaN where they were not used.
-        elsewhere: the numbers of judgments of other runs that were looked up.
+        seconds, prompt_tokens, completion_tokens, cost: of the whole judgment; NaN where tokens or the price are not known.
+        elsewhere: the numbers of the judgments that other runs made.
     """
 
     position: Numbers
@@ -64,27 +77,26 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
     kind: Numbers
     kinds: tuple[VerdictKind, ...]
     score: Column
+    mass: Column
+    written: Column
     seconds: Column
     prompt_tokens: Column
     completion_tokens: Column
     cost: Column
-    mass: Column
-    written: Column
-    elsewhere: Numbers
+    elsewhere: frozenset[int]
 
     def rows(self, kept: Numbers) -> "VerdictColumns":
         """Some rows, in this order."""
         if len(kept) == len(self.position) and np.array_equal(kept, np.arange(len(kept))):
             return self
-        names = ("position", "judgment", "kind", *OF_VERDICT, *OF_JUDGMENT)
-        return structs.replace(self, **{name: taken(getattr(self, name), kept) for name in names})
+        return structs.replace(self, **{name: getattr(self, name)[kept] for name in ("position", "judgment", "kind", *NUMBERS)})
 
     @cached_property
     def is_first_of_judgment(self) -> Flags:
         """Whether a row is the first one of its judgment."""
-        found = np.zeros(len(self.judgment), dtype=bool)
-        found[np.unique(self.judgment, return_index=True)[1]] = True
-        return found
+        is_first = np.zeros(len(self.judgment), dtype=bool)
+        is_first[np.unique(self.judgment, return_index=True)[1]] = True
+        return is_first
 
     def turns(self) -> set[tuple[int, int]]:
         """The positions of cases and the replies that are judged of them."""
@@ -99,11 +111,10 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         readings: by number.
     """
     kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind = np.array(verdicts.kind)
-    score, mass, written = (np.array(some, dtype=np.float64) for some in (verdicts.score, verdicts.mass, verdicts.written))
+    kind, score, mass, written = (some.copy() for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
-        outcome = next(one.outcome for one in judgment.verdicts if one.criterion == before.criterion)
+        outcome = next(verdict.outcome for verdict in judgment.verdicts if verdict.criterion == before.criterion)
         now = structs.replace(before, outcome=outcome_name(outcome), repair=judgment.repair, steps=judgment.steps)
         kind[row] = kinds.setdefault(now, len(kinds))
         said = outcome if isinstance(outcome, Scored) else None
@@ -111,13 +122,6 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         mass[row] = np.nan if said is None or said.mass is None else said.mass
         written[row] = np.nan if said is None or said.written is None else said.written
     return structs.replace(verdicts, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
-
-
-class CaseKeys(Struct, frozen=True, kw_only=True):
-    """The keys of the judgments on some cases: `key[n]` is that of a judgment on the case at `position[n]`."""
-
-    position: Numbers
-    key: Keys
 
 
 def shares_answers(ledger: Ledger, run_id: str) -> bool:
@@ -129,144 +133,87 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
     return int(different) < int(known)
 
 
-def linked_keys(ledger: Ledger, run_id: str) -> Iterator[CaseKeys]:
-    """The keys that are linked to the answers of a run's cases, in portions."""
+def linked_keys(ledger: Ledger, run_id: str) -> Iterator[tuple[int, str]]:
+    """The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer."""
+    link = (answer_judgments.c.answer == run_cases.c.answer) & (answer_judgments.c.run_id == run_cases.c.run_id)
+    query = select(run_cases.c.position, answer_judgments.c.key).join(answer_judgments, link)
+    query = query.where(run_cases.c.run_id == run_id).order_by(run_cases.c.position, answer_judgments.c.key)
     with ledger.reading() as connection:
-        for position, key in links_of(connection, run_id):
-            yield CaseKeys(position=position, key=key)
+        last = connection.execute(select(func.max(run_cases.c.position)).where(run_cases.c.run_id == run_id)).scalar()
+    for start in range(0, 0 if last is None else last + 1, _CASES):
+        with ledger.reading() as connection:
+            rows = connection.execute(query.where(run_cases.c.position.between(start, start + _CASES - 1))).all()
+        yield from ((position, key) for position, key in rows)
 
 
-class _Kinds(Struct):
-    """The kinds of what is read."""
+def read_verdicts(ledger: Ledger, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
+    """Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
 
-    of_verdict: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_VERDICT))
-    of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
-
-
-def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]]) -> VerdictColumns:
-    """Read the valid verdicts under the keys of a run's cases, in order of cases.
-
-    The valid judgment of a key is as in `Ledger.judgments`, but for one rule: where the run itself has a whole one, those of
-    other runs do not count. The judgments of the run are read in one go; others are looked up where it has none, or no whole one.
+    The valid judgment is as in `Ledger.judgments`.
 
     Args:
-        wanted: returns these keys in portions; called in another thread while verdicts and judgments are read.
+        wanted: the position of a case and a key of a judgment on it, for each key.
+
+    Raises:
+        StorageError: a number or an outcome in the ledger is damaged.
     """
-    kinds, asked = _Kinds(), SimpleQueue[_Asked | None]()
-    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys = pool.submit(_ask, wanted, asked)
-        every = _read_run(ledger, run_id, kinds, pool)
-        found = _found(every, iter(asked.get, None))
-        keys.result()
-    place, position = found.place, found.position
-    elsewhere: Numbers = np.zeros(0, dtype=np.int64)
-    if found.keys and (others := _read_elsewhere(ledger, run_id, sorted(set(found.keys)), kinds)) is not None:
-        every, moved = together(every, others)
-        there, elsewhere = place >= 0, others.number
-        place[there] = moved[place[there]]
-        place[found.lacking] = ValidPlaces(every).of(digests_of(key_column(found.keys)))
-    every = every.without_digests()
-    del found
-    return _columns(every, place, position, elsewhere)
-
-
-def _columns(every: Judged, place: Numbers, position: Numbers, elsewhere: Numbers) -> VerdictColumns:
-    """The verdicts of judgments under keys, in order of cases.
-
-    Args:
-        place: of each judgment, −1 where there is none.
-        position: of the case.
-    """
-    if (place < 0).any():
-        place, position = place[place >= 0], position[place >= 0]
-    if (position[1:] < position[:-1]).any():
-        order = narrowed(np.argsort(position, kind="stable"))
-        place, position = place[order], position[order]
-    at, place, position = verdict_rows(place, position, every)
+    pairs, kinds, elsewhere = iter(wanted), _Kinds(), set[int]()
+    places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
+    while portion := list(islice(pairs, AT_ONCE)):
+        with ledger.reading() as connection:
+            valid = _valid_rows(connection, [key for _, key in portion])
+        rows = [(position, row) for position, key in portion for row in valid.get(key, ()) if row[_OUTCOME] is not None]
+        if rows:
+            places.append(np.array([(position, row[_ID], kinds.number(row)) for position, row in rows]))
+            numbers.append(_numbers_of([row for _, row in rows]))
+        elsewhere |= {row[_ID] for _, row in rows if row[_RUN] != run_id}
+    position, judgment, kind = np.concatenate(places).T
+    order = np.argsort(position, kind="stable")
+    table = np.concatenate(numbers)
     return VerdictColumns(
-        position=position,
-        judgment=every.number[place],
-        kind=every.kind[at],
-        kinds=every.kinds,
-        **dict(zip(OF_VERDICT, (taken(column, at) for column in every.of_verdict), strict=True)),
-        **dict(zip(OF_JUDGMENT, (taken(column, place) for column in every.numbers), strict=True)),
-        elsewhere=elsewhere,
+        position=position[order],
+        judgment=judgment[order],
+        kind=kind[order],
+        kinds=tuple(kinds.places),
+        **{name: table[order, place] for place, name in enumerate(NUMBERS)},
+        elsewhere=frozenset(elsewhere),
     )
 
 
-class _Asked(Struct, frozen=True):
-    """A portion of the keys of cases."""
-
-    position: Numbers
-    keys: KeptKeys
-
-
-class _Found(Struct, frozen=True):
-    """The places of the judgments under the keys of cases, −1 where there is none, and the positions of the cases.
-
-    `keys` are those without a whole judgment, at the rows `lacking`.
-    """
-
-    position: Numbers
-    place: Numbers
-    lacking: Numbers
-    keys: list[str]
+def _valid_rows(connection: Connection, keys: Sequence[str]) -> dict[str, list[Row[Any]]]:
+    """The verdicts of the valid judgment of each key; of a judgment without verdicts a row without an outcome."""
+    rows = connection.execute(_OF_KEYS, {"keys": list(dict.fromkeys(keys))}).all()
+    attempts = [list(verdicts) for _, verdicts in groupby(rows, itemgetter(_ID))]
+    valid = valid_places((rows[0][_KEY], all(row[_OUTCOME] in GIVEN_NAMES for row in rows)) for rows in attempts)
+    return {key: attempts[place] for key, place in valid.items()}
 
 
-def _ask(wanted: Callable[[], Iterable[CaseKeys]], asked: "SimpleQueue[_Asked | None]") -> None:
-    """Put the keys of cases into a queue, and None in the end."""
+def _numbers_of(rows: Sequence[Row[Any]]) -> NDArray[np.float64]:
+    """The numbers of verdicts, a row each, with NaN for NULL."""
     try:
-        for some in wanted():
-            asked.put(_Asked(narrowed(some.position), KeptKeys(some.key)))
-    finally:
-        asked.put(None)
+        return np.array([row[_NUMBER:] for row in rows], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"the ledger is damaged: a judgment has a text in place of a number ({error})") from error
 
 
-def _found(every: Judged, asked: Iterable[_Asked]) -> _Found:
-    """Look up keys, portion by portion: what is told of all of them takes more memory than what is told of judgments."""
-    valid, found, keys = ValidPlaces(every), GrowingTable(2, len(every.number)), list[str]()
-    rows, lacking = 0, GrowingColumn()
-    for some in asked:
-        every_key = some.keys.whole()
-        place = valid.of(digests_of(every_key))
-        found.add(some.position, place)
-        lacks = place < 0
-        lacks[~lacks] = ~every.is_whole[place[~lacks]]
-        places = np.flatnonzero(lacks)
-        keys += [key.decode() for key in every_key[places].tolist()]
-        lacking.add(rows + places)
-        rows += len(place)
-    position, place = found.whole()
-    return _Found(position, place, lacking.whole(), keys)
+class _Kinds:
+    """The kinds of verdicts, numbered in the order in which they are met."""
 
+    def __init__(self) -> None:
+        self.places: dict[VerdictKind, int] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
 
-def _read_run(ledger: Ledger, run_id: str, kinds: _Kinds, pool: ThreadPoolExecutor) -> Judged:
-    """Read the judgments of a run, in this thread and another one."""
-    with ledger.reading() as connection:
-        count, blocks = blocks_of(connection, run_id)
-        judgments, verdicts = tables(count)
-        reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
-        for where in blocks:
-            add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
-    reading.result()
-    return judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
+    def number(self, row: Row[Any]) -> int:
+        """The number of a row's kind.
 
-
-def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table: GrowingTable) -> None:
-    with ledger.reading() as connection:
-        for where in blocks:
-            add_judgments(table, judgments_in(connection, where, kinds))
-
-
-def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], kinds: _Kinds) -> Judged | None:
-    """The judgments of other runs under some keys; None where there are none."""
-    judgments, verdicts = tables()
-    with ledger.reading() as connection:
-        for some in chunks(lacking):
-            where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
-            found = judgments_in(connection, where, kinds.of_judgment)
-            if len(found.number):
-                add_judgments(judgments, found)
-                add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
-    others = judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
-    return others if len(others.number) else None
+        Raises:
+            StorageError: it has an unknown outcome.
+        """
+        values = row[_OUTCOME:_NUMBER]
+        number = self._numbers.get(values)
+        if number is None:
+            if row[_OUTCOME] not in OUTCOME_NAMES:
+                raise StorageError(f"the ledger is damaged: judgment {row[_ID]} has the unknown outcome {row[_OUTCOME]!r}")
+            kind = VerdictKind(**dict(zip(_KIND, values, strict=True)) | {"steps": TEXTS.decode(values[-1])})
+            number = self._numbers[values] = self.places.setdefault(kind, len(self.places))
+        return number

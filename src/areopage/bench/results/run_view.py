@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Self
 
 import msgspec
@@ -34,19 +33,11 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.answers import Answers, CallTotals, ReusedAnswers
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.number_columns import key_column
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
-from areopage.ledger.verdict_columns import (
-    CaseKeys,
-    VerdictColumns,
-    linked_keys,
-    read_verdicts,
-    shares_answers,
-    with_readings,
-)
+from areopage.ledger.verdict_columns import VerdictColumns, linked_keys, read_verdicts, shares_answers, with_readings
 from areopage.locales import Note
 from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts
@@ -59,7 +50,6 @@ from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
 from areopage.text.withholding import marked_as
 
-_CALLS_AT_ONCE = 5_000
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -367,7 +357,7 @@ def view_run(
     if linked is None:
         linked = run.finished_at is not None and run.outcome is not None and not shares_answers(ledger, run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
-    verdicts = read_verdicts(ledger, run.id, lambda: _keys(ledger, run, stored, answers, cases))
+    verdicts = read_verdicts(ledger, run.id, _keys(ledger, run, stored, answers, cases))
     columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
@@ -418,8 +408,10 @@ def _chosen_part(spec: RunSpec, cases: Sequence[RunCase], where: Sequence[str]) 
     return msgspec.structs.replace(spec, part=part, lost=lost), positions
 
 
-def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> Iterator[CaseKeys]:
-    """The keys of the judgments that a run rests on: those that it links to its answers, or those of its planned calls.
+def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> Iterator[tuple[int, str]]:
+    """The keys of the judgments that a run rests on, with the positions of their cases.
+
+    They are those that the run links to its answers, or those of its planned calls.
 
     The keys of erased answers' judgments are random: they are found by their links.
     """
@@ -427,15 +419,10 @@ def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases:
         yield from linked_keys(ledger, run.id)
         return
     positions = {item.case.id: position for position, item in enumerate(cases)}
-    calls = planned_calls(stored, answers.judged)
-    while some := [(positions[call.case.id], call.key) for call in islice(calls, _CALLS_AT_ONCE)]:
-        place, key = zip(*some, strict=True)
-        yield CaseKeys(position=np.array(place, dtype=np.int32), key=key_column(key))
+    yield from ((positions[call.case.id], call.key) for call in planned_calls(stored, answers.judged))
     if answers.erased:
-        erased = [positions[case_id] for case_id in answers.erased]
-        for links in linked_keys(ledger, run.id):
-            kept = np.isin(links.position, erased)
-            yield CaseKeys(position=links.position[kept], key=links.key[kept])
+        erased = {positions[case_id] for case_id in answers.erased}
+        yield from ((position, key) for position, key in linked_keys(ledger, run.id) if position in erased)
 
 
 def _arranged(
@@ -479,7 +466,7 @@ def _read_again(
 def _standings(ledger: Ledger, run: Run, spec: RunSpec, verdicts: VerdictColumns) -> tuple[JudgeStanding, ...]:
     """What exams and canaries say of the judges at the time of their latest judgments."""
     exams = Qualifications(ledger)
-    judged_at = ledger.last_judged(run.id, verdicts.elsewhere.tolist()) if exams.any_of(spec.criteria) else {}
+    judged_at = ledger.last_judged(run.id, sorted(verdicts.elsewhere)) if exams.any_of(spec.criteria) else {}
     return exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
 
 
