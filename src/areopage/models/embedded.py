@@ -1,18 +1,18 @@
 """A model inside this process, by llama.cpp: `embedded:smollm2`, or `embedded:PATH` of a GGUF file.
 
 The weights are loaded at the first call, and again when a call asks for another `n_ctx` or `n_threads`. One call runs at a time,
-in a thread of its own; a call that is cancelled stops at the next token. The beginning that prompts share is computed once, in a
-way that no answer depends on the calls before it; see `areopage.models.embedded_prefix`. With `cache_prompt: false` each
-prompt is computed whole.
+in a thread of its own; a call that is cancelled stops at the next token.
 """
 
 import asyncio
+import secrets
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from areopage.cases.records import Case
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
@@ -24,9 +24,6 @@ from areopage.models.embedded_chat import (
     usual_context,
 )
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
-from areopage.models.embedded_loaded import LoadedModel
-from areopage.models.embedded_prefix import Prompt
-from areopage.models.embedded_threads import idle_cores
 from areopage.models.gguf import read_header
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
@@ -62,9 +59,10 @@ class EmbeddedModel:
         self._closed = threading.Event()
         # One thread: the model is loaded, asked and dropped in it, one thing after another.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-model")
-        self._loaded: LoadedModel | None = None
+        self._weights: Path | None = None
+        self._server: Any = None
+        self._loading: Loading | None = None
         self._trained: int | None = None
-        self._threads: int | None = None
 
     async def check(self) -> ModelStatus:
         """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none.
@@ -84,9 +82,9 @@ class EmbeddedModel:
         """Ask once; see `LanguageModel.generate`.
 
         Options are llama.cpp's: temperature, top_p, top_k, min_p, seed, max_tokens (512 unless given), stop, logprobs and
-        top_logprobs, penalties, n_ctx (4096 unless given, or what the model was trained with), n_threads (the idle cores unless
-        given, see `areopage.models.embedded_threads`), cache_prompt (true unless given). Ollama's num_ctx, num_predict and
-        num_thread are understood.
+        top_logprobs, penalties, n_ctx (4096 unless given, or what the model was trained with), n_threads (half of the processors
+        unless given), cache_prompt (false unless given: an answer depends on its own call alone). Ollama's num_ctx, num_predict
+        and num_thread are understood.
 
         Raises:
             CallRejected: the prompt is longer than the context, or llama.cpp refuses an option or the schema (status 400).
@@ -120,24 +118,31 @@ class EmbeddedModel:
             self._trained = read_header(self._path).context_length
         return self._path
 
-    def _answer(self, messages: Prompt, options: Options, schema: Schema | None, abandoned: threading.Event) -> Completion:
+    def _answer(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None, abandoned: threading.Event
+    ) -> Completion:
         """Load if need be and run one request; in the worker thread."""
         if self._closed.is_set():
             raise CallRejected(f"{self.reference}: closed before the call began")
-        path = self._file() if self._loaded is None else self._loaded.path
+        if self._weights is None:
+            self._weights = self._file()
         loading, request = chat_request(messages, options, self._trained)
-        loaded = self._load(path, loading)
+        if loading != self._loading:
+            self._drop()
+            self._server, self._loading = load_server(self._weights, loading), loading
         started = time.monotonic()
         limit = self._settings.timeouts.total
+        chunks: list[dict[str, Any]] = []
 
-        def ends() -> bool:
-            """Whether the call must end."""
+        def take(chunk: dict[str, Any]) -> bool:
+            """Keep a piece; true stops the answer."""
+            chunks.append(chunk)
             return abandoned.is_set() or self._closed.is_set() or time.monotonic() - started > limit
 
         try:
             # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
             demanded = {} if schema is None else {"grammar": _schema_grammar(schema)}
-            chunks, prepared = loaded.answer(messages, request | demanded, ends)
+            self._server.handle_chat_completions(request | demanded, take)
         except (TypeError, ValueError, RuntimeError) as error:  # TypeError: text that is no UTF-8, where orjson is installed
             raise CallRejected(f"{self.reference}: {error}", status=400) from error
         seconds = time.monotonic() - started
@@ -145,23 +150,50 @@ class EmbeddedModel:
             raise CallTimedOut(f"{self.reference}: no complete answer within {limit:g} s")
         if self._closed.is_set():
             raise CallRejected(f"{self.reference}: closed before the answer was complete")
-        if loading.n_threads is None:
-            self._threads = loaded.threads_granted()
-        return read_chunks(chunks, seconds, str(self.reference), prepared)
-
-    def _load(self, path: Path, loading: Loading) -> LoadedModel:
-        """The model as a call wants it; in the worker thread."""
-        if self._threads is None:
-            self._threads = idle_cores()
-        threads = loading.n_threads or self._threads
-        if self._loaded is None or (loading.n_ctx, threads) != (self._loaded.n_ctx, self._loaded.threads):
-            self._drop()
-            self._loaded = LoadedModel(path, loading.n_ctx, threads)
-        return self._loaded
+        return read_chunks(chunks, seconds, str(self.reference))
 
     def _drop(self) -> None:
         """Let go of the loaded model; its destructor ends llama.cpp's threads. In the worker thread."""
-        self._loaded = None
+        self._server = self._loading = None
+
+
+def load_server(path: Path, loading: Loading) -> Any:
+    """Load a model file for one call at a time.
+
+    llama.cpp's wrapper also opens a port on loopback. A random secret key protects it.
+
+    Raises:
+        ModelError: llama.cpp cannot load the file.
+    """
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = loading.n_ctx
+    parameters.cpuparams.n_threads = loading.n_threads
+    parameters.cpuparams_batch.n_threads = loading.n_threads
+    parameters.n_parallel = 1
+    # Flash attention adds up in as many parts as there are threads: another number of threads would change the last digits.
+    parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    # Below every level: llama.cpp would write to the user's stderr.
+    parameters.verbosity = -1
+    parameters.warmup = False
+    # No second store of prompts in memory (8 GB by default).
+    parameters.cache_ram_mib = 0
+    parameters.api_keys = [secrets.token_hex(32)]
+    parameters.ui = False
+    parameters.n_threads_http = 1
+    parameters.endpoint_metrics = True
+    try:
+        server = xllamacpp.Server(parameters)
+    except RuntimeError as error:
+        raise ModelError(
+            f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: check that it is a complete GGUF file of a chat model"
+        ) from error
+    # The constructor does not wait for the thread that serves: a server that is dropped before that thread has begun waits for
+    # its end for ever. The thread itself answers this question, so that it has begun by then.
+    server.handle_metrics()
+    return server
 
 
 def _schema_grammar(schema: Schema) -> str:

@@ -1,5 +1,6 @@
 """What goes to llama.cpp's chat and what comes back: plain data in, a `Completion` out."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,6 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models.embedded_prefix import Evaluated
 from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, sent, token_bytes
 
 DEFAULT_N_CTX = 4096  # tokens
@@ -40,10 +40,10 @@ _SAMPLING = frozenset(
 
 
 class Loading(Struct, frozen=True, kw_only=True):
-    """How a model is loaded: the length of its context in tokens, and how many threads compute; None: the load decides."""
+    """How a model is loaded: the length of its context in tokens, and how many threads compute."""
 
     n_ctx: int
-    n_threads: int | None = None
+    n_threads: int
 
 
 class _Alternative(Struct, frozen=True):
@@ -89,13 +89,6 @@ class _Usage(Struct, frozen=True):
     completion_tokens: int
 
 
-class _Timings(Struct, frozen=True):
-    """How many tokens of the prompt were computed and how many were kept, in the last chunk."""
-
-    prompt_n: int = 0
-    cache_n: int = 0
-
-
 class _Fault(Struct, frozen=True):
     """What llama.cpp says when it will not answer; the last two only where the prompt is too long."""
 
@@ -110,7 +103,6 @@ class _Chunk(Struct, frozen=True):
 
     choices: tuple[_Choice, ...] = ()
     usage: _Usage | None = None
-    timings: _Timings | None = None
     error: _Fault | None = None
 
 
@@ -129,29 +121,35 @@ def chat_request(messages: Sequence[Message], options: Options, trained: int | N
     n_ctx = _whole("n_ctx", named.pop("n_ctx", usual_context(trained)))
     if trained is not None and n_ctx > trained:
         raise ModelError(f"option n_ctx of an embedded model is {n_ctx}: this model was trained with {trained} tokens at most")
-    threads = named.pop("n_threads", None)
-    loading = Loading(n_ctx=n_ctx, n_threads=None if threads is None else _whole("n_threads", threads))
+    loading = Loading(n_ctx=n_ctx, n_threads=_whole("n_threads", named.pop("n_threads", usual_threads())))
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
         raise ModelError(
             f"unknown option {unknown[0]!r} of an embedded model: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}"
         )
-    return loading, prompt_request(messages) | {"max_tokens": DEFAULT_MAX_TOKENS} | named
-
-
-def prompt_request(messages: Sequence[Message]) -> dict[str, Any]:
-    """The request to compute a prompt and to write nothing."""
-    return {
+    request = {
         "messages": sent(messages),
-        "max_tokens": 0,
+        "max_tokens": DEFAULT_MAX_TOKENS,
+        # What llama.cpp keeps of the last prompt changes the last digits of the next answer.
+        "cache_prompt": False,
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    return loading, request | named
 
 
 def usual_context(trained: int | None) -> int:
     """The context of a call that asks for none, in tokens."""
     return min(DEFAULT_N_CTX, trained or DEFAULT_N_CTX)
+
+
+def usual_threads() -> int:
+    """The threads of a call that asks for no number: half of the processors that this process may use, often the cores.
+
+    A thread that waits for a busy processor holds all others up at every token.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, usable // 2)
 
 
 def _whole(name: str, value: object) -> int:
@@ -183,23 +181,13 @@ def _bounded(schema: Schema, length: int) -> dict[str, Any]:
     return dict(schema)
 
 
-def read_evaluated(chunks: Sequence[Mapping[str, Any]]) -> Evaluated | None:
-    """How many tokens of a prompt were computed; None where llama.cpp refused it."""
-    read = msgspec.convert(chunks, list[_Chunk])
-    timings = next((chunk.timings for chunk in reversed(read) if chunk.timings), None)
-    if timings is None or any(chunk.error for chunk in read):
-        return None
-    return Evaluated(computed=timings.prompt_n, kept=timings.cache_n)
-
-
-def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str, prepared: int = 0) -> Completion:
+def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:
     """Put the pieces of a streamed answer together.
 
     Args:
         chunks: the chunks from llama.cpp, in order.
         seconds: how long the call took.
         asked: the model's reference, for messages.
-        prepared: how many tokens of prompts were computed for this call beforehand.
 
     Raises:
         CallRejected: llama.cpp refused the call.
@@ -210,7 +198,6 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str,
             raise CallRejected(f"{asked}: {_fault_text(chunk.error)}", status=chunk.error.code)
     choices = [choice for chunk in read for choice in chunk.choices]
     tokens = [token for choice in choices if choice.logprobs for token in choice.logprobs.content or ()]
-    evaluated = read_evaluated(chunks)
     usage = next((chunk.usage for chunk in reversed(read) if chunk.usage), None)
     return Completion(
         text="".join(choice.delta.content or "" for choice in choices),
@@ -219,7 +206,6 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str,
         completion_tokens=usage.completion_tokens if usage else None,
         seconds=seconds,
         logprobs=tuple(map(_logprob, tokens)) or None,
-        evaluated_tokens=None if evaluated is None else prepared + evaluated.computed,
     )
 
 

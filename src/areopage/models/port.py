@@ -71,8 +71,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
     `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
     `documents` are what a bot says that its answer rests on; other models name none.
-    `evaluated_tokens` is how many tokens of prompts the model computed for the call, where that is known: fewer than the prompt
-    has where its beginning was kept from an earlier call.
     `notes` say what a reader of the answer must know of the call: options that were not sent, who answered behind a gateway, what
     a content filter found. `reasoning` is what the model thought, where the server gives it beside the text.
     `billed_tokens` is what the prompt is billed as, in tokens at the full price, where the provider bills kept beginnings at
@@ -87,7 +85,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_cut: bool = False
     documents: tuple[Document, ...] = ()
-    evaluated_tokens: int | None = None
     notes: tuple[str, ...] = ()
     reasoning: str = ""
     billed_tokens: float | None = None
