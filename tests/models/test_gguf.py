@@ -18,6 +18,9 @@ CHAT: dict[str, object] = {
     "tokenizer.chat_template": "{{ messages }}",
 }
 
+VALUE = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a")
+"""The beginning of a file with one value, called a."""
+
 
 def written(path: Path, content: bytes) -> Path:
     path.write_bytes(content)
@@ -37,13 +40,18 @@ def test_a_chat_model_is_read(tmp_path: Path) -> None:
         (b"", "is not a GGUF file"),
         (b"GG", "is not a GGUF file"),
         (b"hello, world", "is not a GGUF file"),
-        (b"GGUF" + struct.pack("<I", 1), "is a GGUF file of version 1"),
-        (gguf(CHAT, tensors=2)[:-1], "is cut: it has .* bytes and needs .*; fetch it again"),
-        (gguf(CHAT)[:90], "is cut within its header"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "is cut within its header, or damaged"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<I", 99) + bytes(20), "no GGUF value is of type 99"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<IIQ", 9, 9, 1) + bytes(20), "is of type 9"),
-        (gguf(CHAT | {"general.alignment": 0}), "its alignment is 0"),
+        (b"GGUF" + struct.pack("<I", 1), "is cut or damaged"),
+        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "file appears to be version 1"),
+        (gguf(CHAT, tensors=2)[:-1], "is cut or damaged .*it has .* bytes and needs .*: fetch it again"),
+        (gguf(CHAT)[:90], "is cut or damaged"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "0 tensors and 9,223,372,036,854,775,808 values"),
+        (VALUE + struct.pack("<I", 99) + bytes(20), "99.* is not a valid GGUFValueType"),
+        (VALUE + struct.pack("<IIQ", 9, 9, 1) + bytes(20), "a list of ARRAY"),
+        (VALUE + struct.pack("<IIQ", 9, 0, 2**63) + bytes(20), "is cut or damaged"),
+        (VALUE + struct.pack("<IIQ", 9, 8, 2**63) + bytes(20), "is cut or damaged"),
+        (VALUE + struct.pack("<I", 8) + text("b" * 1_100_000), "a text of 1,100,000 bytes"),
+        (VALUE + struct.pack("<I", 8) + struct.pack("<Q", 2) + b"\xff\xfe", "is cut or damaged"),
+        (gguf(CHAT | {"general.alignment": 0}), "Invalid alignment"),
         (gguf(CHAT | {"split.count": 3}), "one part of a split model"),
         (gguf(CHAT | {"general.type": "adapter"}), "holds 'adapter', which writes no text"),
         (gguf(CHAT | {"general.architecture": "bert"}), "holds 'bert', which writes no text"),

@@ -24,7 +24,6 @@ from areopage.models.embedded_chat import (
     usual_context,
 )
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
-from areopage.models.gguf import read_header
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -37,7 +36,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedM
         MissingExtra: llama.cpp is not installed.
         ModelError: the reference names neither the bundled model nor a file.
     """
-    if find_spec("xllamacpp") is None:
+    if find_spec("xllamacpp") is None or (reference.names_file and find_spec("gguf") is None):
         raise MissingExtra("the embedded model", "embedded")
     if reference.model == SMOLLM2.name:
         return EmbeddedModel(reference, None, settings)
@@ -115,6 +114,8 @@ class EmbeddedModel:
         if not self._path.is_file():
             raise ModelMissing(f"{self.reference}: no such file: {self._path}")
         if self._trained is None:
+            from areopage.models.gguf import read_header
+
             self._trained = read_header(self._path).context_length
         return self._path
 
