@@ -141,7 +141,7 @@ def test_models_are_looked_for_where_the_suite_says(command: Command, server: Fa
     assert "unknown endpoint 'lab'" in command("models", "check", "openai@lab:fake-a").refused()
 
 
-@pytest.mark.skipif(find_spec("xllamacpp") is None, reason='needs pip install "areopage[embedded]"')
+@pytest.mark.skipif(find_spec("gguf") is None, reason='needs pip install "areopage[embedded]"')
 def test_a_gguf_file_that_cannot_judge_is_refused_in_one_line(command: Command, suite: Path) -> None:
     content = gguf({"general.architecture": "llama", "tokenizer.chat_template": "x"}, tensors=2)
     for name, data in (("a.gguf", content), ("cut.gguf", content[:-1]), ("text.gguf", b"hello"), ("base.gguf", gguf({}))):
@@ -162,6 +162,7 @@ def test_a_gguf_file_that_cannot_judge_is_refused_in_one_line(command: Command, 
 
 def test_only_the_embedded_model_is_pulled(command: Command) -> None:
     assert "ollama pull qwen3:8b" in command("models", "pull", "ollama:qwen3:8b").refused()
+    assert "write embedded:smollm2" in command("models", "pull", "embedded:smollm3").refused()
 
 
 def test_a_bundled_suite_is_copied_before_it_is_changed(command: Command) -> None:

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.embedded import SMOLLM2
 from areopage.locales import MISSING, REMARKS_FILE, Locale, Note
-from areopage.models.embedded_files import SMOLLM2
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import judge_reason
 

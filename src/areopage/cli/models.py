@@ -67,17 +67,10 @@ def check(
 
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     """Download the embedded model into the user's cache; valid files are not downloaded again."""
-    from areopage.errors import ModelError
-    from areopage.models.embedded_files import SMOLLM2
-    from areopage.models.embedded_files import pull as pull_weights
+    from areopage.models.providers import pull_model
     from areopage.models.reference import ModelReference
 
-    wanted = ModelReference.parse(reference)
-    if (wanted.provider, wanted.model) != ("embedded", SMOLLM2.name):
-        raise ModelError(
-            f"`models pull` supports only embedded:{SMOLLM2.name}; for models of Ollama run: ollama pull {wanted.model}"
-        )
-    path = pull_weights(dict(os.environ), progress=lambda message: typer.echo(message, err=True))
+    path = pull_model(ModelReference.parse(reference), os.environ, lambda message: typer.echo(message, err=True))
     typer.echo(f"{reference}: {path}")
 
 

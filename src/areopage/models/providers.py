@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from areopage.errors import AreopageError, ModelError, name_list
@@ -29,7 +30,7 @@ BUILT_IN = {
     **dict.fromkeys(DIALECTS, "areopage.models.openai:open_model"),
     "anthropic": "areopage.models.anthropic:open_model",
     "ollama": "areopage.models.ollama:open_model",
-    "embedded": "areopage.models.embedded:open_model",
+    "embedded": "areopage.embedded:open_model",
     "replay": "areopage.models.replay:open_model",
     "http": "areopage.models.http_bot:open_model",
 }
@@ -101,13 +102,34 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
     """
     if not serves_models(provider):
         raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 30)}")
-    module = "areopage.models.openai_server" if provider in DIALECTS else BUILT_IN.get(provider, "").partition(":")[0]
-    list_models = getattr(import_module(module), "list_models", None) if module else None
+    list_models = _function_of(provider, "list_models", "areopage.models.openai_server" if provider in DIALECTS else "")
     if list_models is None:
         raise ModelError(f"the provider {provider} cannot list models")
     if provider in DIALECTS:
         return await cast(ListModels, list_models)(settings, endpoint, provider)
     return await cast(ListModels, list_models)(settings, endpoint)
+
+
+def pull_model(reference: ModelReference, environment: Mapping[str, str], progress: Callable[[str], None]) -> Path:
+    """Fetch a model into the user's cache.
+
+    Args:
+        progress: told in a few words what happens.
+
+    Raises:
+        ModelError: models of this provider are not fetched this way, or this model cannot be had.
+        StorageError: the cache cannot be written.
+    """
+    pull = _function_of(reference.provider, "pull_model")
+    if pull is None:
+        raise ModelError(f"`models pull` supports only embedded:smollm2; for models of Ollama run: ollama pull {reference.model}")
+    return cast(Path, pull(reference, environment, progress))
+
+
+def _function_of(provider: str, name: str, module: str = "") -> Callable[..., Any] | None:
+    """A function beside the one that opens a built-in provider's models, or in another module; None where there is none."""
+    module = module or BUILT_IN.get(provider, "").partition(":")[0]
+    return getattr(import_module(module), name, None) if module else None
 
 
 def contacts_of(references: Iterable[ModelReference], settings: ModelSettings) -> dict[ModelReference, Contact]:

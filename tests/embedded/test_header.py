@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import ModelError
-from areopage.models.gguf import Header, read_header
 from servers.gguf import gguf, text
+
+pytest.importorskip("gguf", reason='needs pip install "areopage[embedded]"')
+
+from areopage.embedded.header import Header, read_header
 
 CHAT: dict[str, object] = {
     "general.architecture": "llama",

@@ -111,7 +111,7 @@ def chat_request(messages: Sequence[Message], options: Options, trained: int | N
 
     Args:
         messages: the chat.
-        options: see `areopage.models.embedded`.
+        options: see `areopage.embedded.model`.
         trained: the longest context that the model knows, in tokens, where that is known.
 
     Raises:

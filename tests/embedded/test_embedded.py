@@ -21,10 +21,8 @@ from pathlib import Path
 import pytest
 
 from areopage.criteria.records import Scale
-from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
-from areopage.jury.expected_score import expected_score
-from areopage.models.embedded_chat import Loading, chat_request, read_chunks, terse_schema, usual_threads
-from areopage.models.embedded_files import (
+from areopage.embedded.chat import Loading, chat_request, read_chunks, terse_schema, usual_threads
+from areopage.embedded.weights import (
     SMOLLM2,
     Weights,
     cache_folder,
@@ -33,6 +31,8 @@ from areopage.models.embedded_files import (
     pull,
     weights_path,
 )
+from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
+from areopage.jury.expected_score import expected_score
 from areopage.models.port import Completion, LanguageModel, Message, Options, Schema
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
@@ -196,7 +196,8 @@ def test_the_cache_is_where_the_user_says(environment: dict[str, str], platform:
     assert cache_folder(environment, platform) == expected
 
 
-needs_llama = pytest.mark.skipif(importlib.util.find_spec("xllamacpp") is None, reason='needs pip install "areopage[embedded]"')
+MISSING = any(importlib.util.find_spec(name) is None for name in ("gguf", "xllamacpp"))
+needs_llama = pytest.mark.skipif(MISSING, reason='needs pip install "areopage[embedded]"')
 
 
 def opened(model: str, environment: dict[str, str] | None = None, base: Path = Path(), total: float = 900.0) -> LanguageModel:
@@ -207,7 +208,7 @@ def opened(model: str, environment: dict[str, str] | None = None, base: Path = P
 
 
 def test_without_llama_cpp_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.models.embedded.find_spec", lambda name: None)
+    monkeypatch.setattr("areopage.embedded.model.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'pip install "areopage\[embedded\]"'):
         opened("smollm2")
 
@@ -515,7 +516,7 @@ def test_a_cancelled_call_frees_the_model_for_the_next() -> None:
 def test_a_process_ends_in_silence_however_it_leaves_the_model(ending: str) -> None:
     program = f"""
 import asyncio, os
-from areopage.models.embedded import open_model
+from areopage.embedded import open_model
 from areopage.models.port import Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -542,9 +543,9 @@ def test_a_model_that_is_dropped_as_soon_as_it_is_loaded_lets_its_process_end() 
     """On a busy machine llama.cpp's thread may not have begun by then; more processes than processors keep it busy."""
     program = """
 import os
-from areopage.models.embedded import load_server
-from areopage.models.embedded_chat import Loading
-from areopage.models.embedded_files import find_weights
+from areopage.embedded.model import load_server
+from areopage.embedded.chat import Loading
+from areopage.embedded.weights import find_weights
 
 others = []
 for _ in range((os.cpu_count() or 1) + 2):

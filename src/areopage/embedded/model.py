@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from areopage.cases.records import Case
-from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
-from areopage.models.embedded_chat import (
+from areopage.embedded.chat import (
     Loading,
     chat_request,
     read_chunks,
     terse_schema,
     usual_context,
 )
-from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
+from areopage.embedded.weights import SMOLLM2, file_digest, find_weights
+from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -114,7 +114,7 @@ class EmbeddedModel:
         if not self._path.is_file():
             raise ModelMissing(f"{self.reference}: no such file: {self._path}")
         if self._trained is None:
-            from areopage.models.gguf import read_header
+            from areopage.embedded.header import read_header
 
             self._trained = read_header(self._path).context_length
         return self._path
