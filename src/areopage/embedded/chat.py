@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, sent, token_bytes
+from areopage.models.openai_replies import Reply, text_of
+from areopage.models.port import Completion, Message, Options, Schema, sent
+from areopage.models.servers import read_logprobs
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -46,49 +49,6 @@ class Loading(Struct, frozen=True, kw_only=True):
     n_threads: int
 
 
-class _Alternative(Struct, frozen=True):
-    """A token that might have come."""
-
-    token: str
-    logprob: float
-
-
-class _Token(Struct, frozen=True):
-    """A token that came."""
-
-    token: str
-    logprob: float
-    top_logprobs: tuple[_Alternative, ...] = ()
-    bytes: tuple[int, ...] = ()
-
-
-class _Tokens(Struct, frozen=True):
-    """The log-probabilities of a chunk."""
-
-    content: tuple[_Token, ...] | None = None
-
-
-class _Delta(Struct, frozen=True):
-    """What a chunk adds to the text; thinking comes under another name and is left out."""
-
-    content: str | None = None
-
-
-class _Choice(Struct, frozen=True):
-    """A chunk of the one answer."""
-
-    delta: _Delta = _Delta()
-    finish_reason: str | None = None
-    logprobs: _Tokens | None = None
-
-
-class _Usage(Struct, frozen=True):
-    """Token counts, in the last chunk."""
-
-    prompt_tokens: int
-    completion_tokens: int
-
-
 class _Fault(Struct, frozen=True):
     """What llama.cpp says when it will not answer; the last two only where the prompt is too long."""
 
@@ -96,14 +56,6 @@ class _Fault(Struct, frozen=True):
     code: int = 400
     n_prompt_tokens: int | None = None
     n_ctx: int | None = None
-
-
-class _Chunk(Struct, frozen=True):
-    """One piece of a streamed answer."""
-
-    choices: tuple[_Choice, ...] = ()
-    usage: _Usage | None = None
-    error: _Fault | None = None
 
 
 def chat_request(messages: Sequence[Message], options: Options, trained: int | None = None) -> tuple[Loading, dict[str, Any]]:
@@ -192,27 +144,22 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
     Raises:
         CallRejected: llama.cpp refused the call.
     """
-    read = msgspec.convert(chunks, list[_Chunk])
+    read = msgspec.convert(chunks, list[Reply])
     for chunk in read:
         if chunk.error is not None:
-            raise CallRejected(f"{asked}: {_fault_text(chunk.error)}", status=chunk.error.code)
-    choices = [choice for chunk in read for choice in chunk.choices]
-    tokens = [token for choice in choices if choice.logprobs for token in choice.logprobs.content or ()]
+            fault = msgspec.convert(chunk.error, _Fault)
+            raise CallRejected(f"{asked}: {_fault_text(fault)}", status=fault.code)
+    choices = [choice for chunk in read for choice in chunk.choices or () if choice is not None]
+    tokens = [choice.logprobs.get("content") or () for choice in choices if isinstance(choice.logprobs, dict)]
     usage = next((chunk.usage for chunk in reversed(read) if chunk.usage), None)
     return Completion(
-        text="".join(choice.delta.content or "" for choice in choices),
+        text="".join(text_of(choice.delta) for choice in choices if choice.delta is not None),
         finish_reason=next((choice.finish_reason for choice in reversed(choices) if choice.finish_reason), "stop"),
         prompt_tokens=usage.prompt_tokens if usage else None,
         completion_tokens=usage.completion_tokens if usage else None,
         seconds=seconds,
-        logprobs=tuple(map(_logprob, tokens)) or None,
+        logprobs=read_logprobs([*chain.from_iterable(tokens)]),
     )
-
-
-def _logprob(token: _Token) -> TokenLogprob:
-    """A token in the port's own record."""
-    top = tuple((other.token, other.logprob) for other in token.top_logprobs)
-    return TokenLogprob(token.token, token.logprob, top, token_bytes(token.token, token.bytes))
 
 
 def _fault_text(fault: _Fault) -> str:

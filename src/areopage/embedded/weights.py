@@ -68,8 +68,8 @@ class _Seen(Struct, frozen=True):
 
 def cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
     """The user's cache: $AREOPAGE_CACHE, else `areopage` in the platform's cache folder."""
-    if own := environment.get("AREOPAGE_CACHE"):
-        return Path(own).expanduser()
+    if folder := environment.get("AREOPAGE_CACHE"):
+        return Path(folder).expanduser()
     if base := environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME"):
         return Path(base).expanduser() / "areopage"
     return Path.home() / ".cache" / "areopage"
