@@ -12,7 +12,7 @@ from areopage.ledger.records import GROUNDING, Judgment, Label, ReviewItem, Run,
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
-from areopage.scoring.outcome import Scored
+from areopage.scoring.outcome import Outcome, Scored, TimedOut
 from server.samples import SAMPLES
 from servers.evaluated import submitted
 from servers.judged_answers import judged, run_of
@@ -138,6 +138,30 @@ def test_of_several_panels_that_asked_a_judge_the_passes_of_the_newest_count(
         Answers(ledger).append_judged([Link(number, run_id, key)])
     [(id, found)] = Labels(ledger).judge_passes(["a"], "one")
     assert (id, found.pass_index, found.outcome) == ("a", 1, Scored(score=5.0))
+
+
+def test_of_several_judgments_under_a_key_a_judge_s_passes_are_those_of_the_valid_one(
+    ledger: Ledger, judgment: Callable[..., Judgment]
+) -> None:
+    panel = Run(id="n", kind="monitor", suite="s", fingerprint="n", folder="", created_at=NOW, finished_at=None, spec="{}")
+    ledger.put_panel(panel)
+    Answers(ledger).append([submitted("a")])
+    Answers(ledger).append_judged([Link(Answers(ledger).numbers(["a"])["a"], "n", "k")])
+    late = TimedOut(reason="late")
+    for first, second in ((Scored(score=1.0), late), (late, Scored(score=2.0))):
+        said = (Verdict(criterion="p", outcome=first), Verdict(criterion="q", outcome=second))
+        ledger.append([judgment("k", run_id="n", verdicts=said)])
+        assert passes_under(ledger, "k") == {"p": first, "q": second}
+    whole = (Verdict(criterion="p", outcome=Scored(score=3.0)), Verdict(criterion="q", outcome=Scored(score=4.0)))
+    ledger.append([judgment("k", run_id="n", verdicts=whole), judgment("k", run_id="n", verdicts=said)])
+    assert passes_under(ledger, "k") == {"p": Scored(score=3.0), "q": Scored(score=4.0)}
+
+
+def passes_under(ledger: Ledger, key: str) -> dict[str, Outcome | None]:
+    """The outcomes of a judge's passes by criterion, which are those of the key's valid judgment."""
+    outcomes = {found.criterion: found.outcome for _, found in Labels(ledger).judge_passes(["a"], "one")}
+    assert outcomes == {verdict.criterion: verdict.outcome for verdict in ledger.judgments([key])[key].verdicts}
+    return outcomes
 
 
 def test_a_label_of_one_of_equal_held_answers_is_a_label_of_all(ledger: Ledger) -> None:

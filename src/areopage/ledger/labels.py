@@ -34,11 +34,12 @@ from areopage.ledger.rows import (
     named_chunks,
     outcome_of,
     storable,
+    valid_places,
     values_of,
 )
 from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Given, PlannedPass
+from areopage.scoring.outcome import GIVEN_NAMES, PlannedPass
 
 SAMPLE = "sample"
 """Why an answer is in the queue that was drawn at random."""
@@ -224,12 +225,12 @@ class Labels:
     def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
         """Return a judge's passes by answer id; criteria include their version.
 
-        Of several panels that asked the judge about a criterion the one with the newest judgment counts; of several attempts at
-        one pass the latest that scored, else the latest.
+        Of several panels that asked the judge about a criterion the one with the newest judgment counts. Of several judgments
+        under one key the valid one counts: see `valid_places`.
         """
         asked = judgments.c
         query = (
-            select(answers.c.id, answer_judgments.c.run_id, asked.pass_index, asked.turn, verdicts)
+            select(answers.c.id, answer_judgments.c.run_id, asked.key, asked.pass_index, asked.turn, verdicts)
             .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
             .join(judgments, asked.key == answer_judgments.c.key)
             .join(verdicts, verdicts.c.judgment_id == asked.id)
@@ -241,19 +242,21 @@ class Labels:
             for part in chunks([storable(id) for id in answer_ids]):
                 rows = connection.execute(query.where(answers.c.id.in_(part))).all()
                 panels = {(row.id, row.criterion): row.run_id for row in rows}
+                attempts: dict[int, tuple[str, bool]] = {}
                 for row in rows:
-                    if panels[row.id, row.criterion] != row.run_id:
-                        continue
-                    place = (row.id, row.criterion, row.turn, row.pass_index)
-                    outcome = outcome_of(row)
-                    if isinstance(outcome, Given) or place not in latest or not isinstance(latest[place].outcome, Given):
-                        latest[place] = PlannedPass(
+                    _, whole = attempts.get(row.judgment_id, (row.key, True))
+                    attempts[row.judgment_id] = (row.key, whole and row.outcome in GIVEN_NAMES)
+                numbers, places = list(attempts), valid_places(attempts.values())
+                valid = {numbers[place] for place in places.values()}
+                for row in rows:
+                    if panels[row.id, row.criterion] == row.run_id and row.judgment_id in valid:
+                        latest[row.id, row.criterion, row.turn, row.pass_index] = PlannedPass(
                             case_id=row.id,
                             criterion=row.criterion,
                             judge=judge,
                             pass_index=row.pass_index,
                             turn=row.turn,
-                            outcome=outcome,
+                            outcome=outcome_of(row),
                         )
         return [(place[0], one) for place, one in latest.items()]
 
