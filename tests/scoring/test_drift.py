@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.drift import Drift, drift, kendall_tau_b, run_drift
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
-from areopage.scoring.reduce import DEFAULT, CriterionScore, reduce_passes
+from areopage.scoring.reduce import DEFAULT, CriterionScore
+from areopage.scoring.score_columns import reduce_passes
 
 SCALE, LIMIT = Scale(), 2.0
 SCORES = st.lists(st.one_of(st.none(), st.integers(0, 5).map(float)), min_size=1, max_size=20)

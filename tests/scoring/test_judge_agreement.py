@@ -1,5 +1,6 @@
 """Agreement, outliers, quorum and scales of one criterion."""
 
+from collections.abc import Sequence
 from itertools import product
 from math import sqrt
 
@@ -9,26 +10,13 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
-from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
+from areopage.scoring.agreement import sample_sd
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored, TimedOut, Unreachable
-from areopage.scoring.reduce import (
-    DEFAULT,
-    PROFILES,
-    V1_1,
-    CriterionScore,
-    JudgeScore,
-    Profile,
-    profile_named,
-    reduce_criterion,
-    reduce_passes,
-)
+from areopage.scoring.reduce import DEFAULT, PROFILES, V1_1, CriterionScore, Profile, profile_named
+from areopage.scoring.score_columns import reduce_passes
 
 SCALE = Scale(min=0, max=5)
 SCORES = st.lists(st.integers(0, 10).map(lambda half: half / 2), min_size=1, max_size=9)
-
-
-def by_name(scores: list[float]) -> dict[str, float]:
-    return {f"j{number}": score for number, score in enumerate(scores)}
 
 
 LIMIT = 2.0
@@ -57,41 +45,48 @@ SCALES = st.builds(
 )
 
 
+def judged(scores: Sequence[float], profile: Profile, scale: Scale = SCALE) -> CriterionScore:
+    """The score of judges with a pass each, named j0, j1 and so on."""
+    return reduced({f"j{number}": [Scored(score=score)] for number, score in enumerate(scores)}, profile, scale, scale)
+
+
 def test_the_default_rule_names_the_zero_beside_two_fives_and_nobody_in_4_4_5() -> None:
-    assert leave_one_out_outliers({"a": 5, "b": 5, "c": 0}, 5) == ("c",)
-    assert leave_one_out_outliers({"a": 4, "b": 4, "c": 5}, 5) == ()
+    assert judged([5, 5, 0], DEFAULT).outliers == ("j2",)
+    assert judged([4, 4, 5], DEFAULT).outliers == ()
 
 
 def test_the_default_rule_scales_with_the_range() -> None:
-    assert leave_one_out_outliers({"a": 10, "b": 10, "c": 0}, 10) == ("c",)
-    assert leave_one_out_outliers({"a": 8, "b": 8, "c": 10}, 10) == ()
+    assert judged([10, 10, 0], DEFAULT, Scale(0, 10)).outliers == ("j2",)
+    assert judged([8, 8, 10], DEFAULT, Scale(0, 10)).outliers == ()
 
 
 def test_two_judges_have_no_outlier_under_either_rule() -> None:
-    assert leave_one_out_outliers({"a": 5, "b": 0}, 5) == z_outliers({"a": 5, "b": 0}) == ()
+    assert judged([5, 0], DEFAULT).outliers == judged([5, 0], V1_1).outliers == ()
 
 
 @pytest.mark.parametrize("judges", [3, 4, 5])
 def test_the_documented_z_rule_cannot_fire_under_six_judges(judges: int) -> None:
     for scores in product((0, 1, 2.5, 5), repeat=judges):
-        assert z_outliers(by_name(list(scores))) == ()
+        assert judged(scores, V1_1).outliers == ()
 
 
 def test_the_documented_z_rule_fires_with_six_judges() -> None:
     # z = 5/√6 = 2.04
-    assert z_outliers(by_name([5, 5, 5, 5, 5, 0])) == ("j5",)
+    assert judged([5, 5, 5, 5, 5, 0], V1_1).outliers == ("j5",)
 
 
 @given(SCORES)
 def test_agreement_lies_between_zero_and_one_and_is_one_without_spread(scores: list[float]) -> None:
-    assert 0 <= agreement(scores) <= 1
-    assert agreement([scores[0]] * len(scores)) == 1
+    found, even = judged(scores, V1_1).agreement, judged([scores[0]] * len(scores), V1_1).agreement
+    assert found is not None and 0 <= found <= 1
+    assert even == 1
 
 
 def test_agreement_of_a_scale_below_zero_is_never_above_one() -> None:
     # mean −1, sd √2: as far apart as {0, 2}
-    assert agreement([-2, 0]) == agreement([2, 0]) == 0
-    assert agreement([-4, -3]) == pytest.approx(1 - sqrt(0.5) / 3.5)
+    scale = Scale(-5, 5)
+    assert judged([-2, 0], DEFAULT, scale).agreement == judged([2, 0], DEFAULT, scale).agreement == 0
+    assert judged([-4, -3], DEFAULT, scale).agreement == pytest.approx(1 - sqrt(0.5) / 3.5)
 
 
 @given(SCORES)
@@ -192,9 +187,8 @@ def test_the_order_of_passes_and_judges_does_not_matter(orders: tuple[list[tuple
 
 
 def test_a_single_judge_agrees_with_itself_only_where_the_documents_say_so() -> None:
-    alone = [JudgeScore(judge="a", score=3.0, variance=0.0, scored=1, planned=1)]
-    assert reduce_criterion("c", "x", alone, Scale(), V1_1, LIMIT).agreement == 1.0
-    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT, LIMIT).agreement is None
+    assert judged([3], V1_1).agreement == 1.0
+    assert judged([3], DEFAULT).agreement is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Scores of a run from columns: the same as those of the rules for one case, to the last digit."""
+"""Scores of a run: those of each case do not depend on the cases beside it, to the last digit."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,13 +13,15 @@ from areopage.scoring.agreement import mean
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import fold, leaf
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
-from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile, reduce_passes
+from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
+from areopage.scoring.score_columns import reduce_passes
 from areopage.scoring.tree import Weights, score_tree
 from scoring.made_criteria import criterion
 
 SUITE = Scale(0, 5)
 JUDGES = ("a", "b", "c", "d")
 CRITERIA = (criterion("safety.harm.violence"), criterion("safety.harm.grooming"), criterion("warmth.tone.kind"))
+CASES = tuple(f"case-{number}" for number in range(5))
 WEIGHTS = Weights(categories={"safety": 0.7, "warmth": 0.3}, criteria={"safety.harm": {"violence": 0.9, "grooming": 0.1}})
 OUTCOMES: st.SearchStrategy[Outcome | None] = st.one_of(
     st.integers(0, 500).map(lambda score: Scored(score=score / 100)),
@@ -59,19 +61,21 @@ def planned(draw: Callable[..., Any]) -> list[PlannedPass]:
 
 @settings(deadline=None, max_examples=150)
 @given(passes=planned(), profile=PROFILES, rising=st.booleans())
-def test_scores_from_columns_are_those_of_single_cases(passes: list[PlannedPass], profile: Profile, rising: bool) -> None:
+def test_scores_of_a_run_are_those_of_each_case_and_criterion_alone(
+    passes: list[PlannedPass], profile: Profile, rising: bool
+) -> None:
     suite = Scale(0, 5, rising)
-    criteria = CRITERIA
-    limits = FailureRules().limits(criteria, suite)
-    expected = reduce_passes(passes, {one.id: one.scale for one in criteria}, suite, profile, limits)
-    found = fold(passes, criteria, suite, WEIGHTS, profile, FailureRules())
-    assert list(found.criteria) == list(expected)
-    assert [record.criteria for record in found.records] == list(_by_case(expected))
+    run = fold(passes, CRITERIA, suite, WEIGHTS, profile, FailureRules())
+    scores = [score for case_id in CASES for one in CRITERIA for score in alone(passes, case_id, one.id, suite, profile)]
+    assert list(run.criteria) == scores
+    assert [score for record in run.records for score in record.criteria] == list(run.criteria)
 
 
-def _by_case(scores: tuple[CriterionScore, ...]) -> Iterator[tuple[CriterionScore, ...]]:
-    for case_id in dict.fromkeys(score.case_id for score in scores):
-        yield tuple(score for score in scores if score.case_id == case_id)
+def alone(passes: list[PlannedPass], case_id: str, criterion: str, suite: Scale, profile: Profile) -> tuple[CriterionScore, ...]:
+    """The score of a case on a criterion; none where no pass is planned."""
+    some = [one for one in passes if one.case_id == case_id and one.criterion == criterion]
+    scales = {one.id: one.scale for one in CRITERIA}
+    return reduce_passes(some, scales, suite, profile, FailureRules().limits(CRITERIA, suite))
 
 
 @settings(deadline=None, max_examples=100)

@@ -34,7 +34,8 @@ from areopage.scoring.outcome import (
     Unreachable,
     outcome_name,
 )
-from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
+from areopage.scoring.reduce import CriterionScore, spread_of
+from areopage.scoring.score_columns import reduce_passes
 from areopage.scoring.tree import Node, criterion_shares, score_tree
 
 NONE_APPLIES = "no criterion applies"

@@ -14,8 +14,7 @@ from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.human_failures import HumanFailures, human_failures
 from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
-from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.reduce import reduce_judge
+from areopage.scoring.score_columns import reduce_passes
 from areopage.text.storing import Policy, stored_text
 
 _SUPPORTED = len(GROUNDED) - 1
@@ -290,21 +289,17 @@ def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], i
 
 def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
-    guides, profile = rubric.guides(rubric.language), rubric.profile
-    paths = {entry.id: entry.path for entry in rubric.entries}
-    passes: dict[tuple[str, str], list[PlannedPass]] = {}
-    for id, one in store.judge_passes(ids, judge):
-        if one.criterion in paths:
-            passes.setdefault((id, paths[one.criterion]), []).append(one)
+    guides, paths = rubric.guides(rubric.language), {entry.id: entry.path for entry in rubric.entries}
+    passes = [one for _, one in store.judge_passes(ids, judge) if one.criterion in paths]
+    scales = {one.criterion: guides[paths[one.criterion]].scale for one in passes}
+    limits = dict.fromkeys(scales, rubric.scale.min)  # a judge's own score does not depend on them
     found: dict[str, dict[str, float]] = {}
-    for (id, path), some in passes.items():
-        turns: dict[int, list[PlannedPass]] = {}
-        for one in some:
-            turns.setdefault(one.turn, []).append(one)
-        judged = [reduce_judge(judge, own, guides[path].scale, rubric.scale, profile) for own in turns.values()]
+    for score in reduce_passes(passes, scales, rubric.scale, rubric.profile, limits):
+        judged = [one for turn in score.turns or (score,) for one in turn.judges]
         given = [one.score for one in judged if one.score is not None and not one.waives]
         if given:  # of a conversation's replies the worst counts
-            found.setdefault(id, {})[path] = min(given) if rubric.scale.higher_is_better else max(given)
+            worst = min(given) if rubric.scale.higher_is_better else max(given)
+            found.setdefault(score.case_id, {})[paths[score.criterion]] = worst
     for scores in found.values():
         overall = rubric.overall(scores)
         if overall is not None:

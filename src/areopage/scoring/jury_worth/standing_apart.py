@@ -1,6 +1,6 @@
 """Judges or raters who stand apart from the others over many items, by their level or by their order.
 
-The rule of a single item (`scoring.agreement.leave_one_out_outliers`) compares a score with the mean of all others. Over items,
+The rule of a single item (in `scoring.score_columns`) compares a score with the mean of all others. Over items,
 each rater has two sums: of the differences from that mean, and of the products of score and mean (both minus the mean of all
 scores). If raters differ by chance alone, the scores of an item could belong to any of them: the test permutes them within each
 item, and compares each rater's sums, in units of their standard deviations, with the greatest of all raters in each permutation.
