@@ -47,7 +47,7 @@ def added(counts: Counts, keys: Iterable[str], flag: bool) -> None:
 
 def measure(gate: Gate, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     counts: dict[str, Counts] = {name: defaultdict(lambda: [0, 0]) for name in ("false", "right", "for the question")}
-    errors: dict[str, list[str]] = {"false, delivered": [], "right, held": []}
+    errors: dict[str, list[str]] = {"ids of false, delivered": [], "ids of right, held": []}
     for pair in rows:
         keys = ("all", pair["lang"], pair["kind"])
         false, right = decided(gate, pair, "answer_false"), decided(gate, pair, "answer_right")
@@ -56,10 +56,10 @@ def measure(gate: Gate, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
         added(counts["for the question"], keys, asserted)
         added(counts["right"], (*keys, *filter(None, [pair.get("right", "")])), right.verdict != "deliver")
         if false.verdict == "deliver":
-            errors["false, delivered"].append(pair["id"])
+            errors["ids of false, delivered"].append(pair["id"])
         if right.verdict != "deliver":
             codes = sorted({reason.code for reason in right.reasons if reason.decisive})
-            errors["right, held"].append(f"{pair['id']}: {', '.join(codes)}")
+            errors["ids of right, held"].append(f"{pair['id']}: {', '.join(codes)}")
     return {**{f"{name}, held" if name != "for the question" else name: value for name, value in counts.items()}, **errors}
 
 

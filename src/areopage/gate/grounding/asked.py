@@ -32,7 +32,9 @@ _MONTHS_CUT = "|".join((*ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT, "sept"))
 # A month as people type it: "20 june".
 _MONTH = re.compile(rf"(?<=[0-9] )(?:{_MONTHS_CUT})\b|\b(?:{_MONTHS_CUT})(?= [0-9])")
 _HALF = re.compile(r" and a half\b| (?:heures?|h|ans?|mois) et demie?\b")
-_LIST_MARK = re.compile(r"[.)](?:\s|\Z)")
+_INSIDE = re.compile(r"[\w/-]")
+_SHORTEST = 3  # characters of what is looked for as it is written
+_LIST_MARK = re.compile(r"(?:\A|\n)[ \t]*[0-9]{1,2}[.)]\s")
 
 
 def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
@@ -40,10 +42,11 @@ def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
     taken = bytearray(len(response))
     for one in stated:
         taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    marks = [match.span() for match in islice(_LIST_MARK.finditer(response), _MOST)]
     return [
         (match["token"], match["noun"] or "", match.start())
         for match in islice(_TOKEN.finditer(response), _MOST)
-        if not any(taken[slice(*match.span("token"))]) and not _LIST_MARK.match(response, match.end("token"))
+        if not any(taken[slice(*match.span("token"))]) and not any(first <= match.start() < last for first, last in marks)
     ]
 
 
@@ -69,7 +72,20 @@ class Asked:
             if found is None and isinstance(stated, Figure):
                 found = self._places.unread(stated, frozenset)[0]
                 return found[1:] if found else self._bare_age(stated) or self._short_date(stated) or self._bare_amount(stated)
-        return found[1:] if found else None
+        return found[1:] if found else self._as_written(stated)
+
+    def _as_written(self, stated: Stated) -> tuple[int, int] | None:
+        """Where the question has it, or the code that it is a part of, in the same letters."""
+        start, end = stated.start, stated.end
+        while start > 0 and _INSIDE.match(self._response, start - 1):
+            start -= 1
+        while end < len(self._response) and _INSIDE.match(self._response, end):
+            end += 1
+        written = self._response[start:end].rstrip("-/.")
+        if len(written) <= _SHORTEST or not any(map(str.isdigit, written)):
+            return None
+        found = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.question, re.IGNORECASE)
+        return found.span() if found else None
 
     def _bare_age(self, stated: Figure) -> tuple[int, int] | None:
         """Where the question has an age without its unit: "two kids, 4 and 9"."""
@@ -95,7 +111,9 @@ class Asked:
 
     def _bare_amount(self, stated: Figure) -> tuple[int, int] | None:
         """Where the question has an amount without its currency: "90 pounds plus 20 a day"."""
-        if stated.kind != "amount" or not isinstance(stated.value, Decimal) or stated.value <= SMALL:
+        if stated.kind != "amount" or not isinstance(stated.value, Decimal):
+            return None
+        if stated.value <= SMALL and stated.value == int(stated.value):
             return None
         matches = islice(_NUMBER.finditer(self.question), _MOST)
         return next((match.span() for match in matches if decimal_of(match.group()) == stated.value), None)

@@ -250,6 +250,7 @@ def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool
 
 SUBJECT_I, MINE, NORM, HEARD, TAG = _SUBJECT_I.pattern, _MINE.pattern, _NORM.pattern, _HEARD.pattern, _TAG.pattern
 COPULA, IF, SUPPOSED, DONE = _IS.pattern, _IF.pattern, _SUPPOSED.pattern, _DONE.pattern
+ASKED = _ASKED.pattern
 HAVE, SINCE, DEADLINE = _HAVE.pattern, _SINCE.pattern, _DEADLINE.pattern
 RULED = (
     r"^\W*(?:(?:so|and|but|et|mais|donc|alors|as|comme|since|puisque)\s+)?(?:the|this|these|it|its|there|your|le|la|les|l['’]"

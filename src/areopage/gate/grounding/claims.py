@@ -45,12 +45,29 @@ _PRICE = re.compile(
     r"|(?<![\w.,])(?P<after>[0-9]{1,6}(?:[.,][0-9]{1,2})?)[ \u00a0\u202f]?(?:[€$£]|euros?|pounds?|dollars?)"
 )
 _MAY_NAME = re.compile(r"[0-9]|[A-Z]{4}|[A-Z]-[A-Z]")  # what may be a code or a number that is not read as one
-_ONE = re.compile(r"\b(?:an?|une?)\b(?= (?:week|month|year|day|semaine|mois|an|jour)\b)", re.IGNORECASE)
+_ONE = re.compile(
+    r"\b(?:an?|une?)\b(?= (?:week|month|year|day|semaine|mois|an|jour)\b)"
+    r"|\b(?:the|le|la)\b(?= (?:week|month|year|semaine|mois) (?:that|which|following|after|qui|suivant))",
+    re.IGNORECASE,
+)
 _MOST_PRICED = 40  # amounts of the documents that may be multiplied
 _YEARLY = re.compile(r"(?i)\b(?:ans?|années?|annuel\w*|years?|yearly|annual\w*|mois|mensuel\w*|months?|monthly)\b")
 _FRACTION = re.compile(
     r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
 )
+_PASSES = 3  # over the figures, since some follow from others that stand behind them
+_UNSETTLED = ("missing", "asserted", "altered")
+_YEARS = re.compile(r"(?i)\b(?:ans?|années?|years?)\b")
+_NAMED_SHARES = {
+    "half": Decimal("0.5"), "moitié": Decimal("0.5"), "third": 1 / Decimal(3), "tiers": 1 / Decimal(3),
+    "quarter": Decimal("0.25"), "quart": Decimal("0.25"),
+}  # fmt: skip
+_COUNT_WORDS = (
+    ("two", "deux"), ("three", "trois"), ("four", "quatre"), ("five", "cinq"), ("six", "six"), ("seven", "sept"),
+    ("eight", "huit"), ("nine", "neuf"), ("ten", "dix"),
+)  # fmt: skip
+_COUNTED = re.compile(r"(?<![\w.,/:-])(?:[2-9]|1[0-9]|20)(?![\w/:-]|[.,][0-9])")
+_WORKING_WEEK = re.compile(r"(?i)\b(?:monday.to.friday|du lundi au vendredi)\b")
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
@@ -128,6 +145,14 @@ def _kind_of(stated: Stated) -> ClaimKind:
     return "reference" if isinstance(stated, Reference) else stated.kind
 
 
+def _counts(response: str) -> set[Decimal]:
+    """The small numbers of an answer that may multiply: three lots."""
+    low = response.lower()
+    words = {Decimal(at) for at, pair in enumerate(_COUNT_WORDS, 2) if any(re.search(rf"\b{word}\b", low) for word in pair)}
+    week = {Decimal(5)} if _WORKING_WEEK.search(low) else set()
+    return {Decimal(match.group()) for match in islice(_COUNTED.finditer(response), _MOST_BESIDE)} | words | week
+
+
 def _within(one: Spot, other: Spot) -> bool:
     return one != other and one[0] == other[0] and other[1] <= one[1] and one[2] <= other[2]
 
@@ -173,7 +198,7 @@ class _Check:
             return claims
         question = Readable(self._prompt).text
         asked = Asked(question, self._response, self._read)
-        premises = Premises(question, self._response)
+        premises = Premises(question, self._response, self._places.texts)
         held = list(claims)
         for at in missing:
             spot = asked.spot(self._stated[at])
@@ -193,28 +218,53 @@ class _Check:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
         false = self._sizes(claims, "asserted")
         own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
+        counts = {one for one in own if one <= SMALL}
         sums = Sums(
             {one for one in own if one > SMALL} | self._sizes(claims, "repeated") | self._fractions(),
-            {one for one in own if one <= SMALL},
+            counts | (_counts(self._response) if counts else set()),
             self._sizes(claims, "supported"),
             self._priced() if own else frozenset(),
+            self._shares() if own else frozenset(),
         )
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
-        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] if days else []
+        spans = self._spans(asked.question) if days else []
         yearly = _YEARLY.search(self._response) is not None
-        for at, claim in enumerate(claims):
-            if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):
-                continue
-            stated, size = self._stated[at], self._size(at)
-            if size is not None and (size > SMALL or claim.kind == "amount"):
-                follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
-            else:
-                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans, sums.held)
-            if follows:
-                claims[at] = replace(claim, state="computed")
-                if size is not None:
-                    sums.add(size)
+        for _ in range(_PASSES):
+            before = len(sums)
+            for at, claim in enumerate(claims):
+                if claim.state not in _UNSETTLED or claim.kind in (*NAMING, "reference"):
+                    continue
+                stated, size = self._stated[at], self._size(at, durations=claim.state != "asserted")
+                follows = False
+                if size is not None and (size > SMALL or claim.kind == "amount" or claim.state == "missing"):
+                    if claim.kind != "duration" and claim.state in ("missing", "asserted"):
+                        follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
+                    follows = follows or (claim.state != "asserted" and sums.reached(size))
+                if claim.kind == "date" and isinstance(stated, Figure) and claim.state in ("missing", "asserted"):
+                    follows = dated(str(stated.value), days, spans, sums.held) or self._in_year(stated, days)
+                if follows:
+                    claims[at] = replace(claim, state="computed")
+                    if size is not None:
+                        sums.add(size)
+            if len(sums) == before:
+                break
+
+    def _spans(self, question: str) -> list[Figure]:
+        """The durations of the documents, and those of the user that the answer has."""
+        own = {one.value for one in self._read(self._response, "duration")}
+        asked = [one for one in self._read(question, "duration") if one.value in own]
+        return [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] + asked
+
+    def _in_year(self, stated: Figure, days: Sequence[str]) -> bool:
+        """Whether the documents have a date without its year, and the year elsewhere."""
+        year, _, day = str(stated.value).partition("-")
+        if not days or not year.isdigit() or not day:
+            return False
+        texts = self._places.texts
+        return any(year in text for text in texts) and any(
+            str(one.value) == f"--{day}" for text in texts for one in self._read(text, "date")
+        )
 
     def _sizes(self, claims: Sequence[Claim], state: ClaimState) -> set[Decimal]:
         at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
@@ -225,12 +275,23 @@ class _Check:
         found = (match for text in self._places.texts for match in _PRICE.finditer(text))
         return frozenset(decimal_of(match["before"] or match["after"]) for match in islice(found, _MOST_PRICED))
 
+    def _shares(self) -> frozenset[Decimal]:
+        """The percentages of the documents, and the fractions that they name in words."""
+        found = [
+            one.value / 100
+            for text in self._places.texts
+            for one in self._read(text, "percentage")
+            if isinstance(one.value, Decimal)
+        ]
+        named = {value for text in self._places.texts for word, value in _NAMED_SHARES.items() if word in text.lower()}
+        return frozenset(found[:_MOST_PRICED]) | named
+
     def _fractions(self) -> set[Decimal]:
         """The shares that the question gives as fractions, 62/1000, and the answer has."""
         pieces = [match for match in islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED) if match["part"] in self._response]
         return {Decimal(match["part"]) / Decimal(match["whole"]) for match in pieces}
 
-    def _size(self, at: int) -> Decimal | None:
+    def _size(self, at: int, *, durations: bool = False) -> Decimal | None:
         """The number of a figure or of counted things, a percentage as a share; None for anything else."""
         stated = self._stated[at]
         if isinstance(stated, Counted):
@@ -240,6 +301,8 @@ class _Check:
             return Decimal(stated.value) if plain else None
         if not isinstance(stated, Figure) or not isinstance(stated.value, Decimal):
             return None
+        if durations and stated.kind == "duration":
+            return stated.value / 12 if stated.unit == "month" and _YEARS.search(stated.text) else stated.value
         return stated.value / 100 if stated.kind == "percentage" else stated.value if stated.kind == "amount" else None
 
     def _as_said(self, claims: Sequence[Claim], at: int, asked: tuple[int, int], premises: Premises) -> Claim:

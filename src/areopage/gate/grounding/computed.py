@@ -35,6 +35,7 @@ _OF = re.compile(
     re.IGNORECASE,
 )
 _MOST_SHARES = 50  # of a document
+_CURRENCIES = ("€", "$", "£")
 _TIMES = re.compile(
     r"(?<![\w.,])(?P<times>[2-9]|1[0-9]|20)[ \u00a0](?:personnes?|people|persons|enfants?|children|nuits?"
     r"|nights?|adultes?|adults?|salariés?"
@@ -90,16 +91,25 @@ class Sums:
         held: the numbers of the documents that the answer has.
     """
 
-    def __init__(self, own: Set[Decimal], counts: Set[Decimal], held: Set[Decimal], priced: Set[Decimal]) -> None:
+    def __init__(
+        self, own: Set[Decimal], counts: Set[Decimal], held: Set[Decimal], priced: Set[Decimal], shares: Set[Decimal]
+    ) -> None:
         """Args:
         own: the user's numbers, percentages and fractions as shares.
         counts: his small numbers, which only multiply: 3 children.
         held: the numbers of the documents that the answer has.
         priced: all amounts of the documents, of which so many may be counted.
+        shares: the percentages and fractions that the documents have.
         """
         self.held, self._own, self._computed = set(held), set(own), set[Decimal]()
-        products = {one * other for one, other in combinations(sorted(counts)[:_MOST_COUNTS], 2)}
+        self._small = sorted(counts)[:_MOST_COUNTS]
+        products = {one * other for one, other in combinations(self._small, 2)}
         self._counts, self._priced = {*counts, *products}, priced
+        self._factors = {*self._counts, *shares, *(1 - share for share in shares)}
+
+    def __len__(self) -> int:
+        """How many follow."""
+        return len(self._computed)
 
     def add(self, value: Decimal) -> None:
         """Note one that follows: others may follow from it."""
@@ -124,6 +134,26 @@ class Sums:
             return True
         return any(
             value in (first + second, abs(first - second)) for first in self._computed for second in others if first != second
+        )
+
+    def reached(self, value: Decimal) -> bool:
+        """Whether a number follows by two steps, or from the user's figures alone: 2,000 and 3 times 150."""
+        if not self._own and not self._small:
+            return False
+        amounts = self._priced | self.held | self._own | self._computed
+        if any(_rounds(factor * amount, value) for factor in self._factors for amount in amounts):
+            return True
+        if any(value - count * price in amounts for count in self._small for price in self._priced):
+            return True
+        if any(value in (first + second, abs(first - second)) for first in self._own | self._computed for second in amounts):
+            return True
+        if any(_rounds(one / _MONTHS, value) for one in self._own | self._computed):
+            return True
+        return any(
+            part < whole and _rounds(amount * part / whole, value)
+            for part, whole in combinations(self._small, 2)
+            for amount in self.held
+            if part > 0
         )
 
 
@@ -184,7 +214,8 @@ def _amounts(text: str) -> Iterator[Decimal]:
     for match in _PIECE.finditer(text):
         value = decimal_of(match.group())
         large = value >= _SMALLEST and not _YEAR.fullmatch(match.group())
-        if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
+        behind = CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower())
+        if large or behind or text[: match.start()].rstrip().endswith(_CURRENCIES):
             yield value
 
 

@@ -61,7 +61,7 @@ _BREAK = re.compile(
 )
 # Those that only documents and writers do: a rule "gives" as well.
 _CONFIRMING = re.sub(r"\|(?:giv|donn|provid|fourni|show)(?=\|)", "", _KNOWING)
-_DOCUMENT = (
+DOCUMENT = (
     r"(?:documents?|documentation|textes?|texts?|sources?|passages?|extraits?|extracts?|excerpts?|fiches?|notices?"
     r"|informations?|guides?"
     r"|handbook|rules|règlements?|règles|conditions|pages?|policy|material|éléments|manual|charter|charte|accord|agreement"
@@ -75,11 +75,11 @@ _UNABLE = re.compile(
     rf"|(?:\bje |\bnous |\bon |\bj['’])(?:\w+ )?(?:n['’]|ne )[^.;:]{{0,40}}?\b{_KNOWING}|\bj['’]ignore\b|\b(?:impossible"
     rf"|incapable) (?:pour moi )?d[e'’][^.;:]{{0,12}}{_KNOWING}"
     rf"|\b(?:our|my|the|these|this|nos|notre|mes|les?|ces?|cette|la|l['’]|aucune?|no"
-    rf"|none of the) ?(?:[\w'’-]+ )?{_DOCUMENT}\b[^.;,]{{0,30}}?(?:{_NEVER}|\bn['’]|\bne )[^.;,]{{0,24}}?\b(?:{_KNOWING}"
+    rf"|none of the) ?(?:[\w'’-]+ )?{DOCUMENT}\b[^.;,]{{0,30}}?(?:{_NEVER}|\bn['’]|\bne )[^.;,]{{0,24}}?\b(?:{_KNOWING}"
     rf"|number)"
-    rf"|{_DOCUMENT}\b[^.;,]{{0,30}}?\b{_KNOWING}\w* (?:no|nothing|neither|none|only)\b"
-    rf"|\b{_NEVER}[^.;:]{{0,30}} in (?:our|my|the|these|this) (?:\w+ )?{_DOCUMENT}\b|{_JAMAIS}[^.;:]{{0,40}} (?:dans|sur"
-    rf"|par) (?:nos|notre|les?|la|ces?|cette|mes) ?{_DOCUMENT}\b"
+    rf"|{DOCUMENT}\b[^.;,]{{0,30}}?\b{_KNOWING}\w* (?:no|nothing|neither|none|only)\b"
+    rf"|\b{_NEVER}[^.;:]{{0,30}} in (?:our|my|the|these|this) (?:\w+ )?{DOCUMENT}\b|{_JAMAIS}[^.;:]{{0,40}} (?:dans|sur"
+    rf"|par) (?:nos|notre|les?|la|ces?|cette|mes) ?{DOCUMENT}\b"
     rf"|\b(?:is|are|was|were)(?: not|n['’]t| nowhere) (?:\w+ ){{0,2}}?{_CONFIRMING}|\bno (?:[\w'’-]+ ){{1,3}}?(?:is|are"
     rf"|was|were) (?:\w+ )?{_CONFIRMING}"
     rf"|\b(?:n['’]|ne )(?:y |est |sont |a |ont |en |se |s['’]|l['’]|le |la |les ){{0,3}}?(?:est|sont|été)?(?:\w+ )?(?:pas"
@@ -198,11 +198,13 @@ _NEGATED_NEXT = re.compile(
     r"|ne )\w+ (?:pas|plus))\b"
 )
 YES = (
-    r"(?:yes|yeah|yep|oui|exact\w*|correct\w*|right|true|indeed|absolutely|certainly|of course|sure|(?:that|this)(?:['’]s"
+    r"(?:yes|yeah|yep|oui|exact\w*|correct\w*|right|true|indeed|agreed|confirmed|absolutely|certainly|of course|sure"
+    r"|(?:that|this)(?:['’]s"
     r"| is) (?:right"
-    r"|correct|true|what)|c['’]est (?:exact|vrai|bien|juste|correct|ça|cela|ce qu)|en effet|effectivement|tout à fait|bien sûr"
+    r"|correct|true|what)|it (?:did|has|was|will|hasn['’]t changed)(?= *[!.:,])"
+    r"|c['’]est (?:exact|vrai|bien|juste|correct|ça|cela|ce qu)|en effet|effectivement|tout à fait|bien sûr"
     r"|absolument|d['’]accord|(?:it (?:is|does)|you (?:are|can|do|may)|they (?:are|do))(?= *[!.:,])"
-    r"|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
+    r"|je (?:vous )?(?:le |la )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
 )
 _AFFIRMS = re.compile(rf"\W*{YES}\b")
 _CONFIRMED_AFTER = re.compile(

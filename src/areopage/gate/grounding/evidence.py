@@ -23,7 +23,8 @@ _TURNING = (
     r"|tandis que|en revanche|par contre|plutôt|seulement|uniquement|en réalité|en fait|in fact|itself|lui-même)\b)"
 )
 _PREPOSITION = (
-    r"(?:with|between|entre|for|since|of|on|at|in|from|as|after|before|under|by|given|if|avec|pour|depuis|sur|à|en|dans|de|du|des|dès"
+    r"(?:with|between|entre|for|since|of|on|at|in|from|as|after|before|under|by|given|if|avec|pour"
+    r"|depuis|sur|à|en|dans|de|du|des|dès"
     r"|après|avant|comme"
     r"|vu|si|chez|puisque|because|having|étant|ayant|being|aged|compte tenu|au bout|sous|d['’])"
 )
@@ -115,11 +116,115 @@ _CUES: tuple[tuple[str, str, str], ...] = (
         r"\b(?:combien|quel|quelle|quels|quelles|quand|où|pourquoi|comment|what"
         r"|which|how|when|where|why|who|qui)\b",
     ),
+    # The answer: how it takes something up.
+    ("questioned", "closing", r"\A[^.!]{0,30}\?"),
+    ("affirmed next", "following", rf"\A\W*{denials.YES}\b"),
+    (
+        "negated verb behind",
+        "closing",
+        r"\A[^.;:]{0,60}?(?:\b(?:not|never|no longer|cannot)\b|n['’]t\b|\b(?:ne|n['’])\s?\w+ (?:pas|plus|jamais|rien|que?)\b)",
+    ),
+    ("negator beside", "before", rf"{_NEGATOR}\s*(?:[\w'’.-]+\s+){{0,2}}[\w'’]*\Z"),
+    (
+        "taken up",
+        "opening",
+        r"\A\W*(?:[\w'’]+[!,.]\s+)?(?:as|since|because|if|comme|puisque|si|vu que|étant donné que) ?(?:you"
+        r"|vous|your|votre|vos|tu|ton|ta)\b",
+    ),
+    (
+        "for your",
+        "before",
+        r"\A\W*(?:for|on|with|at|under|after|from|à|avec|pour|sur|après|dans|depuis|de)\s+(?:your|votre"
+        r"|vos|the|le|la|les|l['’])\b",
+    ),
+    ("with bare", "before", r"\A\W*(?:for|on|with|at|after|à|avec|pour|sur|après|depuis|since)\s+\Z"),
+    ("bracketed", "opening", r"\([^)]{0,60}\Z"),
+    (
+        "come from",
+        "closing",
+        r"\A[^.;]{0,40}?\b(?:comes?|came|from|by|vien(?:t|nent)|par|figure|claim|chiffre|information|affirmation)\b",
+    ),
+    (
+        "documents",
+        "near",
+        rf"\b(?:our|my|the|nos|mes|notre|les?|la|these|ces)\s+(?:own\s+)?{denials.DOCUMENT}\b|\bi have\b|\bdont je dispose\b",
+    ),
+    ("own side", "following", r"\b(?:our|ours|nos|notre|nous|we|us)\b"),
+    ("if in the answer", "opening", r"\b(?:if|si)\b"),
+    ("participle", "before", r"\b(?:étant|ayant|being|having|datant|dated|née?|born)\b"),
+    (
+        "you did",
+        "before",
+        r"\b(?:you|vous)(?:['’]ve| have| avez| êtes)? (?:\w+ed|paid|bought|moved|have|are|were|got|sent"
+        r"|\w+é|payez|êtes|avez|étiez)\b",
+    ),
+    # The question: whose it is.
+    (
+        "asked: first subject",
+        "asked before",
+        rf"(?:{own.SUBJECT_I})(?!.*\b(?:you|they|it|he|she|vous|ils?|elles?|c['’]est|ça|which|that|qui)\b)",
+    ),
+    ("asked: other subject", "asked before", r"\b(?:you|they|it|it['’]s|you['’]re|vous|ils?|c['’]est|ça)\b"),
+    (
+        "asked: presupposed",
+        "asked opening",
+        r"\b(?:since|as|given|seeing|considering|because|now that|comme|puisqu\w*|vu qu\w*|sachant|étant donné|du moment)\b",
+    ),
+    ("asked: heard in the clause", "asked clause", own.HEARD),
+    ("asked: heard before", "asked previous", own.HEARD),
+    ("asked: I next", "asked following", own.SUBJECT_I),
+    ("asked: I behind", "asked closing", own.SUBJECT_I),
+    ("asked: question behind", "asked rest", r"\?"),
+    ("asked: question", "asked closing", r"\?\s*\Z"),
+    (
+        "asked: question word behind",
+        "asked closing",
+        r"\b(?:combien|quel\w*|quand|où|comment|what|which|how|when|where|who|qui)\b",
+    ),
+    ("asked: inverted", "asked clause", own.ASKED),
+    (
+        "asked: number of mine",
+        "asked before",
+        r"\b(?:order|booking|policy|account|meter|case|file|claim|contract|ref\w*|dossier|contrat|compteur"
+        r"|commande|client|réf\w*|n°|no\.?)\W+(?:\w+\W+){0,2}\Z",
+    ),
+    (
+        "attested",
+        "around",
+        r"\b(?:is|are|was|est|sont|a|ont|['’]s|['’]re)\s(?:quite |absolutely |tout à fait |bien "
+        r"|entirely )?(?:right|correct|raison|renseignée?|informée?|well informed)\b",
+    ),
+    (
+        "imperative",
+        "opening",
+        r"(?:\A|[:;,]\s)\W*(?:(?:please|then|just|simply|merci de|veuillez|il suffit de"
+        r"|il faut)\s+)?(?:[\w-]+ez\b|(?!(?:the|an?|your|you|it|its|this|that|these|there|they|we|i|he|she"
+        r"|if|as|since|for|with|on|in|at|to|from|after|under|by|no|not|yes|le|la|les|un|une|votre|vos|vous"
+        r"|il|elle|ce|cette|si|comme|pour|avec|sur|dans|à|de|du|selon|après)\b)[a-z]{2,12}\s(?:your|the"
+        r"|an?|it|on|to|in|with|at|up|them|us)\b)",
+    ),
+    (
+        "asked: official",
+        "asked before",
+        r"\b(?:form|formulaire|cerfa|sections?|articles?|clause|rule|paragraph|page|annex\w*|leaflet|fiche"
+        r"|notice|law|loi|décret|circulaire|code|pin|password|mot de passe|version|norme|standard|iso"
+        r"|promo|page)\s+(?:[\w.°-]+\s+)?\Z",
+    ),
+    ("asked: opens", "asked opening", r"\A\W*(?:[\w'’°.-]+\s+){0,3}\Z"),
+    (
+        "asked: past",
+        "asked before",
+        r"\b(?:was|were|had|did|\w+ed|bought|paid|sent|left|got|took|went|ai|a|avons|ont|est|sommes"
+        r"|suis) (?:\w+ )?|\b\w+ée?s?\b",
+    ),
+    ("asked: listed", "asked opening", r"[0-9][^.?!]*[,(]"),
 )
 _KINDS = MappingProxyType(
     {
-        **dict.fromkeys(("contact", "address"), "contact"),
-        **dict.fromkeys(("code", "reference"), "code"),
+        "contact": "contact",
+        "address": "address",
+        "code": "code",
+        "reference": "reference",
         **dict.fromkeys(("date", "weekday"), "date"),
         **dict.fromkeys(("quantity", "number"), "count"),
         "name": "name",
@@ -170,8 +275,144 @@ _TOGETHER = (
     "asked: last & circumstance",
     "placed & you in the sentence before",
     "placed & preposition opens",
+    *(
+        f"{one} & {other}"
+        for one in (
+            "foreign subject",
+            "foreign behind",
+            "owned",
+            "source",
+            "from the source",
+            "owned known",
+            "reported by nobody",
+            "asked: reported",
+        )
+        for other in (
+            "asked: heard",
+            "answer: yes",
+            "yes",
+            "contact",
+            "code",
+            "come from",
+            "rival next",
+            "rival behind",
+            "circumstance",
+            "preposition opens",
+            "copula beside",
+        )
+    ),
+    *(
+        f"asked: told & {one}"
+        for one in (
+            "your before",
+            "you before",
+            "preposition opens",
+            "preposition beside",
+            "asked: I in the sentence",
+            "taken up",
+            "for your",
+            "with bare",
+            "norm before",
+            "copula beside",
+            "answer: yes",
+            "asked: presupposed",
+            "asked: heard in the clause",
+            "asked: other subject",
+            "asked: first subject",
+            "asked: norm",
+            "known beside",
+            "owned",
+            "source",
+            "listed",
+            "code",
+            "contact",
+            "amount",
+            "duration",
+            "date",
+            "share",
+            "count",
+            "name",
+        )
+    ),
+    *(
+        f"asked: first subject & {one}"
+        for one in (
+            "code",
+            "contact",
+            "amount",
+            "duration",
+            "date",
+            "share",
+            "count",
+            "name",
+            "taken up",
+            "for your",
+            "with bare",
+            "norm before",
+            "copula beside",
+            "asked: norm",
+        )
+    ),
+    *(f"asked: presupposed & {one}" for one in ("asked: first subject", "asked: other subject", "asked: third person")),
+    *(
+        f"circumstance & {one}"
+        for one in (
+            "taken up",
+            "for your",
+            "with bare",
+            "known beside",
+            "owned",
+            "source",
+            "listed",
+            "bracketed",
+            "participle",
+            "you did",
+            "answer: yes",
+            "rival missing",
+            "rival in the answer",
+        )
+    ),
+    *(
+        f"{kind} & {one}"
+        for kind in ("contact", "address", "code", "reference", "count", "name", "amount", "share", "duration", "date")
+        for one in (
+            "asked: told",
+            "asked: first subject",
+            "asked: my before",
+            "asked: number of mine",
+            "your before",
+            "owned",
+            "kept",
+            "swapped",
+            "nothing alike",
+            "circumstance",
+        )
+    ),
+    *(
+        f"{one} & {other}"
+        for one in ("swapped on the matter", "kept on the matter", "nothing alike", "swapped")
+        for other in (
+            "circumstance",
+            "asked: told",
+            "asked: first subject",
+            "owned",
+            "negator in the sentence before",
+            "attributed",
+            "answer: yes",
+            "known beside",
+            "preposition opens",
+        )
+    ),
+    "asked: official & code",
+    "asked: official & count",
+    "questioned & negator next",
+    "questioned & affirmed next",
+    "negated verb behind & known beside",
+    "asked: number of mine & code",
+    "asked: number of mine & count",
+    "asked: opens & code",
 )
-_PAIRS = tuple((one, other) for one, _, other in (pair.partition(" & ") for pair in _TOGETHER))
+_PAIRS = tuple((one, other) for one, _, other in (pair.rpartition(" & ") for pair in dict.fromkeys(_TOGETHER)))
 
 
 def evidence(said: Around, asked: Around, kind: str, flags: Mapping[str, float]) -> dict[str, float]:
@@ -179,9 +420,11 @@ def evidence(said: Around, asked: Around, kind: str, flags: Mapping[str, float])
     parts = {
         "before": said.before, "after": said.after, "opening": said.opening, "closing": said.closing, "following": said.following,
         "opening but yes and no": denials.OPENER.sub("", said.opening, count=1),
+        "around": f"{said.previous}{said.opening}{said.closing}{said.following}",
         "sentence": f"{said.opening}\0{said.closing}", "near": f"{said.opening}{said.closing}{said.following}",
         "asked before": asked.before, "asked after": asked.after, "asked opening": asked.opening, "asked closing": asked.closing,
-        "asked rest": asked.closing[len(asked.after) :],
+        "asked rest": asked.closing[len(asked.after) :], "asked clause": f"{asked.before}\0{asked.after}",
+        "asked previous": asked.previous, "asked following": asked.following,
     }  # fmt: skip
     found = {name: 1.0 for name, part, pattern in _PATTERNS if pattern.search(parts[part])}
     found |= {name: value for name, value in flags.items() if value}

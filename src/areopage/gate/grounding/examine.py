@@ -353,7 +353,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     question = frozenset(stems(prompt))
     answered = Answered(source, question, len(spans))
     forms = OtherForms(source.clean, clean)
-    premises = _AskedNames(prompt, clean, question, forms)
+    premises = _AskedNames(prompt, clean, source.clean, question, forms)
     copies = NearCopies(language)
     examined = []
     taken = 0
@@ -398,6 +398,7 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
         for word in capital
         if (is_name(clean, word.start, word.written) or looks_like_name(clean, word.start, word.end, (span.start, span.end)))
         and not forms.has(word.written)
+        and not _GREETING.fullmatch(clean, span.start, word.start)
     ]
     covered = Covered(claims) if named else ()
     for word in named:
@@ -405,6 +406,7 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 
+_GREETING = re.compile(r"\W*(?:dear|chère?s?|cher)\s", re.IGNORECASE)
 _MONTHS = frozenset([*FRENCH_MONTHS, *ENGLISH_MONTHS])
 _IN_MONTH = re.compile(
     r"(?<!\w)(?:en|fin|mi|début|de|d['’]|in|of|since|until|by|before|after|from|mois de|avant|depuis"
@@ -429,8 +431,9 @@ _FULL_NAME = re.compile(rf"(?<![\w'’&-])(?<!\bat )(?<!\bof )(?<!\bin )(?<!\bde
 class _AskedNames:
     """The names of people and places that the question has and no document."""
 
-    def __init__(self, prompt: str, response: str, question: Set[str], forms: OtherForms) -> None:
+    def __init__(self, prompt: str, response: str, texts: Sequence[str], question: Set[str], forms: OtherForms) -> None:
         self._prompt, self._response, self._question, self._forms = prompt, response, question, forms
+        self._texts = texts
         self._premises: Premises | None = None
         self._left = _MOST_ASKED
 
@@ -448,7 +451,7 @@ class _AskedNames:
             at = half.start() if half else self._prompt.find(word.written)
             if word.start in covered or at < 0:
                 continue
-            premises = self._premises = self._premises or Premises(self._prompt, self._response)
+            premises = self._premises = self._premises or Premises(self._prompt, self._response, self._texts)
             self._left -= 1
             affirmed = self._left < 0 or premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
             place = Place(start=word.start, end=word.end, text=word.written)

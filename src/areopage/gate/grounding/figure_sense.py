@@ -26,12 +26,13 @@ _NOT = re.compile(
 )
 _LEAST = r"au moins|au minimum|minimums?|minimales?|minimal|minima|at least|à partir d|à compter d|plancher|≥|>="
 _MOST = (
-    r"au plus|au maximum|maximums?|maximales?|maximal|maxima|jusqu|at most|up to|plafon\w{0,8}|limit\w{0,8}|capped|cap of|ceiling"
+    r"au plus|au maximum|maximums?|maximales?|maximal|maxima|jusqu|at most|up to|plafon\w{0,8}"
+    r"|limit\w{0,8}|capped|cap of|ceiling"
     r"|≤|<="
 )
 # These stand directly before the figure: "exceeding its $160 million budget" bounds nothing.
 _DIRECTLY = (
-    r"(?=[ \u00a0]{0,2}(?:pas[ \u00a0])?(?:(?:à|de|des|les?|the|than|d|or equal to|ou égale?s? à)[ \u00a0'’]{1,2})?"
+    r"(?=[ \u00a0]{0,2}(?:pas[ \u00a0])?(?:(?:à|de|des|than|d|or equal to|ou égale?s? à)[ \u00a0'’]{1,2})?"
     r"(?:[$€£][ \u00a0]?)?\Z)"
 )
 # "Just under 200" is about 200.
@@ -50,10 +51,12 @@ _BOUND = re.compile(rf"(?<![^\W_])(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<u
 _BOUND_AFTER = re.compile(
     r"[ \u00a0\u202f,(]{0,3}(?:(?P<least>au moins|au minimum|at least|minimum|or more|or above"
     r"|and (?:over|above|more)|(?:ou|et) plus|\+)"
-    r"|(?P<most>au plus(?! tard)|au maximum|at most|maximum|max\b|or (?:less|fewer|under)|and under|(?:ou|et) moins))(?![^\W_])"
+    r"|(?P<most>au plus(?! tard)|au maximum|at most|maximum|max\b|or (?:less|fewer|under)|and under"
+    r"|(?:ou|et) moins))(?![^\W_])(?! ?(?:de |of )?[$€£]?[0-9])"
 )
 _AFTER_NUMBER = re.compile(
-    r"[^0-9,.;:()]{0,14}[ \u00a0\u202f](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|minimum|maximum|or (?:more|less))\b"
+    r"[^0-9,.;:()]{0,14}[ \u00a0\u202f](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|minimum"
+    r"|maximum|or (?:more|less))\b"
 )
 _PARTING = re.compile(r" et | and | ou | or |[,(]")  # what stands between a bound and the figure of another part of the sentence
 _DASHED_AFTER = frozenset(
@@ -118,7 +121,8 @@ _MINUSES = frozenset(_MINUS)
 _LOSS = re.compile(
     r"pertes?|déficits?|déficitaire|baiss\w{0,6}|diminu\w{0,6}|recul\w{0,4}|chut\w{0,4}|négati\w{0,4}"
     r"|(?<!au )moins|en dessous|sous zéro|perd\w{0,3}"
-    r"|loss(?:es)?|lost|deficits?|decreas\w{0,4}|declin\w{0,4}|fell|falls?|fallen|drop\w{0,4}|down|negative|minus|below|shr[aiu]nk|réduc\w{0,5}"
+    r"|loss(?:es)?|lost|deficits?|decreas\w{0,4}|declin\w{0,4}|fell|falls?|fallen|drop\w{0,4}|down"
+    r"|negative|minus|below|shr[aiu]nk|réduc\w{0,5}"
     r"|reduc\w{0,5}|debit|débit\w{0,5}|inférieur\w{0,2}|lower"
 )
 _ACCOUNTED = re.compile(r"\((?:[$€£][ \u00a0]?)?\Z"), re.compile(r"[ \u00a0]?[$€£%]?\)")

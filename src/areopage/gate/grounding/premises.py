@@ -7,6 +7,7 @@ An answer does not affirm what it denies ("the dose is not 500 mg"), attributes 
 import re
 from collections.abc import Sequence
 
+from areopage.gate.grounding.bindings import Bindings
 from areopage.gate.grounding.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
 from areopage.gate.grounding.clauses import Around, around_piece
 from areopage.gate.grounding.denials import affirms_all, asks_back, attributed, compares, denied
@@ -79,8 +80,9 @@ class Premises:
         denied: the pieces of the answer that it was found to deny or to leave to the user, in lower case.
     """
 
-    def __init__(self, prompt: str, response: str) -> None:
-        """Both as they are `Readable`: positions are those in these texts."""
+    def __init__(self, prompt: str, response: str, texts: Sequence[str]) -> None:
+        """Both as they are `Readable`: positions are those in these texts; `texts` are the documents'."""
+        self._bindings = Bindings(texts)
         self._prompt, self._response = lower_case(prompt), lower_case(response)
         self.denied: set[str] = set()
 
@@ -141,7 +143,7 @@ class Premises:
             "greeted": kind == "name" and _GREETED.search(said.opening) is not None,
             "placed": kind == "name" and _PLACED.search(asked.before) is not None and _WE.search(asked.before) is not None,
         }
-        return {name: float(value) for name, value in flags.items()}
+        return {name: float(value) for name, value in flags.items()} | self._bindings.cues(said, asked, piece, self._response)
 
     def confirms(self, start: int, end: int) -> bool:
         """Whether a sentence, or the answer, begins with a yes."""
