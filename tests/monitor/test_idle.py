@@ -1,14 +1,15 @@
 """A worker with nothing to do: how often it looks at its databases, and how soon it sees that there is something to do."""
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import event, text
 
 from areopage.ledger.store import Ledger
 from areopage.monitor.evaluate import NAME, ProgressCounter
-from areopage.monitor.worker import CHECK_PAUSE, MonitorWork
-from areopage.work.worker import USUAL_PACE
+from areopage.monitor.worker import CHECK_PAUSE, MonitorWork, MonitorWorker
+from areopage.work.worker import USUAL_PACE, Pace
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -75,3 +76,21 @@ def test_a_regular_look_at_an_idle_ledger_is_one_statement(monitored: "Monitored
         return said
 
     assert len(asyncio.run(statements())) == 1
+
+
+def test_a_worker_that_is_woken_does_not_wait_for_its_next_look(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import evaluated, judge_of, wait_until
+
+    seldom = Pace(dispatch=3600.0, heartbeat=3600.0)
+    config = monitored.configure()
+    worker = MonitorWorker(kept, config, judge_of(config), pace=seldom)
+    worker.wake()  # before its start it has nothing to do
+    worker.start()
+    try:
+        for number in range(3):  # the first may come before the first look
+            monitored.submit(kept, 1, start=number)
+            worker.wake()
+            wait_until(partial(lambda count: evaluated(kept) == count, number + 1))
+    finally:
+        worker.stop(0)
+    worker.wake()  # nor after its end

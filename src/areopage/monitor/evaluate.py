@@ -35,7 +35,7 @@ from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending,
 
 LOG = logging.getLogger(__name__)
 NAME = "evaluation"
-IDLE_POLLING = 0.6
+IDLE_POLLING = 0.5
 """Seconds between two looks at the queue while no answer waits. Together with the worker's looks at the ledger (`Pace.dispatch`)
 an answer is claimed within a second."""
 T = TypeVar("T")

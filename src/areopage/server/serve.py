@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from types import FrameType
@@ -23,6 +23,7 @@ from areopage.app.monitor import open_worker
 from areopage.errors import AreopageError, UserError, counted
 from areopage.ledger.access import ApiKeys
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
@@ -109,18 +110,18 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         judge = open_judge(config, ledger)
         if judge is not None and (remark := judge.exam_remark()):
             say(remark)
+        judges = traced(provider) if provider is not None else QualityJudge
+        own_worker = open_worker(ledger, config, judges) if worker else None
         context = ServerContext(
             ledger=ledger,
             config=config,
             suite=suite,
-            submit=Intake(ledger, monitor.section.sampling).submit_async,
+            submit=_submission(Intake(ledger, monitor.section.sampling), own_worker),
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
             judge=judge,
             rag=_pipeline(config, ledger, say, judge) if config.answers_questions else None,
         )
-        judges = traced(provider) if provider is not None else QualityJudge
-        own_worker = open_worker(ledger, config, judges) if worker else None
 
         def ready() -> None:
             gc.collect()
@@ -135,6 +136,18 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             if left
             else "stopped: nothing is left to evaluate"
         )
+
+
+def _submission(intake: Intake, worker: Worker | None) -> Callable[[Sequence[Answer]], Awaitable[Sequence[bool]]]:
+    """Store submitted answers, and let the worker of this process look for them."""
+
+    async def submit(answers: Sequence[Answer]) -> Sequence[bool]:
+        new = await intake.submit_async(answers)
+        if worker is not None:
+            worker.wake()
+        return new
+
+    return submit
 
 
 def _pipeline(config: AppConfig, ledger: Ledger, say: Say, judge: SentenceJudge | None) -> Pipeline:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 GRACE = 30.0
+LEAST_PAUSE = 0.1
 _LOOK_FOR_OTHERS = 0.2
 _one_worker = threading.Lock()
 """Held while this process has a worker."""
@@ -101,6 +102,7 @@ class Worker:
         self._ledger, self._work, self._pool = ledger, work, pool
         self._grace = GRACE
         self._own: OwnLoop | None = None
+        self._open: OpenWorker | None = None
         self._stop = asyncio.Event()
         self._started: futures.Future[None] = futures.Future()
         self._ended: futures.Future[None] | None = None
@@ -140,6 +142,13 @@ class Worker:
         finally:
             own.stop(_nothing)
 
+    def wake(self) -> None:
+        """Let the worker look at the ledger at once, if it works: something was stored there."""
+        own, worker = self._own, self._open
+        if own is not None and worker is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                own.loop.call_soon_threadsafe(worker.woken.set)
+
     def hurry(self) -> None:
         """Do not wait for what is begun, once `stop` is called."""
         self._grace = 0.0
@@ -151,7 +160,7 @@ class Worker:
 
     async def _live(self) -> None:
         async with opening(self._ledger, self._work, self._pool, grace=lambda: self._grace) as coming:
-            worker = await coming.opened()
+            worker = self._open = await coming.opened()
             coming.share()
             stopping = asyncio.create_task(self._stop.wait())
             self._started.set_result(None)
@@ -166,6 +175,8 @@ class OpenWorker:
         self.presence, self.engine = presence, engine
         self._work, self._recovery, self._pace = work, recovery, pace
         self._leading = asyncio.Lock()
+        self.woken = asyncio.Event()
+        """Set where the next regular look is not to be waited for."""
         self.loops = [asyncio.create_task(self._dispatching()), asyncio.create_task(self._beating())]
         """The worker's permanent tasks; unless cancelled, a task ends only by an error."""
 
@@ -222,7 +233,19 @@ class OpenWorker:
                     LOG.error("%s", fault)
                 trouble = str(fault)
                 await asyncio.sleep(self._pace.heartbeat)
-            await asyncio.sleep(0 if more else self._pace.dispatch)
+            if more:
+                await asyncio.sleep(0)
+            else:
+                await self._wait_for_look()
+
+    async def _wait_for_look(self) -> None:
+        """Wait until it is time to look again, or the worker is woken; those who wake it often wait for a while together."""
+        least = min(LEAST_PAUSE, self._pace.dispatch)
+        await asyncio.sleep(least)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pace.dispatch - least):
+                await self.woken.wait()
+        self.woken.clear()
 
     async def _beating(self) -> None:
         """Send heartbeats; the leader recovers what others left."""
