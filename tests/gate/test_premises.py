@@ -35,7 +35,7 @@ def test_false_premises_are_held_and_right_answers_are_not(lang: str) -> None:
         one["id"] for one in pairs if decided(one["question"], one["answer_false"], *one["documents"]).verdict == "deliver"
     ]
     held = [one["id"] for one in pairs if decided(one["question"], one["answer_right"], *one["documents"]).verdict != "deliver"]
-    assert len(delivered) <= 0.08 * len(pairs), delivered
+    assert len(delivered) <= 0.06 * len(pairs), delivered
     assert len(held) <= 0.04 * len(pairs), held
 
 

@@ -32,6 +32,19 @@ _MONTHS_CUT = "|".join((*ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT, "sept"))
 # A month as people type it: "20 june".
 _MONTH = re.compile(rf"(?<=[0-9] )(?:{_MONTHS_CUT})\b|\b(?:{_MONTHS_CUT})(?= [0-9])")
 _HALF = re.compile(r" and a half\b| (?:heures?|h|ans?|mois) et demie?\b")
+# A sentence that says yes and nothing more: "Yes, still good.", "Tout à fait, c'est la bonne adresse."
+_AGREEMENT = re.compile(
+    r"\W*(?:yes|yeah|oui|tout à fait|exactement|exactly|absolutely|absolument|correct|right|indeed|en effet|bien sûr|of course"
+    r"|vous avez (?:bon|raison)|(?:that|it)['’]s (?:right|correct)|c['’]est (?:bien )?(?:ça|cela|exact|juste|correct|vrai))\b"
+    r"(?:[\s,:]*(?:c['’]est|it['’]s|that['’]s|it|that|is|the|la|le|les|bien|bonne?|good|right|correct|exact|raison|valid|valable"
+    r"|still|toujours|one|you|are|have|vous|avez|adresse|numéro|code|number|address|does|do|for sure|ça|cela)\b){0,8}"
+    r"\s*[.!](?=\s|\Z)",
+    re.IGNORECASE,
+)
+_LONGEST_AGREEMENT = 80  # characters
+_SENTENCE = re.compile(r"(?:[^?!.\n]|[.](?=\S))+[?!.]?")
+_SPECIFIC = re.compile(r"(?=[\w@./+-]*[0-9@])[\w+][\w@./+-]*\w|(?<!\w)[0-9](?!\w)")
+_PLAIN = re.compile(r"[\W_]")
 _INSIDE = re.compile(r"[\w/-]")
 _SHORTEST = 3  # characters of what is looked for as it is written
 _LIST_MARK = re.compile(r"(?:\A|\n)[ \t]*[0-9]{1,2}[.)]\s")
@@ -48,6 +61,21 @@ def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
         for match in islice(_TOKEN.finditer(response), _MOST)
         if not any(taken[slice(*match.span("token"))]) and not any(first <= match.start() < last for first, last in marks)
     ]
+
+
+def agreed(question: str, response: str, texts: Sequence[str]) -> tuple[int, int] | None:
+    """Where an answer only says yes to a question with a number, a code or a contact that no text has; None where it does not."""
+    agreement = _AGREEMENT.match(response)
+    if agreement is None or agreement.end() > _LONGEST_AGREEMENT:
+        return None
+    asked = next((one for one in _SENTENCE.findall(question) if one.endswith("?")), "")
+    plain = [_PLAIN.sub("", text).lower() for text in texts]
+    for match in islice(_SPECIFIC.finditer(asked), _MOST):
+        piece = match.group()
+        small = piece.isdigit() and int(piece) <= SMALL
+        if not small and piece not in response and not any(_PLAIN.sub("", piece).lower() in text for text in plain):
+            return agreement.span()
+    return None
 
 
 class Asked:

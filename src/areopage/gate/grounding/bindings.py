@@ -31,6 +31,10 @@ _READ_IN = re.compile(
     r"\b(?:from|on|in|by|according to|sur|dans|par|selon|d['’]après)\s+(?:an?|the|my|our|une?|la|le"
     r"|les|mon|ma|mes|des?)\s+(?:[\w-]+\s+){0,2}\Z"
 )
+_OPENS = re.compile(
+    r"(?:\A|[.!?…]\s|\n)\W*(?:[\w'’]+[,!.]\s+)?(?:my|our|the|an?|mon|ma|mes|notre|nos|le|la|l['’]|les"
+    r"|une?|one of my)\s*(?:[\w-]+\s+)?\Z"
+)
 _REPORTED = re.compile(
     rf"\b(?:{SAYING}|(?:reckon|prétend|soutien|assur|invoqu|claim|insist|swear|jur|pretend|cite|quot|put\b)\w*)|{HEARD}"
 )
@@ -107,6 +111,7 @@ class Bindings:
             yield "known beside"
         owned = _MINE.search(sentence[:there]) is not None
         source = _SAYS.match(sentence, there) is not None or _READ_IN.search(sentence[:there]) is not None
+        subject = _OPENS.search(sentence[:there]) is not None
         yours = _OWNER.search(answer[:at]) is not None
         if owned and (yours or not known):
             yield "owned known" if known else "owned"
@@ -114,7 +119,11 @@ class Bindings:
             yield "source known" if known else "source"
             if yours or _FROM.search(answer[:at]):
                 yield "from the source"
-        if (source or owned) and not known:
+        if subject and not known:
+            yield "subject of the question"
+            if yours or _FROM.search(answer[:at]):
+                yield "from the subject"
+        if (source or owned or subject) and not known:
             if before >= 0 and _SUBJECT.match(said.before[:before]):
                 yield "foreign subject"
             if behind >= 0:

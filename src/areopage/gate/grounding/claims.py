@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.asked import Asked, loose_tokens
+from areopage.gate.grounding.asked import Asked, agreed, loose_tokens
 from areopage.gate.grounding.columns import other_column
 from areopage.gate.grounding.computed import Sums, computed, dated
 from areopage.gate.grounding.figure_context import Spot, Surroundings
@@ -42,7 +42,7 @@ _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is
 _MOST_FOLLOWED = 20  # figures of the user and of the documents from which others may follow
 _PRICE = re.compile(
     r"[€$£][ \u00a0]?(?P<before>[0-9]{1,6}(?:[.,][0-9]{1,2})?)"
-    r"|(?<![\w.,])(?P<after>[0-9]{1,6}(?:[.,][0-9]{1,2})?)[ \u00a0\u202f]?(?:[€$£]|euros?|pounds?|dollars?)"
+    r"|(?<![\w.,])(?P<after>[0-9]{1,6}(?:[.,][0-9]{1,2})?)[ \u00a0\u202f]?(?:[€$£](?! ?[0-9])|euros?|pounds?|dollars?)"
 )
 _MAY_NAME = re.compile(r"[0-9]|[A-Z]{4}|[A-Z]-[A-Z]")  # what may be a code or a number that is not read as one
 _ONE = re.compile(
@@ -133,6 +133,10 @@ def check_claims(
     known = numbers or [None] * (len(documents) + 1)
     readable = Readable(response, words=known[0])
     stated = stated_in(readable.text)
+    agreement = agreed(Readable(prompt).text, readable.text, [document.text for document in documents])
+    if agreement:
+        start, end = readable.span(*agreement)
+        return [Claim(kind="name", place=Place(start=start, end=end, text=readable.original(*agreement)), state="asserted")]
     if not stated and not _MAY_NAME.search(readable.text):
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
@@ -225,7 +229,10 @@ class _Check:
             self._sizes(claims, "supported"),
             self._priced() if own else frozenset(),
             self._shares() if own else frozenset(),
+            self._sizes(claims, "supported", durations=True),
         )
+        for computed_before in self._sizes(claims, "computed"):
+            sums.add(computed_before)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
         spans = self._spans(asked.question) if days else []
@@ -266,9 +273,9 @@ class _Check:
             str(one.value) == f"--{day}" for text in texts for one in self._read(text, "date")
         )
 
-    def _sizes(self, claims: Sequence[Claim], state: ClaimState) -> set[Decimal]:
+    def _sizes(self, claims: Sequence[Claim], state: ClaimState, *, durations: bool = False) -> set[Decimal]:
         at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
-        return set(filter(None, map(self._size, at)))
+        return set(filter(None, [self._size(one, durations=durations) for one in at]))
 
     def _priced(self) -> frozenset[Decimal]:
         """The amounts of the documents."""

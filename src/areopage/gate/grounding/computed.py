@@ -92,7 +92,13 @@ class Sums:
     """
 
     def __init__(
-        self, own: Set[Decimal], counts: Set[Decimal], held: Set[Decimal], priced: Set[Decimal], shares: Set[Decimal]
+        self,
+        own: Set[Decimal],
+        counts: Set[Decimal],
+        held: Set[Decimal],
+        priced: Set[Decimal],
+        shares: Set[Decimal],
+        spans: Set[Decimal],
     ) -> None:
         """Args:
         own: the user's numbers, percentages and fractions as shares.
@@ -100,11 +106,13 @@ class Sums:
         held: the numbers of the documents that the answer has.
         priced: all amounts of the documents, of which so many may be counted.
         shares: the percentages and fractions that the documents have.
+        spans: the durations of the documents that the answer has, and the numbers in `held`.
         """
         self.held, self._own, self._computed = set(held), set(own), set[Decimal]()
         self._small = sorted(counts)[:_MOST_COUNTS]
         products = {one * other for one, other in combinations(self._small, 2)}
         self._counts, self._priced = {*counts, *products}, priced
+        self._spans = spans
         self._factors = {*self._counts, *shares, *(1 - share for share in shares)}
 
     def __len__(self) -> int:
@@ -141,18 +149,19 @@ class Sums:
         if not self._own and not self._small:
             return False
         amounts = self._priced | self.held | self._own | self._computed
+        others = amounts | self._spans | set(self._small)
         if any(_rounds(factor * amount, value) for factor in self._factors for amount in amounts):
             return True
         if any(value - count * price in amounts for count in self._small for price in self._priced):
             return True
-        if any(value in (first + second, abs(first - second)) for first in self._own | self._computed for second in amounts):
+        if any(value in (first + second, abs(first - second)) for first in self._own | self._computed for second in others):
             return True
         if any(_rounds(one / _MONTHS, value) for one in self._own | self._computed):
             return True
         return any(
             part < whole and _rounds(amount * part / whole, value)
             for part, whole in combinations(self._small, 2)
-            for amount in self.held
+            for amount in self._spans
             if part > 0
         )
 

@@ -283,6 +283,8 @@ _TOGETHER = (
             "owned",
             "source",
             "from the source",
+            "subject of the question",
+            "from the subject",
             "owned known",
             "reported by nobody",
             "asked: reported",

@@ -22,7 +22,8 @@ _DIGITS = re.compile("[0-9]")
 _RANGE_BEFORE = re.compile(r"[0-9][^0-9.;:!?]{0,14}[ \u00a0](?:et|ou|and|or|à|to|-|–)[ \u00a0][^0-9]{0,6}\Z")
 
 _NOT = re.compile(
-    r"(?<![^\W_])(?:ne|n['’]|not|never|cannot|can['’]t|shall not|pas|sans|without|no|jamais|ni|nor)(?![^\W_])[^0-9]{0,40}\Z"
+    r"(?<![^\W_])(?:ne|n['’]|not|never|cannot|can['’]t|shall not|pas|sans|without|no|jamais|ni|nor)(?![^\W_])"
+    r"(?! (?:extra |additional )?(?:cost|charge|fee|frais|supplément))[^0-9]{0,40}\Z"
 )
 _LEAST = r"au moins|au minimum|minimums?|minimales?|minimal|minima|at least|à partir d|à compter d|plancher|≥|>="
 _MOST = (

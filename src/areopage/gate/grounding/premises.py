@@ -49,16 +49,19 @@ _WHICH = re.compile(r"\W*(?:[àdp]\w* )?(?:combien|quel|quelle|quels|quelles|qua
 # A question about a level names it: "the salary of a technician T2".
 _LEVEL = re.compile(r"[a-z]{1,2}[0-9]{1,2}")
 _OF_A_LEVEL = re.compile(r"(?:\b(?:une?|an?)|d['’]une?)\s+(?:[\w'’-]+\s+){1,3}\Z")
-_POSSESSED = re.compile(
-    r"\b(?:mon|ma|mes|notre|nos|votre|vos|ton|ta|tes|my|our|your)\s+(?:(?!(?:sur|on|to|at|à|au|with|avec|for|pour|by"
-    r"|via)\b)[\w'’-]+\s+){1,3}(?:(?:est|is|of|de)\s+)?(?:le\s+)?\Z"
+_POSSESSED, _POSSESSED_YOU = (
+    re.compile(
+        rf"\b(?:{owners})\s+(?:(?!(?:sur|on|to|at|à|au|with|avec|for|pour|by|via)\b)[\w'’-]+\s+){{1,3}}(?:(?:est|is|of|de)\s+)?"
+        r"(?:le\s+)?\Z"
+    )
+    for owners in ("mon|ma|mes|notre|nos|my|our", "votre|vos|ton|ta|tes|your")
 )
 _NAMED = ("contact", "code", "reference", "name", "address")
 _DENIALS = ("denied before", "denied behind", "unconfirmed", "attributed")
 _MINE_CALLED = re.compile(
     r"\b(?:ma|mon|mes|notre|nos|my|our|his|her|their|son|sa|ses)\s+(?:[\w-]+\s+){0,2}\Z|\b(?:called|named|s['’]appellent?"
     r"|nommée?)\s+\Z|\b(?:je m['’]appelle|je suis|my name is|i am|i['’]m|cordialement|regards|sincerely"
-    r"|faithfully|thanks|merci|salutations)\W+(?:[\w.]+\s+){0,6}\Z"
+    r"|faithfully|thanks|merci|salutations)\W+(?:(?!(?:going|to|at|the|in|on|à|au|aux|chez|le|la|les|dans|sur)\b)[\w.]+\s+){0,6}\Z"
 )
 _PLACED = re.compile(r"\b(?:à|en|in|at|from|near|de|d['’])\s*\Z")
 _WE = re.compile(r"\b(?:je|nous|i|we|mon|ma|mes|notre|nos|my|our)\b|\bj['’]")
@@ -160,7 +163,7 @@ def _possessed(piece: str, asked: Around, said: Around) -> bool:
         return True
     if _CALL_ME.search(asked.before) and _YOUR_NEAR.search(said.opening):
         return True
-    return bool(_POSSESSED.search(asked.before) and _POSSESSED.search(said.before))
+    return bool(_POSSESSED.search(asked.before) and _POSSESSED_YOU.search(said.before))
 
 
 def _noted(asked: Around, kind: str) -> bool:
