@@ -134,7 +134,7 @@ def test_missing_maturities_are_counted(suite: Path) -> None:
     rows = [{"prompt": "a?", "age": "10"}, {"prompt": "b?", "age": ""}]
     run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
     assert [item.case.maturity for item in run.cases] == ["Teen", "Child"]
-    assert "1 of 2 cases name no maturity: they are judged as Child" in map(str, run.spec.remarks)
+    assert "1 of 2 cases names no maturity: it is judged as Child" in map(str, run.spec.remarks)
 
 
 def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_name(suite: Path) -> None:

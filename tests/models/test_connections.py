@@ -8,7 +8,7 @@ import subprocess
 import sys
 import zlib
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from areopage.errors import CallTimedOut, CallUnreachable
 from areopage.models.connections import Connections, Reply
 from areopage.models.http import JsonServer
 from areopage.models.settings import Timeouts
+from servers import PATIENCE
+from servers.streams import listening
 
 LARGEST = 1 << 20
-Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Server:
@@ -63,14 +64,12 @@ def connections(
 
 @asynccontextmanager
 async def connected(server: Server, tls: ssl.SSLContext | None = None, **more: Any) -> AsyncIterator[Connections]:
-    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls)
-    address = f"{'https' if tls else 'http'}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
-    opened = connections(address, {"x-key": "k"}, **more)
-    try:
-        yield opened
-    finally:
-        await opened.aclose()
-        listening.close()
+    async with listening(server.serve, ssl=tls) as port:
+        opened = connections(f"{'https' if tls else 'http'}://127.0.0.1:{port}/v1", {"x-key": "k"}, **more)
+        try:
+            yield opened
+        finally:
+            await opened.aclose()
 
 
 def replies(server: Server, count: int = 1, together: bool = False, **more: Any) -> list[Reply]:
@@ -190,14 +189,11 @@ def test_what_is_no_whole_answer_is_a_broken_connection(answer: bytes) -> None:
 )
 def test_what_is_an_answer_of_http_alone_is_unreachable(answer: bytes, why: str) -> None:
     async def run() -> None:
-        listening = await asyncio.start_server(Server([answer]).serve, "127.0.0.1", 0)
-        asked = JsonServer(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
-        try:
+        async with listening(Server([answer]).serve) as port:
+            asked = JsonServer(f"http://127.0.0.1:{port}")
             with pytest.raises(CallUnreachable, match=why):
                 await asked.post("/x", b"{}", object)
-        finally:
             await asked.aclose()
-            listening.close()
 
     asyncio.run(run())
 
@@ -245,40 +241,32 @@ def test_a_long_content_of_many_small_chunks_is_read_whole() -> None:
 
 
 def test_a_connection_with_a_request_that_was_answered_before_it_was_sent_carries_no_other() -> None:
-    writers = list[asyncio.StreamWriter]()
+    refused = []
 
     async def refuse_early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(plain(b"too large", "413 Content Too Large"))
-        writers.append(writer)  # the body is not read
+        refused.append(writer)
+        await asyncio.sleep(PATIENCE)  # the body is not read
 
     async def run() -> None:
-        listening = await asyncio.start_server(refuse_early, "127.0.0.1", 0)
-        address = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-        one = connections(address, timeouts=Timeouts(read=2.0))
-        for _ in range(2):
-            assert (await one.exchange("POST", "/x", b"x" * 40_000_000, 5.0)).status == 413
-        await one.aclose()
-        for writer in writers:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-        listening.close()
+        async with listening(refuse_early) as port:
+            asked = connections(f"http://127.0.0.1:{port}", timeouts=Timeouts(read=2.0))
+            for _ in range(2):
+                assert (await asked.exchange("POST", "/x", b"x" * 40_000_000, 5.0)).status == 413
+            await asked.aclose()
 
     asyncio.run(run())
-    assert len(writers) == 2
+    assert len(refused) == 2
 
 
 def test_a_host_that_the_user_names_stands_in_place_of_the_address() -> None:
     async def run() -> None:
         server = Server([plain(b"1")])
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        opened = connections(f"http://127.0.0.1:{port}", {"host": "judge.example"})
-        await opened.exchange("GET", "/x", None, 5.0)
-        await opened.aclose()
-        listening.close()
-        await asyncio.sleep(0.01)  # the server notices
+        async with listening(server.serve) as port:
+            opened = connections(f"http://127.0.0.1:{port}", {"host": "judge.example"})
+            await opened.exchange("GET", "/x", None, 5.0)
+            await opened.aclose()
         hosts = [line for line in server.heads[0].split("\r\n") if line.lower().startswith("host:")]
         assert hosts == ["host: judge.example"]
 
@@ -378,23 +366,21 @@ def test_an_encrypted_connection_is_kept_where_the_certificate_is_known_and_refu
 
     async def run() -> None:
         server = Server([plain(b"1"), plain(b"2")])
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=certificate)
-        port = listening.sockets[0].getsockname()[1]
+        async with listening(server.serve, ssl=certificate) as port:
 
-        async def ask(host: str, **environment: str) -> list[str]:
-            arguments = (sys.executable, "-c", ASK_TWICE, f"https://{host}:{port}")
-            asking = await asyncio.create_subprocess_exec(*arguments, stdout=PIPE, env={**os.environ, **environment})
-            told, _ = await asking.communicate()
-            return told.decode().splitlines()
+            async def ask(host: str, **environment: str) -> list[str]:
+                arguments = (sys.executable, "-c", ASK_TWICE, f"https://{host}:{port}")
+                asking = await asyncio.create_subprocess_exec(*arguments, stdout=PIPE, env={**os.environ, **environment})
+                told, _ = await asking.communicate()
+                return told.decode().splitlines()
 
-        known = str(tmp_path / "own.pem")
-        assert await ask("127.0.0.1", SSL_CERT_FILE=known) == ["1", "2"]
-        assert server.opened == 1
-        (unknown,) = await ask("127.0.0.1")
-        assert unknown.startswith(f"False https://127.0.0.1:{port}/x: no connection (")
-        assert "self-signed certificate" in unknown
-        (another,) = await ask("localhost", SSL_CERT_FILE=known)
-        assert "certificate is not valid for 'localhost'" in another
-        listening.close()
+            known = str(tmp_path / "own.pem")
+            assert await ask("127.0.0.1", SSL_CERT_FILE=known) == ["1", "2"]
+            assert server.opened == 1
+            (unknown,) = await ask("127.0.0.1")
+            assert unknown.startswith(f"False https://127.0.0.1:{port}/x: no connection (")
+            assert "self-signed certificate" in unknown
+            (another,) = await ask("localhost", SSL_CERT_FILE=known)
+            assert "certificate is not valid for 'localhost'" in another
 
     asyncio.run(run())

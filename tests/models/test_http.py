@@ -20,6 +20,7 @@ from areopage.models import http
 from areopage.models.http import JsonServer
 from areopage.models.servers import environment_proxy, is_loopback, named_endpoint, read_logprobs
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from servers.streams import listening
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 KEY = "sk-very-secret-key"
@@ -203,11 +204,10 @@ def test_what_is_not_http_is_called_so() -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
-        writer.close()
 
     async def run() -> None:
-        async with await asyncio.start_server(greet, "127.0.0.1", 0) as listener:
-            server = JsonServer(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}")
+        async with listening(greet) as port:
+            server = JsonServer(f"http://127.0.0.1:{port}")
             try:
                 await server.post("/x", b"{}", Answer)
             finally:
@@ -521,14 +521,9 @@ def test_what_a_proxy_refuses_is_not_told_of_the_server(status: int, kind: type[
             await reader.readuntil(b"\r\n\r\n")
             writer.write(f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n".encode())
             await writer.drain()
-            writer.close()
 
-        listening = await asyncio.start_server(refuse, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        try:
+        async with listening(refuse) as port:
             return await asyncio.to_thread(by_proxy, f"http://127.0.0.1:{port}")
-        finally:
-            listening.close()
 
     fault = asyncio.run(run())
     assert isinstance(fault, kind)

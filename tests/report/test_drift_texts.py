@@ -44,7 +44,7 @@ MOVED = JudgeStanding(
             "a dérivé",
             "juges ayant dérivé : alpha",
             "ses notes ont dérivé depuis son examen du",
-            "alpha, warmth : constaté le 4 mars 2026, passage 3 : −0,50 points [−0,90 à −0,10] sur 12 lignes",
+            "alpha, warmth : constaté le 4 mars 2026, passage 3 : −0,50 point [−0,90 à −0,10] sur 12 lignes",
         ),
     ],
 )
