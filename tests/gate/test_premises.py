@@ -35,8 +35,8 @@ def test_false_premises_are_held_and_right_answers_are_not(lang: str) -> None:
         one["id"] for one in pairs if decided(one["question"], one["answer_false"], *one["documents"]).verdict == "deliver"
     ]
     held = [one["id"] for one in pairs if decided(one["question"], one["answer_right"], *one["documents"]).verdict != "deliver"]
-    assert len(delivered) <= 0.06 * len(pairs), delivered
-    assert len(held) <= 0.04 * len(pairs), held
+    assert len(delivered) <= 0.05 * len(pairs), delivered
+    assert len(held) <= 0.03 * len(pairs), held
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,65 @@ def test_denials_attributions_and_own_circumstances_are_not_held(question: str, 
 )
 def test_an_answer_that_only_looks_like_a_denial_or_an_attribution_is_held(answer: str) -> None:
     assert asserted(decided("Is the bonus 500 euros?", answer, "The bonus is 250 euros. It is due in June."))
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "false", "document"),
+    [
+        (
+            "My brother-in-law reckons the permit costs £45. Where do I apply?",
+            "The £45 is your brother-in-law's figure; our documents give £60. You apply online.",
+            "The permit costs £45. You apply online.",
+            "Permits cost £60 a year. Apply online.",
+        ),
+        (
+            "Ma voisine m'assure qu'on a trois semaines pour déclarer un sinistre. C'est par écrit ?",
+            "Les trois semaines viennent de votre voisine : le contrat donne 5 jours ouvrés. La déclaration se fait par écrit.",
+            "Oui, par écrit, et vous avez trois semaines pour déclarer le sinistre.",
+            "Le sinistre est déclaré par écrit dans les 5 jours ouvrés.",
+        ),
+    ],
+)
+def test_the_source_that_the_question_names_takes_a_figure_back(question: str, right: str, false: str, document: str) -> None:
+    assert not asserted(decided(question, right, document))
+    assert asserted(decided(question, false, document))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "document"),
+    [
+        (
+            "I have 3 kids. What does lunch cost me for a whole week?",
+            "For your 3 children, Monday to Friday, lunch comes to £39.75 (3 × 5 × £2.65).",
+            "Lunch costs £2.65 per child per day and is served Monday to Friday.",
+        ),
+        (
+            "Mon abonnement coûte 312 €. Combien par mois pour un étudiant ?",
+            "Avec la réduction de 25 %, l'abonnement de 312 € revient à 234 €, soit 19,50 € par mois.",
+            "Abonnement annuel : 312 €, en douze mensualités. Les étudiants ont une réduction de 25 %.",
+        ),
+        (
+            "My father had a pension of £412 a month. What does my mother get?",
+            "Your mother receives half of his £412 a month, that is £206.",
+            "A surviving spouse receives half of the monthly pension.",
+        ),
+    ],
+)
+def test_what_follows_from_the_user_s_figures_and_the_documents_is_supported(question: str, answer: str, document: str) -> None:
+    codes = {reason.code for reason in decided(question, answer, document).reasons if reason.decisive}
+    assert codes.isdisjoint(("unsupported_figure", "asserted_by_question", "altered_figure"))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "document"),
+    [
+        ("Is extension 4471 still good?", "Yes, still good.", "Payroll answers on the staff portal."),
+        ("L'adresse est bien contact@lys.example ?", "Tout à fait, c'est la bonne adresse.", "Écrivez par lettre recommandée."),
+    ],
+)
+def test_a_mere_yes_to_what_no_document_has_is_held(question: str, answer: str, document: str) -> None:
+    assert asserted(decided(question, answer, document))
+    assert not asserted(decided(question, answer, f"{document} 4471, contact@lys.example."))
 
 
 @pytest.mark.parametrize(

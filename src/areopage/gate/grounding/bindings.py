@@ -26,7 +26,9 @@ _FROM = re.compile(
     r"|on)\s*(?:[\w'’-]+\s+){0,2}\Z"
 )
 _MINE = re.compile(r"\b(?:my|our|mon|ma|mes|notre|nos|a|an|une?|some|these|this)\s+(?:[\w-]+[\s-]+){0,2}\Z")
-_SAYS = re.compile(rf"[\w'’-]+(?:\s+[\w'’,()-]+){{0,6}}?\s+(?:[\w]{{1,2}}['’])?(?:{SAYING}|{HEARD})")
+_SAYS = re.compile(rf"\b(?:\w{{1,2}}['’])?(?:{SAYING}|{HEARD})")
+_PARTED = re.compile(r"[.;:!?\n\0]")
+_WORDS_TO_VERB = 7  # between the one who says something and the verb
 _READ_IN = re.compile(
     r"\b(?:from|on|in|by|according to|sur|dans|par|selon|d['’]après)\s+(?:an?|the|my|our|une?|la|le"
     r"|les|mon|ma|mes|des?)\s+(?:[\w-]+\s+){0,2}\Z"
@@ -80,9 +82,10 @@ class Bindings:
         """The cues around a piece, by name; `response` is the whole answer, in lower case."""
         sentence = f"{asked.previous}{asked.opening}\0{asked.closing}"
         names: set[str] = set()
+        verbs = [match.start() for match in islice(_SAYS.finditer(sentence), _MOST)]
         for word in dict.fromkeys(_begun(match.group()) for match in islice(_words(sentence), _MOST)):
             if _found(word, said.opening) >= 0 or _found(word, said.closing) >= 0:
-                names.update(self._shared(word, sentence, said))
+                names.update(self._shared(word, sentence, said, verbs))
         if _REPORTED.search(f"{asked.previous}{asked.opening}"):
             names.add("asked: reported")
             if names.isdisjoint(("source", "source known")):
@@ -100,7 +103,7 @@ class Bindings:
     def _known(self, written: str) -> bool:
         return any(written in text for text in self._low)
 
-    def _shared(self, word: str, sentence: str, said: Around) -> Iterator[str]:
+    def _shared(self, word: str, sentence: str, said: Around, verbs: Sequence[int]) -> Iterator[str]:
         """What a word that question and answer share says of its piece: is it the user's, or the source that he names?"""
         answer = f"{said.opening}\0{said.closing}"
         there, at = _found(word, sentence), _found(word, answer)
@@ -110,7 +113,9 @@ class Bindings:
         if known and (before >= 0 or behind >= 0):
             yield "known beside"
         owned = _MINE.search(sentence[:there]) is not None
-        source = _SAYS.match(sentence, there) is not None or _READ_IN.search(sentence[:there]) is not None
+        source = (
+            any(_near(sentence[there:verb]) for verb in verbs if verb > there) or _READ_IN.search(sentence[:there]) is not None
+        )
         subject = _OPENS.search(sentence[:there]) is not None
         yours = _OWNER.search(answer[:at]) is not None
         if owned and (yours or not known):
@@ -154,6 +159,11 @@ def _words(text: str) -> Iterator[re.Match[str]]:
 def _begun(word: str) -> str:
     """The beginning that the forms of a word share."""
     return word[: max(_SHORTEST, len(word) - _ENDING)]
+
+
+def _near(between: str) -> bool:
+    """Whether a verb follows a word within its clause."""
+    return between.count(" ") <= _WORDS_TO_VERB and _PARTED.search(between) is None
 
 
 def _found(beginning: str, text: str) -> int:

@@ -17,6 +17,7 @@ from areopage.gate.records import Place
 from areopage.text.folding import lower_case
 
 _NEAR = 300  # characters before a piece in which a rival of its kind may stand
+_MOST_WEIGHED = 40  # pieces of one answer: later ones count as affirmed
 _COUNT = re.compile(r"[0-9]{1,4} [^\W\d_]{3,}")
 _AGE = re.compile(r"[0-9]{1,3}(?:(?:,| et| and| ou| or| à| to) [0-9]{1,3})?(?:[\s-]*(?:ans|years?(?:[\s-]old)?))?")
 _NO = re.compile(r"\W*(?:(?:bonjour|bonsoir|hello|hi)\W+)?(?:no|non|nope|not quite|unfortunately|sorry)\b")
@@ -88,6 +89,7 @@ class Premises:
         self._bindings = Bindings(texts)
         self._prompt, self._response = lower_case(prompt), lower_case(response)
         self.denied: set[str] = set()
+        self._left = _MOST_WEIGHED
 
     def affirms(self, start: int, end: int, asked: tuple[int, int], beside: Sequence[Place], *, kind: str = "name") -> bool:
         """Whether the answer affirms a piece of itself that the question has too.
@@ -97,6 +99,9 @@ class Premises:
             beside: what of the same kind the documents support, in the answer.
             kind: of the claim. A contact, a code, a reference and a day of the week are the user's own only where both say so.
         """
+        self._left -= 1
+        if self._left < 0:
+            return True
         said, question = around_piece(self._response, start, end), around_piece(self._prompt, *asked)
         if asks_back(said) or compares(said):
             return False
