@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from areopage import file_lock
 from areopage.errors import StorageError
+from areopage.file_lock import hold_existing, remove
 from areopage.ledger.store import Ledger
 
 _LOOK_EVERY = 0.5
@@ -47,14 +47,14 @@ def _try_file(ledger: Ledger, run_id: str) -> Iterator[bool]:
     """Lock a file beside the ledger, which is removed at the end."""
     path = Path(f"{ledger.engine.url.database}.batches-{hashlib.sha256(run_id.encode()).hexdigest()[:16]}.lock")
     try:
-        held = file_lock.hold_existing(path)
+        held = hold_existing(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror}") from None
     try:
         yield held is not None
     finally:
         if held is not None:
-            file_lock.remove(path, held)
+            remove(path, held)
 
 
 @contextmanager
