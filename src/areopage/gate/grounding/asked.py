@@ -19,10 +19,13 @@ from areopage.text.stems import stem
 Token = tuple[str, str, int]
 _MOST = 50  # tokens and numbers of one answer
 _MONTHS = 12
-# What is made of digits, or of letters and digits, and is a small number only with its noun.
+# What is made of digits, or of letters and digits, and is a small number only with its noun; names of accounts, options of
+# commands, and annexes, doors and gates with their letter or number.
 _TOKEN = re.compile(
-    r"(?<![\w.,/:-])(?=[\w/-]*[0-9]|[A-Z]{4,24}(?!\w)|[A-Z]{1,8}-[A-Z])(?P<token>[\w/-]{1,24})(?<!/)(?![\w]"
-    r"|[.,:-][0-9])(?:[ \u00a0](?P<noun>[^\W\d_]{3,30}))?"
+    r"(?<![\w.,/:-])(?P<token>(?=[\w/-]*[0-9]|[A-Z]{4,24}(?!\w)|[A-Z]{1,8}-[A-Z])[\w/-]{1,24}(?<!/)"
+    r"|@\w[\w.]{2,30}(?<!\.)|--[a-z][a-z0-9-]{2,30}|/[a-z]{2,20}:\w{1,20}"
+    r"|(?:[Aa]nnexe?|[Aa]ppendix|[Pp]orte|[Gg]ate) (?:[A-Z]|[0-9]{1,3}))"
+    r"(?![\w]|[.,:-][0-9])(?:[ \u00a0](?P<noun>[^\W\d_]{3,30}))?"
 )
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.]?[0-9]{3}(?![0-9]))*(?:[.,][0-9]{1,2})?(?![\w:/]|[.,][0-9])"
@@ -151,7 +154,7 @@ class Asked:
         for written, noun, start in loose:
             spot = self._whole(written, noun) if written in self.question else None
             if spot and not any(_holds(text, written) for text in texts):
-                kind: IdentifierKind = "code" if any(map(str.isupper, written)) else "number"
+                kind: IdentifierKind = "code" if any(map(str.isupper, written)) or written[0] in "@-/" else "number"
                 yield Identifier(kind=kind, value=written, text=written, start=start, end=start + len(written)), spot
 
     def _whole(self, written: str, noun: str) -> tuple[int, int] | None:
