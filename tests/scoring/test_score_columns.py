@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.scoring.agreement import mean
@@ -16,6 +17,7 @@ from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refuse
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes
 from areopage.scoring.tree import Weights, score_tree
+from scoring import plain_reduction
 from scoring.made_criteria import criterion
 
 SUITE = Scale(0, 5)
@@ -69,6 +71,26 @@ def test_scores_of_a_run_are_those_of_each_case_and_criterion_alone(
     scores = [score for case_id in CASES for one in CRITERIA for score in alone(passes, case_id, one.id, suite, profile)]
     assert list(run.criteria) == scores
     assert [score for record in run.records for score in record.criteria] == list(run.criteria)
+
+
+@settings(deadline=None, max_examples=150)
+@given(passes=planned(), profile=PROFILES, rising=st.booleans())
+def test_scores_are_those_of_the_specification_case_by_case(passes: list[PlannedPass], profile: Profile, rising: bool) -> None:
+    suite = Scale(0, 5, rising)
+    scales, limits = {one.id: one.scale for one in CRITERIA}, FailureRules().limits(CRITERIA, suite)
+    expected = plain_reduction.reduce_passes(passes, scales, suite, profile, limits)
+    assert rounded(reduce_passes(passes, scales, suite, profile, limits)) == rounded(expected)
+
+
+def rounded(value: Any) -> Any:
+    """Scores without the last digits of their numbers."""
+    if isinstance(value, float):
+        return round(value, 9)
+    if isinstance(value, list | tuple):
+        return [rounded(item) for item in value]
+    if isinstance(value, Struct):
+        return {name: rounded(getattr(value, name)) for name in value.__struct_fields__}
+    return value
 
 
 def alone(passes: list[PlannedPass], case_id: str, criterion: str, suite: Scale, profile: Profile) -> tuple[CriterionScore, ...]:

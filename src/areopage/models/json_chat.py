@@ -4,6 +4,7 @@ An adapter writes the body of a call and reads the answer.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +44,7 @@ class JsonChat:
         await self._server.aclose()
 
 
-class HostedModel(JsonChat, Generic[Mode]):
+class HostedModel(JsonChat, ABC, Generic[Mode]):
     """A model that may refuse options, and ways of stating a schema: what it refused once is not sent again."""
 
     def __init__(self, reference: ModelReference, server: JsonServer, modes: tuple[Mode, ...]) -> None:
@@ -56,13 +57,13 @@ class HostedModel(JsonChat, Generic[Mode]):
         """How the server is told a schema, as the last call found out."""
         return self._modes[0]
 
+    @abstractmethod
     def _schema_fields(self, mode: Mode, schema: Schema) -> Mapping[str, Any]:
         """The fields of a request that hold the answer to a schema."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _following(self, fault: CallRejected, at: int, last: int) -> int | None:
         """The number of the way of stating a schema to try after the rejection of number `at`; None: the schema is not why."""
-        raise NotImplementedError
 
     async def _ask(
         self,

@@ -62,11 +62,6 @@ class JudgeScore(Struct, frozen=True, kw_only=True):
     waives: bool = False
     worst: float | None = None
 
-    @property
-    def has_judged(self) -> bool:
-        """Whether a pass counts, or says that the criterion does not apply."""
-        return self.score is not None or self.not_applicable > 0
-
 
 class CriterionScore(Struct, frozen=True, kw_only=True):
     """One criterion of one case. `score` is None below the quorum; `agreement` is None under two judges
