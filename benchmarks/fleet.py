@@ -30,8 +30,8 @@ from mock_server import MOCK, mock_server
 from sqlalchemy import insert
 
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.schema import ledger_meta
 from areopage.ledger.store import SECRET, Ledger
+from areopage.ledger.tables.schema import ledger_meta
 
 CRITERIA = "relevance.topic,safety.manipulation,anthropomorphism.anthropomorphic_language.refers_to_agency"
 IN_FLIGHT, LATENCY, SECONDS = 16, 100, 15

@@ -26,9 +26,9 @@ from pathlib import Path
 
 import aiohttp
 
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.write.traces import Traces
 
 WARM_UP = 300
 SUBJECTS = ("Le salarié", "L’employeur", "Le notaire", "Le bailleur", "L’acquéreur", "Le vendeur", "Le locataire", "La commune")

@@ -31,12 +31,12 @@ from msgspec import structs
 
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import GROUNDING, Answer, Label
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Channel, Mode, Release, Trace, decided_trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDING, Answer, Label
+from areopage.ledger.tables.trace_records import Channel, Mode, Release, Trace, decided_trace
+from areopage.ledger.write.traces import Traces
 
 DAYS = 90
 END = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

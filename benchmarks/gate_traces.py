@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from areopage.cases.records import Case, Document
-from areopage.ledger.erasure import erase
-from areopage.ledger.records import Answer
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.trace_export import TraceExport
 

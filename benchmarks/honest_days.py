@@ -22,9 +22,9 @@ from sqlalchemy import text
 from areopage.app.config import find_config
 from areopage.app.monitor import open_judge
 from areopage.app.verify import verify_ledger
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from areopage.monitor.submit import submission_of

@@ -27,9 +27,9 @@ from pathlib import Path
 
 from mock_server import MOCK, mock_server
 
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 
 SETTLED = 65.0
 """Seconds after its start: for a minute, the work engine looks for new schedules every second."""

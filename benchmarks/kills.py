@@ -25,8 +25,8 @@ from sqlalchemy import insert
 from whole_command import CALLS_A_CASE, DONE, command
 
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.schema import ledger_meta
 from areopage.ledger.store import SECRET, Ledger
+from areopage.ledger.tables.schema import ledger_meta
 
 LATENCY, LONGEST = 100, 4.0
 

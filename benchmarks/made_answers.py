@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.ledger.queries import Period
-from areopage.ledger.records import CriterionResult, Evaluation
-from areopage.ledger.search import filter_words, words_of
+from areopage.ledger.read.queries import Period
+from areopage.ledger.read.search import filter_words, words_of
+from areopage.ledger.tables.records import CriterionResult, Evaluation
 
 DAYS = 30
 START = date(2026, 1, 1)

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import aiohttp
 
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 WARM_UP = 200

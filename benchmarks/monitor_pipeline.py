@@ -22,8 +22,8 @@ from threading import Thread
 import yaml
 from sqlalchemy import text
 
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.submit import Intake, submission_of
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"

@@ -24,16 +24,16 @@ from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
-from areopage.ledger.answer_tables import evaluation_scores, evaluations
-from areopage.ledger.answers import insert_answers
-from areopage.ledger.days import DayCounts, Days, rebuild_days
-from areopage.ledger.evaluation_rows import evaluation_row, score_rows
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Scope
-from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Run, Verdict
-from areopage.ledger.search import SEARCH_TABLE, add_words
+from areopage.ledger.read.days import DayCounts, Days, rebuild_days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Scope
+from areopage.ledger.read.search import SEARCH_TABLE, add_words
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import evaluation_scores, evaluations
+from areopage.ledger.tables.records import Answer, Evaluation, JudgeUse, Judgment, Run, Verdict
+from areopage.ledger.write.answers import insert_answers
+from areopage.ledger.write.evaluation_rows import evaluation_row, score_rows
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.figures import measure
 from areopage.scoring.outcome import Scored
 

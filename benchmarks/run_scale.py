@@ -36,10 +36,10 @@ from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, s
 from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case
 from areopage.jury.panel import planned_calls
-from areopage.ledger import answer_tables as tables
-from areopage.ledger.answers import insert_answers
-from areopage.ledger.records import Answer, Run, StoredOutcome
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables import answer_tables as tables
+from areopage.ledger.tables.records import Answer, Run, StoredOutcome
+from areopage.ledger.write.answers import insert_answers
 
 PASSES = 3
 AT_ONCE = 2_000

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from areopage.jury.judges import Judge
     from areopage.jury.panel import Panel
     from areopage.jury.results import Evaluated
-    from areopage.ledger.records import Judgment
     from areopage.ledger.store import Ledger
+    from areopage.ledger.tables.records import Judgment
     from areopage.models.port import LanguageModel
     from areopage.models.reference import ModelReference
     from areopage.models.settings import ModelSettings

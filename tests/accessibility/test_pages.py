@@ -22,11 +22,11 @@ from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.spec import spec_of
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
-from areopage.ledger.fleet import Fleet, FleetNote
-from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import ReviewItem
+from areopage.ledger.people.labels import ReviewQueue
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import ReviewItem
+from areopage.ledger.write.fleet import Fleet, FleetNote
 from areopage.rag.records import ChatPrompt
 from areopage.report.gate.figures import gather
 from areopage.report.gate.page import gate_report

@@ -11,10 +11,10 @@ import pytest
 from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import scheduled_jobs
 from areopage.bench.execution.context import Silent
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.canaries import CanaryRounds
-from areopage.ledger.operations import Alert
+from areopage.ledger.people.canaries import CanaryRounds
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, prepare_exam
@@ -102,7 +102,7 @@ def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is
 
 def run_exam_at(exam: Exam, ledger: Ledger, at: datetime) -> None:
     """An exam that is finished at another time than now."""
-    from areopage.ledger.qualifications import Qualifications
+    from areopage.ledger.people.qualifications import Qualifications
     from areopage.trust.exam import ask_judges, qualifications_of
 
     held = asyncio.run(ask_judges(exam, ledger, Silent()))

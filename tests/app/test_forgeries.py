@@ -10,18 +10,18 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 
 from areopage.app.rebuild import rebuild_ledger
 from areopage.app.verify import verify_ledger
-from areopage.ledger.access import Audit
-from areopage.ledger.answer_tables import answer_judgments, judgments, releases, verdicts
-from areopage.ledger.answers import seal_links
-from areopage.ledger.chain import EVIDENCE, append_sealed, queued, seal
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Label, ReviewItem, SignedState, SignOff
-from areopage.ledger.rows import naive, values_of
-from areopage.ledger.run_people import SignOffs
-from areopage.ledger.schema import audit, review_items
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.people.run_people import SignOffs
 from areopage.ledger.store import Ledger, whole_judgments
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.answer_tables import answer_judgments, judgments, releases, verdicts
+from areopage.ledger.tables.chain import EVIDENCE, append_sealed, queued, seal
+from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
+from areopage.ledger.tables.rows import naive, values_of
+from areopage.ledger.tables.schema import audit, review_items
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.answers import seal_links
+from areopage.ledger.write.traces import Traces
 
 LONG_AGO = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
-from areopage.ledger.caches import Difference, Orphans
+from areopage.ledger.read.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command
@@ -107,7 +107,7 @@ def test_check_finds_each_corruption_and_a_rebuild_mends_it(ledger: Ledger) -> N
 KILLED = """
 import os, signal, sys
 from areopage.app.rebuild import rebuild_ledger
-from areopage.ledger import streams
+from areopage.ledger.read import streams
 from areopage.ledger.store import Ledger
 streams.PORTION = 3
 rebuild_ledger(Ledger.open(sys.argv[1]), lambda done: done > 4 and os.kill(os.getpid(), signal.SIGKILL))

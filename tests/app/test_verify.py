@@ -14,13 +14,13 @@ from areopage.app.rebuild import rebuild_ledger, store_readings
 from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.bench.results.run_view import view_run
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.chain import Head, seal
-from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger, whole_judgments
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.chain import Head, seal
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.traces import Traces
 from areopage.report.bench.files import write_run_files
 from areopage.report.gate.figures import gather
 from areopage.report.gate.page import gate_report

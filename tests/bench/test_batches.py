@@ -15,10 +15,10 @@ from areopage.bench.execution.batch_creation import BatchPace
 from areopage.bench.fleet.progress import progress_of
 from areopage.bench.planning.budget import spent_by
 from areopage.bench.spec import spec_of
-from areopage.ledger import budget_parts
-from areopage.ledger.fleet import Fleet
-from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
+from areopage.ledger.write import budget_parts
+from areopage.ledger.write.fleet import Fleet
+from areopage.ledger.write.sent_batches import SentBatches
 from servers.batch_kills import KILLS
 from servers.batch_runs import CALLS, CASES, PRICE, begin, run_of, suite_of, wait_for
 from servers.batch_server import BatchServer, Sent

@@ -9,11 +9,11 @@ from sqlalchemy import text
 
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.answers import Answers
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 from servers.command import Command
 from servers.fake_answers import true_answer
 from servers.fake_llm import FakeServer

@@ -15,7 +15,7 @@ from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import Place
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown, UserError
-from areopage.ledger.operations import Worker, Workers
+from areopage.ledger.write.operations import Worker, Workers
 from areopage.work import worker as worker_module
 from areopage.work.turn import Turn
 from areopage.work.worker import WorkerPool, opening

@@ -26,9 +26,9 @@ from areopage.bench.keys import AnswerCall
 from areopage.bench.planning.prepare import RunWishes, prepare_run
 from areopage.bench.spec import Target
 from areopage.cases.records import Case, Child, Turn
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.answers import Answers
 from areopage.models.port import Completion, Message
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite

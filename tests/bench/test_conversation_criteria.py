@@ -17,8 +17,8 @@ from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
 from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html

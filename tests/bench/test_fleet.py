@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 
 from areopage.bench.planning.budget import spent_by
 from areopage.bench.spec import spec_of
-from areopage.ledger.fleet import Fleet
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.fleet import Fleet
 from servers import PATIENCE
 from servers.command import Command, Ended
 from servers.databases import gone

@@ -9,7 +9,7 @@ from areopage.bench.fleet.shares import at_worker, shares_of, strangers, takes
 from areopage.bench.spec import RunSpec, Target, encode_spec
 from areopage.jury.judges import Judge
 from areopage.jury.panel import decoded_spec
-from areopage.ledger.records import Run
+from areopage.ledger.tables.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.suites.config_file import OwnEndpoint, SharedSections

@@ -8,7 +8,7 @@ from msgspec import structs
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes, prepare_run
-from areopage.ledger.spending import pace_of
+from areopage.ledger.read.spending import pace_of
 from areopage.ledger.store import Ledger
 from areopage.models.window import Gauge
 from areopage.suites.loader import load_suite

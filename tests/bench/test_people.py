@@ -12,12 +12,12 @@ from areopage.bench.results.people import Kind, answers_by_kind, draw, queue_ans
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.access import Audit
-from areopage.ledger.chain_check import check_chains
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import ADDRESSED, Judgment, Label
-from areopage.ledger.run_people import SignOffs
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.read.chain_check import check_chains
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import ADDRESSED, Judgment, Label
 from areopage.report.bench.review import signoff_texts
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import qualification_text

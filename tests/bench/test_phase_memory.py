@@ -16,8 +16,8 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import spec_of
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.answers import Link
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
+from areopage.ledger.write.answers import Link
 from servers.fake_llm import FakeServer
 from servers.new_ledger import ledger_at
 from servers.small_suite import CRITERIA, write_cases

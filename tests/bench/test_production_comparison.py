@@ -14,9 +14,9 @@ from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.bench.results.run_view import RunView
 from areopage.errors import UserError
 from areopage.jury.panel import ContextBudget
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Period
+from areopage.ledger.read.queries import Period
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.outcome import Scored
 from report.report_runs import case, criterion, judge, judgment, spec_of, view_of
 from servers.evaluated import submitted

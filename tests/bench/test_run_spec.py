@@ -15,7 +15,7 @@ from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
 from areopage.jury.plan import plan
 from areopage.jury.rescore import Variant, varied
-from areopage.ledger.records import Answer, Run
+from areopage.ledger.tables.records import Answer, Run
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
 

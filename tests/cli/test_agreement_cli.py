@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Label, ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Label, ReviewItem
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of

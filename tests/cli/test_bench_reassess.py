@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_cases

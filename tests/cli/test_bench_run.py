@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from areopage.ledger.answers import ReusedAnswers
+from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import each_answer
+from areopage.ledger.write.answers import ReusedAnswers
 from areopage.report.elements import report_locale, reused_text
 from servers.command import Command, passes_of, scores_of
 from servers.fake_answers import true_answer

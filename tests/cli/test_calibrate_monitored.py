@@ -12,9 +12,9 @@ from msgspec import structs
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel, encoded_spec
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Evaluation, Label, ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation, Label, ReviewItem
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import DEFAULT
 from servers.command import Command

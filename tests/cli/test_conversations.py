@@ -10,9 +10,9 @@ import pytest
 
 from areopage.bench.conversations.children import CHILD_SOURCE, words_of
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.erasure import erase
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import each_answer
 from areopage.text.withholding import MARKERS
 from servers.command import Command, ended, passes_of
 from servers.fake_answers import Call

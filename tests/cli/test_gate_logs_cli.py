@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from areopage.app.monitor import trace_job
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import ReviewItem
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import ReviewItem
+from areopage.ledger.write.traces import Traces
 from areopage.monitor.retention import erase_older
 from servers.command import Command
 from servers.configured import app_config

@@ -89,7 +89,7 @@ def test_a_status_says_how_many_answers_sampling_left_out(command: "Command", co
 
 
 def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Command", configured: Path) -> None:
-    from areopage.ledger.evaluations import Evaluations
+    from areopage.ledger.write.evaluations import Evaluations
     from servers.monitored import opened
 
     table = command.folder / "sources.csv"
@@ -119,7 +119,7 @@ ROW = {
 def test_rows_of_a_file_keep_what_the_api_takes_and_other_columns_are_named(
     command: "Command", configured: Path, kind: str
 ) -> None:
-    from areopage.ledger.answers import Answers
+    from areopage.ledger.write.answers import Answers
     from servers.monitored import opened
 
     table = command.folder / f"rows.{kind}"
@@ -170,7 +170,7 @@ def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: 
 
 
 def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Path, server: "FakeServer") -> None:
-    from areopage.ledger.evaluations import Evaluations
+    from areopage.ledger.write.evaluations import Evaluations
     from servers.monitored import opened, wait_until
 
     server.faults.status = 500
@@ -226,7 +226,7 @@ def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
 
 
 def test_a_new_level_is_accepted_by_name_and_note(command: "Command", configured: Path) -> None:
-    from areopage.ledger.alerts import Alerts
+    from areopage.ledger.write.alerts import Alerts
     from areopage.monitor.alerts.rules import new_alert
     from servers.monitored import opened
 
@@ -246,7 +246,7 @@ def test_a_new_level_is_accepted_by_name_and_note(command: "Command", configured
 def test_progress_is_one_line_with_all_that_matters() -> None:
     from areopage.cli.options import duration
     from areopage.cli.worker import progress_line
-    from areopage.ledger.queries import Backlog
+    from areopage.ledger.read.queries import Backlog
     from areopage.monitor.evaluate import Progress
 
     progress = Progress(

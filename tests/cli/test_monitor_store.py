@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from areopage.ledger.access import Audit
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Evaluation
+from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.submit import submission_of
 from servers.command import Command
 from servers.evaluated import submitted

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from servers.command import Command
 from servers.providers import ProviderServer, Quirks
 from servers.small_suite import CRITERIA, write_cases, write_suite

@@ -83,9 +83,9 @@ def test_a_model_or_a_collection_that_is_not_there_is_one_line(
 def test_the_storage_policy_holds_for_what_is_asked_here_too(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
 ) -> None:
-    from areopage.ledger.queries import TraceFilter
+    from areopage.ledger.read.queries import TraceFilter
     from areopage.ledger.store import Ledger
-    from areopage.ledger.traces import Traces
+    from areopage.ledger.write.traces import Traces
 
     with (here / "areopage.yml").open("a", encoding="utf-8") as stream:
         stream.write("storage: {text: none}\n")

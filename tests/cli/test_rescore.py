@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from areopage.app.rebuild import check_ledger
 from areopage.jury.rescore import Rescored, Variant, gated, monitored, rescore
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import EvaluationFilter, TraceFilter
+from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
 from servers.command import Command

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import ReviewItem
+from areopage.ledger.write.traces import Traces
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of

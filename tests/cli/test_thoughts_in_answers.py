@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.answers import Answers
-from areopage.ledger.erasure import erase
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.answers import Answers
 from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer

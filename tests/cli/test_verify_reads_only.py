@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.access import Audit
+from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
 from servers.command import Command
 from servers.fake_llm import FakeServer
@@ -59,7 +59,7 @@ def test_a_ledger_that_others_write_is_read_as_it_is_at_one_moment(command: Comm
 
 DIE = """
 import os, sys
-from areopage.ledger.access import Audit
+from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
 Audit(Ledger.open(sys.argv[1])).note("ann", "read", "m-1")
 os._exit(9)

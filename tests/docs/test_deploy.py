@@ -17,8 +17,8 @@ import msgspec
 import pytest
 
 from areopage.app.config import load_config
-from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.operations import Workers
 from servers import PATIENCE
 from servers.examples import command_of
 from servers.monitored import wait_until

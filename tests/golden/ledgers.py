@@ -11,10 +11,10 @@ from unittest import mock
 
 from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_creation import BatchPace
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Grounded, Label
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import each_answer
+from areopage.ledger.tables.records import Grounded, Label
 from server.seeded import seed
 from servers import gate_answers
 from servers.batch_runs import suite_of

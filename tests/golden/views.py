@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from starlette.testclient import TestClient
 
 import areopage
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from server.seeded import GATE, NOW, SUITE, WEAK_ID

@@ -18,7 +18,7 @@ from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.plan import plan
 from areopage.jury.results import evaluated, evaluated_again
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Refused, Scored
 from areopage.scoring.reduce import DEFAULT

@@ -16,7 +16,7 @@ from areopage.jury.model_judge import ModelJudge
 from areopage.jury.plan import plan
 from areopage.jury.reader import read_again, remarks_of
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed

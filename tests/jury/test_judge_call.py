@@ -15,7 +15,7 @@ from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall, 
 from areopage.jury.model_judge import MAX_SHOWN_BACK, ModelJudge
 from areopage.jury.plan import plan
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable

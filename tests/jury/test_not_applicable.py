@@ -17,8 +17,8 @@ from areopage.jury.reader import read_answer
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import is_final
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment, Verdict
-from areopage.ledger.storage import stored_judgment
+from areopage.ledger.tables.records import Judgment, Verdict
+from areopage.ledger.write.storage import stored_judgment
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import DEFAULT
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.reader import read_answer
-from areopage.ledger.records import Repair
+from areopage.ledger.tables.records import Repair
 from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 from servers import THOROUGH
 

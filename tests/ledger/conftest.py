@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.scoring.outcome import Scored
 from servers.evaluated import submitted
 from servers.new_ledger import new_ledger_file

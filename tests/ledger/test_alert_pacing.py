@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 
 MOMENT = datetime(2026, 3, 4, 14, 20, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)

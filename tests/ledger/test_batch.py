@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 
 from areopage.errors import ServerDown, StorageError
-from areopage.ledger.batch import Batch
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
+from areopage.ledger.write.batch import Batch
 from servers import PATIENCE
 
 Make = Callable[..., Judgment]

@@ -10,19 +10,19 @@ from msgspec.structs import replace
 from sqlalchemy import select
 
 from areopage.cases.records import Case
-from areopage.ledger import erasure
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.answer_tables import answers
-from areopage.ledger.answers import Answers, Link
-from areopage.ledger.days import Days
-from areopage.ledger.erasure import ERASED, compact, erase, erase_before, wipe
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Backlog, Filters, Period, Scope
-from areopage.ledger.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
+from areopage.ledger.people import erasure
+from areopage.ledger.people.erasure import ERASED, compact, erase, erase_before, wipe
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Backlog, Filters, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answers
+from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert
 from areopage.scoring.outcome import Scored
 from servers.evaluated import evaluate
 from servers.searched import files_with, tables_with

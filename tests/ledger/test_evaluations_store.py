@@ -17,16 +17,16 @@ from sqlalchemy import delete, select, update
 
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
-from areopage.ledger.answers import Answers
-from areopage.ledger.days import Days, rebuild_days
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import DayTotals, Filters, Period, Scope
-from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
-from areopage.ledger.schema import days, score_days
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.days import Days, rebuild_days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import DayTotals, Filters, Period, Scope
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
+from areopage.ledger.tables.schema import days, score_days
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.traces import Traces
 from areopage.scoring.outcome import TimedOut
 from servers.evaluated import evaluate, judged, submitted
 from servers.made_traces import delivered_trace, held_trace, trace_id

@@ -13,11 +13,11 @@ from msgspec import structs
 from sqlalchemy import text
 
 from areopage.cases.records import Document
-from areopage.ledger.erasure import erase
-from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release, Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Release, Trace
+from areopage.ledger.write.traces import Traces
 from servers.forked import Forked
 from servers.made_traces import NOW, grounding_label, held_trace, trace_id
 
@@ -31,8 +31,8 @@ WHERE id NOT IN (SELECT answer_id FROM releases) AND review_items.state = 'open'
 
 SETTLE_FOREVER = """
 import sys
-from areopage.ledger.traces import Traces
-from areopage.ledger.trace_records import Release
+from areopage.ledger.write.traces import Traces
+from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.store import Ledger
 store = Traces(Ledger.open(sys.argv[1]))
 for group in range(40):

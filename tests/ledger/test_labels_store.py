@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from areopage.ledger.answers import Answers, Link
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING, Judgment, Label, ReviewItem, Run, Verdict
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDING, Judgment, Label, ReviewItem, Run, Verdict
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.traces import Traces
 from areopage.scoring.outcome import Outcome, Scored, TimedOut
 from server.samples import SAMPLES
 from servers.evaluated import submitted

@@ -17,11 +17,19 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.connection import MIGRATIONS, open_engine, set_sqlite_pragmas, shown, storage_errors, strangers, url_of
-from areopage.ledger.records import Judgment
-from areopage.ledger.schema import REVISION, metadata
-from areopage.ledger.search import SEARCH_TABLE
+from areopage.ledger.read.search import SEARCH_TABLE
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.connection import (
+    MIGRATIONS,
+    open_engine,
+    set_sqlite_pragmas,
+    shown,
+    storage_errors,
+    strangers,
+    url_of,
+)
+from areopage.ledger.tables.records import Judgment
+from areopage.ledger.tables.schema import REVISION, metadata
 
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]

@@ -13,7 +13,7 @@ from servers.forked import Forked
 PRELUDE = """
 import sys
 from datetime import UTC, datetime
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.ledger.tables.records import Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 
@@ -59,7 +59,7 @@ WRITER_FOREVER = (
     PRELUDE
     + """
 import asyncio
-from areopage.ledger.batch import Batch
+from areopage.ledger.write.batch import Batch
 
 async def main():
     number = 0

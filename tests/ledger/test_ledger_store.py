@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Turn
 from areopage.errors import StorageError, UnknownRun
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import Answer, AnswerState, Judgment, Run, Verdict
-from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, AnswerState, Judgment, Run, Verdict
+from areopage.ledger.tables.rows import KEYS_PER_QUERY
+from areopage.ledger.write.answers import Answers
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 Make = Callable[..., Judgment]

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from areopage.ledger.days import Days
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import CriterionResult, Evaluation, Grade, is_golden
-from areopage.ledger.search import LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
+from areopage.ledger.read.search import LONGEST_WORD, MOST_CHARACTERS, index_words, period_words, words_of
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation, Grade, is_golden
+from areopage.ledger.write.evaluations import Evaluations
 from servers.evaluated import evaluate, submitted
 
 START = datetime(2026, 1, 30, 12, tzinfo=UTC)

@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime
 import pytest
 from sqlalchemy import select, text
 
-from areopage.ledger.answer_tables import answer_judgments, evaluation_scores, evaluations
-from areopage.ledger.days import Days
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import Answer
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answer_judgments, evaluation_scores, evaluations
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.evaluations import Evaluations
 from servers import PATIENCE
 from servers.forked import Forked
 
@@ -24,8 +24,8 @@ PRELUDE = """
 import random, sys
 from datetime import UTC, datetime, timedelta
 from areopage.cases.records import Case
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Verdict
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.tables.records import Answer, CriterionResult, Evaluation, Judgment, Verdict
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 

@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import text
 
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
+from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from areopage.errors import StorageError
-from areopage.ledger.outage import LONGEST_PAUSE, LedgerOutage
+from areopage.ledger.write.outage import LONGEST_PAUSE, LedgerOutage
 
 GONE = StorageError("postgresql://db/areopage: connection refused")
 

@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import event, select
 
 from areopage.cases.records import Document
-from areopage.ledger.answer_tables import decisions
-from areopage.ledger.answers import text_key
-from areopage.ledger.erasure import erase
-from areopage.ledger.labels import Labels, Remembered
-from areopage.ledger.records import Grounded
-from areopage.ledger.schema import labels
-from areopage.ledger.storage import stored_trace
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import Labels, Remembered
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.answer_tables import decisions
+from areopage.ledger.tables.records import Grounded
+from areopage.ledger.tables.schema import labels
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import text_key
+from areopage.ledger.write.storage import stored_trace
+from areopage.ledger.write.traces import Traces
 from servers.made_traces import delivered_trace, grounding_label, trace_id
 
 TWO = (Document(id="a", title="T", text="Le délai  est de dix jours."), Document(id="b", text="Un autre texte."))

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from pathlib import Path
 
-from areopage.ledger.queries import Period, Scope
-from areopage.ledger.reviewed import newest_panel
+from areopage.ledger.people.reviewed import newest_panel
+from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from servers.quality import MOMENT, quality_score, store_scores
 

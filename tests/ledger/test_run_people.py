@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from areopage.ledger.chain_check import check_chains
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Label, ReviewItem, SignedState, SignOff
-from areopage.ledger.run_people import SignOffs, digest_of_signoff, people_of
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.people.run_people import SignOffs, digest_of_signoff, people_of
+from areopage.ledger.read.chain_check import check_chains
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 STATE = SignedState(fingerprint="f", results="r", labels="l", counted=3, release="FAIL", heads=("1-2-abc",))

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import text
 
 from areopage.errors import StorageError
-from areopage.ledger.answers import Answers, Link
-from areopage.ledger.records import Answer, Judgment, Run
-from areopage.ledger.run_writer import AT_ONCE, WITHIN, RunWriter
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Judgment, Run
+from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.run_writer import AT_ONCE, WITHIN, RunWriter
 from servers import PATIENCE
 from servers.new_ledger import new_ledger_file
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document, Turn
-from areopage.ledger.records import Answer, Judgment, Verdict
-from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
+from areopage.ledger.tables.records import Answer, Judgment, Verdict
+from areopage.ledger.write.storage import stored_answer, stored_judgment, stored_text
 from areopage.scoring.outcome import Scored, Unparsed
 
 TEXT = "M. Jean Dupont écrit de jean@exemple.fr : article L. 123-4, 1 000,50 €."

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import structs
 
-from areopage.ledger.answers import text_key
-from areopage.ledger.storage import reduced_trace, stored_trace
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import text_key
+from areopage.ledger.write.storage import reduced_trace, stored_trace
 from areopage.text.storing import Policy
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
 

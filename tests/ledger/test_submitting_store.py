@@ -12,14 +12,14 @@ from sqlalchemy import event
 
 from areopage.cases.records import Case, Child, Document, Turn
 from areopage.errors import StorageError
-from areopage.ledger.answers import Answers
-from areopage.ledger.days import Days
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Backlog, Period, Scope
-from areopage.ledger.records import Answer, Evaluation
-from areopage.ledger.rows import KEYS_PER_QUERY
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.queries import Backlog, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Evaluation
+from areopage.ledger.tables.rows import KEYS_PER_QUERY
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 from servers.evaluated import submitted
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

@@ -8,14 +8,14 @@ import pytest
 from msgspec import structs
 from sqlalchemy import select, text
 
-from areopage.ledger.days import rebuild_days
-from areopage.ledger.erasure import erase
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.schema import days
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.days import rebuild_days
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.read.trace_counts import is_of_days
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_counts import is_of_days
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.schema import days
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 
 from .test_traces_store import EVERY, METRICS, NOW, decided, trace
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import text
 
-from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.records import Evaluation, Judgment, Run, Verdict
+from areopage.ledger.people.erasure import erase, erase_before
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Evaluation, Judgment, Run, Verdict
+from areopage.ledger.write.traces import Traces
 from areopage.scoring.outcome import Scored
 from servers.evaluated import evaluate
 from servers.made_traces import NOW, delivered_trace, held_trace, trace_id

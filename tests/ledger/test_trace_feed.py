@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.storage import reduced_trace
+from areopage.ledger.people.erasure import erase, erase_before
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import TraceFeed, Traces, insert_traces
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.storage import reduced_trace
+from areopage.ledger.write.traces import TraceFeed, Traces, insert_traces
 from servers import PATIENCE
 from servers.made_traces import NOW, delivered_trace, held_trace, trace_id
 

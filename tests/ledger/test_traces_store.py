@@ -11,13 +11,13 @@ from msgspec import structs
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.labels import Labels, ReviewQueue, agreed
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.people.labels import Labels, ReviewQueue, agreed
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release, Trace
-from areopage.ledger.traces import PORTION, Traces
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.tables.trace_records import Release, Trace
+from areopage.ledger.write.traces import PORTION, Traces
 from servers.made_traces import made_trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import StorageError
-from areopage.ledger import transactions
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables import transactions
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.evaluations import Evaluations
 from servers import PATIENCE
 from servers.evaluated import submitted
 

@@ -13,13 +13,13 @@ from sqlalchemy import insert, text, update
 from areopage.cases.records import Case
 from areopage.digest import digest_of
 from areopage.errors import StorageError
-from areopage.ledger import verdict_columns
-from areopage.ledger.answer_tables import answer_judgments, run_cases, verdicts
-from areopage.ledger.answers import Answers, insert_answers
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
-from areopage.ledger.rows import is_whole
+from areopage.ledger.read import verdict_columns
+from areopage.ledger.read.verdict_columns import NUMBERS, VerdictColumns, linked_keys, read_verdicts
 from areopage.ledger.store import Ledger
-from areopage.ledger.verdict_columns import NUMBERS, VerdictColumns, linked_keys, read_verdicts
+from areopage.ledger.tables.answer_tables import answer_judgments, run_cases, verdicts
+from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.tables.rows import is_whole
+from areopage.ledger.write.answers import Answers, insert_answers
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed, outcome_name
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

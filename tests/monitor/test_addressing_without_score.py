@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from areopage.app.monitor import open_judge
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.records import Answer
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from servers.configured import monitor_config
 from servers.evaluated import submitted

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import Alert
-from areopage.ledger.records import CriterionResult, Evaluation
+from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.falls import accept_level
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection

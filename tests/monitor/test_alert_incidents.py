@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.operations import Alert
-from areopage.ledger.records import CriterionResult, Evaluation, HookCount
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation, HookCount
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.hook_counts import HookCounts
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection

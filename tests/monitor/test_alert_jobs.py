@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import Alert
-from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
@@ -293,7 +293,7 @@ def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> No
 
 
 def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
-    from areopage.ledger.erasure import erase
+    from areopage.ledger.people.erasure import erase
 
     alerting, post = alerting_of(ledger), Post()
     store_scores(ledger, [quality_score(3.0)])
@@ -305,7 +305,7 @@ def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
 
 
 def test_an_alert_of_an_erased_answer_is_closed(ledger: Ledger) -> None:
-    from areopage.ledger.erasure import erase
+    from areopage.ledger.people.erasure import erase
 
     alerting = alerting_of(ledger)
     store_scores(ledger, [quality_score(3.0), quality_score(3.0, id="stays")])

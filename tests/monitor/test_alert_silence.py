@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from areopage.ledger.alerts import Alerts
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.submit import Intake, submission_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.ledger.records import CriterionResult
+from areopage.ledger.tables.records import CriterionResult
 from areopage.monitor.alerts.rules import answer_alert, gathered, is_late, paced
 from areopage.monitor.alerts.texts import alert_locale, plain
 from areopage.monitor.config import AlertsSection

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.ledger.queries import Backlog, JudgeDays
-from areopage.ledger.records import Evaluation
+from areopage.ledger.read.queries import Backlog, JudgeDays
+from areopage.ledger.tables.records import Evaluation
 from areopage.monitor.alerts.rules import (
     Finding,
     failing_of,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.records import Answer
+from areopage.ledger.tables.records import Answer
 from areopage.monitor.asgi_hook import QualityHook
 from areopage.monitor.hook import monitored
 from areopage.monitor.hook_counts import read_losses

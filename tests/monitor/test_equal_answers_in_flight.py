@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from areopage.app.monitor import open_judge
 from areopage.app.verify import verify_ledger
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from servers import PATIENCE
 from servers.configured import monitor_config

@@ -13,16 +13,16 @@ from sqlalchemy import text
 
 from areopage.cases.loader import load_dataset
 from areopage.errors import StorageError
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.answers import Answers
-from areopage.ledger.caches import equal_differences
-from areopage.ledger.days import Days, rebuild_days
-from areopage.ledger.equal_answers import rebuild_equals
-from areopage.ledger.erasure import ERASED, erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.people.erasure import ERASED, erase
+from areopage.ledger.read.caches import equal_differences
+from areopage.ledger.read.days import Days, rebuild_days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.equal_answers import rebuild_equals
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.figures import measure

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from areopage.errors import ConfigError, DatasetError
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import GoldenRun, GoldenRuns
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import GoldenRun, GoldenRuns
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import ProgressCounter
 from areopage.monitor.golden import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.records import Answer
+from areopage.ledger.tables.records import Answer
 from areopage.monitor.asgi_hook import QualityHook, Receive, Send, find
 from areopage.monitor.exchange import Exchange
 from areopage.monitor.hook import monitored

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.queries import Scope, last_days
+from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.figures import measure
 from areopage.monitor.hook import monitored as hooked
 from areopage.monitor.hook_carrier import HookCarrier

@@ -9,9 +9,9 @@ import pytest
 from msgspec import structs
 
 from areopage.criteria.records import Scale
-from areopage.ledger.queries import Period, Scope
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
+from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
 from areopage.monitor.submit import Intake, submission_of
 from areopage.suites.loader import load_suite

@@ -16,7 +16,7 @@ from areopage.jury.judges import JudgeStatus
 from areopage.jury.panel import ContextBudget, checked_panel, panel_of
 from areopage.jury.results import Evaluated
 from areopage.jury.results import evaluated as evaluated_again
-from areopage.ledger.records import Run
+from areopage.ledger.tables.records import Run
 from areopage.monitor.answer_case import case_of
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Scored, Unparsed
@@ -247,7 +247,7 @@ def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluated
 
 def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
     from areopage.jury.judges import Judge
-    from areopage.ledger.qualifications import standing_text, standings
+    from areopage.ledger.people.qualifications import standing_text, standings
     from areopage.models.reference import ModelReference
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))

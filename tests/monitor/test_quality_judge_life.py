@@ -19,7 +19,7 @@ from areopage.cases.records import Case
 from areopage.errors import DatasetError, StorageError
 from areopage.jury.results import Evaluated
 from areopage.jury.session import LedgerJudgments, NoJudgments
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.traffic import Traffic
 from areopage.monitor.answer_case import case_of
 from areopage.monitor.quality_judge import QualityJudge

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger import erasure
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.people import erasure
+from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.retention import erase_older, retention_job
 from areopage.work.handlers import ScheduledJob

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.ledger.records import Answer
+from areopage.ledger.tables.records import Answer
 from areopage.monitor.spool import Spool
 from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import submission_of

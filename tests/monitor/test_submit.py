@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, SubmissionError
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
 from servers import PATIENCE
 from servers.forked import Forked

@@ -13,8 +13,8 @@ from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import fill_settings
 from areopage.criteria.records import Scale
 from areopage.errors import ConfigError
-from areopage.ledger.alerts import Alerts
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
 from areopage.monitor.alerts.jobs import alert_jobs, check_windows, due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection, Thresholds, check_thresholds, on_scale, thresholds_of
 from areopage.monitor.golden import open_golden

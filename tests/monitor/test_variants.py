@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from areopage.ledger.queries import Period
-from areopage.ledger.records import Evaluation
+from areopage.ledger.read.queries import Period
+from areopage.ledger.tables.records import Evaluation
 from areopage.monitor.variants import VariantComparison, VariantTest, compare_variants
 from servers.command import Command
 from servers.quality_ledger import SCALE, TODAY, answered, filled

@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import text
 
 from areopage.errors import ConfigError, ModelMissing, StorageError
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import Workers
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Workers
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, submission_of

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Workers
 from areopage.monitor.spool import Spool
 from servers import PATIENCE
 

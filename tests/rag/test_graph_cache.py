@@ -12,12 +12,12 @@ import pytest
 
 from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.erasure import erase
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Grounded
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Grounded
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.answering.answer_cache import AnswerCache, CachedAnswer, CacheKeys
 from areopage.rag.records import ChatPrompt
 from areopage.review.label import Given, review_answer

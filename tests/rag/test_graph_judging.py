@@ -14,9 +14,9 @@ from areopage.cases.records import Document
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.erasure import erase
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
 from areopage.rag.answering.judging import (
     LANGUAGES,
     MAX_TOKENS,
@@ -72,7 +72,7 @@ def kept(folder: Path) -> int:
     """How many judgments the ledger holds with what the judge said."""
     from sqlalchemy import func, select
 
-    from areopage.ledger.answer_tables import judgments
+    from areopage.ledger.tables.answer_tables import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())

@@ -20,10 +20,10 @@ from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, TooManyAnswers, UnknownCollection
 from areopage.gate.records import AskedJudge, Decision, GateVerdict
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.log_lines import MetricsLine
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService

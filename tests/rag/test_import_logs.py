@@ -14,11 +14,11 @@ from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
-from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.people.labels import ReviewQueue
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs import Imported, import_logs
 from areopage.rag.old_logs import differences, figures_of, kind_of, metrics_line, moment_of

@@ -19,12 +19,12 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.errors import StorageError
-from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.storage import reduced_trace
+from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release, Trace
-from areopage.ledger.traces import TraceFeed, Traces
+from areopage.ledger.tables.trace_records import Release, Trace
+from areopage.ledger.write.storage import reduced_trace
+from areopage.ledger.write.traces import TraceFeed, Traces
 from areopage.rag import trace_export
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs import import_logs

@@ -15,8 +15,8 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.plan import plan
 from areopage.jury.rescore import Variant
-from areopage.ledger.answers import Answers, CaseAnswer
-from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.write.answers import Answers, CaseAnswer
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.exams.records import ExamState

@@ -15,8 +15,8 @@ from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import Target
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.bench.history import history_lines
 from areopage.report.bench.page import ON_PAPER, bench_report

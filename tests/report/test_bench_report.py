@@ -12,7 +12,7 @@ from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall, Price
 from areopage.jury.rescore import Variant
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.models.reference import ModelReference
 from areopage.report.bench.page import bench_report

@@ -10,7 +10,7 @@ import pytest
 
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.cases import cases_page
 from areopage.report.bench.files import write_run_files
 from areopage.report.bench.page import bench_report

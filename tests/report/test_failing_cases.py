@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids
 from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html

@@ -11,12 +11,12 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from areopage.ledger.erasure import erase
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Label
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.rag.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.report.elements import report_locale

@@ -11,7 +11,7 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Document
 from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.huggingface import write_huggingface
 from areopage.scoring.outcome import Scored, Unparsed
 

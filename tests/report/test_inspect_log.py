@@ -8,7 +8,7 @@ import pytest
 
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.inspect_log import FINAL, sample_id, write_inspect_log
 from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored, Unparsed

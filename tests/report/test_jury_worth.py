@@ -10,9 +10,9 @@ import pytest
 from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Judgment, Label
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Label
 from areopage.report.bench.page import bench_report
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text

@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from areopage.app.monitor import report_job, write_scheduled_reports
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import last_days
-from areopage.ledger.records import Evaluation, JudgeUse
+from areopage.ledger.read.queries import last_days
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation, JudgeUse
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
@@ -263,7 +263,7 @@ def body_words(markdown: str) -> str:
     ],
 )
 def test_a_period_says_no_month_or_year_twice(first: Any, last: Any, french: str, english: str) -> None:
-    from areopage.ledger.queries import Period
+    from areopage.ledger.read.queries import Period
 
     period = Period(start=date(*first), end=date(*last))
     assert spaced(locale_for("fr").period(period.start, period.end - timedelta(days=1))) == french

@@ -11,9 +11,9 @@ from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
-from areopage.ledger.labels import SAMPLE, Labels
-from areopage.ledger.records import Judgment, Label
+from areopage.ledger.people.labels import SAMPLE, Labels
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Label
 from areopage.report.bench.page import bench_report
 from areopage.report.render import render
 from areopage.report.results.people import people_result, run_reviewed

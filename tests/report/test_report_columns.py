@@ -9,7 +9,7 @@ import pytest
 
 from areopage.bench.results.worth import judge_scores, judge_table
 from areopage.jury.judges import PlannedCall
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.results.calibrated import judged_run
 from areopage.report.trust.records import FEW
 from areopage.report.trust.run import run_trust

@@ -13,7 +13,7 @@ from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.report.bench.files import write_results
 from areopage.report.results.records import SCHEMA_NAME, Results

@@ -16,7 +16,7 @@ from areopage.jury.plan import plan
 from areopage.jury.replay_judge import open_judge
 from areopage.jury.rescore import Variant
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings

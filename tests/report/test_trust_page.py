@@ -17,11 +17,11 @@ from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.labels import Labels
-from areopage.ledger.qualifications import Qualification, Qualifications
-from areopage.ledger.records import Judgment, Label
+from areopage.ledger.people.calibrations import Calibrations
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.people.qualifications import Qualification, Qualifications
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Label
 from areopage.locales import LANGUAGES
 from areopage.report.bench.files import write_run_files
 from areopage.report.elements import report_locale

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from sqlalchemy import text
 
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING, CriterionResult, ReviewItem, Run
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDING, CriterionResult, ReviewItem, Run
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.traces import Traces
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, review_answer
 from areopage.review.rubric import Rubric, rubric_of

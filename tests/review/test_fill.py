@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.operations import Alert
+from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.review.fill import FillSettings, fill_queue, shuffled
 from server.samples import SAMPLES
 from servers.judged_answers import NOW, judged

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.erasure import erase
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Label
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.traces import Traces
 from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
 from areopage.review.labelled_answers import Selection, dataset
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id

@@ -6,8 +6,8 @@ import openpyxl
 import pytest
 
 from areopage.errors import DatasetError
-from areopage.ledger.access import Audit
-from areopage.ledger.labels import Labels
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.review.import_ratings import import_ratings
 from areopage.review.rubric import Rubric

@@ -3,10 +3,10 @@
 import pytest
 
 from areopage.errors import CriteriaError, UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Label
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Label
 from areopage.review.label import Given, review_answer
 from areopage.review.rubric import Rubric
 from servers.judged_answers import NOW

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from areopage.errors import UserError
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Label, ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Label, ReviewItem
 from areopage.review.agreement import ledger_agreement, ledger_worth
 from areopage.review.rubric import Rubric
 from servers.judged_answers import NOW

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Scope
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Scope
 from areopage.ledger.store import Ledger
 from areopage.review.fill import FillSettings, day_of, weak
 from servers.quality_ledger import TODAY, answered, filled

@@ -10,9 +10,9 @@ from msgspec import structs
 from areopage.cases.records import Case, Document
 from areopage.errors import UnknownCollection
 from areopage.gate.records import Decision
-from areopage.ledger.records import Answer
-from areopage.ledger.trace_records import Mode, Trace, decided_trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.tables.trace_records import Mode, Trace, decided_trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
 from areopage.server.context import Pipeline, ServerContext

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
-from areopage.ledger.access import ApiKeys
-from areopage.ledger.operations import Role
+from areopage.ledger.people.access import ApiKeys
+from areopage.ledger.write.operations import Role
 from areopage.server.context import ServerContext
 from areopage.server.serve import Process, listener_at
 from servers import PATIENCE

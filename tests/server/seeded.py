@@ -7,12 +7,12 @@ from typing import Any
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
-from areopage.ledger.records import Answer, Label, ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Label, ReviewItem
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.monitor.submit import Intake
 from areopage.server.context import ServerContext
 from servers.configured import app_config

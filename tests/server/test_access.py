@@ -16,9 +16,9 @@ import pytest
 from sqlalchemy import select, update
 
 from areopage.errors import UserError
-from areopage.ledger.access import SESSION_LIFE, ApiKeys, Audit, Sessions
-from areopage.ledger.labels import Labels
-from areopage.ledger.schema import metadata, sessions
+from areopage.ledger.people.access import SESSION_LIFE, ApiKeys, Audit, Sessions
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.tables.schema import metadata, sessions
 from areopage.server import access as remembered
 from areopage.server.guards import Addresses
 

@@ -14,10 +14,10 @@ from msgspec import structs
 from starlette.testclient import TestClient
 
 from areopage.errors import StorageError
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext
 

@@ -10,11 +10,11 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError, TooManyAnswers
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.erasure import erase
-from areopage.ledger.operations import Role
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.operations import Role
+from areopage.ledger.write.traces import Traces
 from areopage.server.api import chat
 from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from areopage.bench.spec import RunSpec, Target, spec_of
-from areopage.ledger.access import ApiKeys
+from areopage.ledger.people.access import ApiKeys
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored
@@ -143,7 +143,7 @@ def test_the_styles_of_reports_hold_within_a_report_alone(client: TestClient) ->
 
 
 def test_reading_texts_of_two_runs_is_noted(client: TestClient, context: ServerContext) -> None:
-    from areopage.ledger.access import Audit
+    from areopage.ledger.people.access import Audit
 
     client.get("/compare?a=run-old&b=run-new")
     assert any("the comparison of the runs run-old and run-new" in one.detail for one in Audit(context.ledger).list())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from areopage.ledger.access import ApiKeys
+from areopage.ledger.people.access import ApiKeys
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 

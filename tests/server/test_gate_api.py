@@ -17,13 +17,13 @@ from areopage.app.gate_exam import gate_exams
 from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
 from areopage.gate.decide import Gate
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.answer_tables import judgments
-from areopage.ledger.labels import Labels
-from areopage.ledger.operations import Role
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.tables.answer_tables import judgments
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.operations import Role
+from areopage.ledger.write.traces import Traces
 from areopage.rag.answering.judge_gold import read_judge_gold
 from areopage.rag.answering.judging import CRITERION, open_sentence_judge
 from areopage.server.app import create_app
@@ -155,7 +155,7 @@ def test_a_ledger_that_cannot_be_written_stops_only_what_must_be_on_the_disk(
         raise StorageError("disk full")
 
     monkeypatch.setattr(Traces, "append", full)
-    monkeypatch.setattr("areopage.ledger.batch.Batch.close.__defaults__", (0.05,))
+    monkeypatch.setattr("areopage.ledger.write.batch.Batch.close.__defaults__", (0.05,))
     with client:
         assert client.post("/v1/gate/check", json=CHECK).json()["stored"] == "soon"
         refused = client.post("/v1/gate/check", json=WRONG)

@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.erasure import erase
-from areopage.ledger.labels import Labels
-from areopage.ledger.trace_records import Release
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext

@@ -12,8 +12,8 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from areopage.cases.records import Case
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation
+from areopage.ledger.tables.records import Answer, Evaluation
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from servers.evaluated import evaluate, judged

@@ -12,7 +12,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from areopage.errors import StorageError
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.errors import POLICY

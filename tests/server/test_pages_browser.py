@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 

@@ -15,12 +15,12 @@ from msgspec import structs
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Verdict
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Verdict
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.rules import new_alert
 from areopage.monitor.hook_carrier import HookCarrier
 from areopage.monitor.spool import Spool

@@ -13,10 +13,10 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from areopage.ledger.access import SCORES, ApiKeys, Audit
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.operations import Role
-from areopage.ledger.records import Label, ReviewItem
+from areopage.ledger.people.access import SCORES, ApiKeys, Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.tables.records import Label, ReviewItem
+from areopage.ledger.write.operations import Role
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.pages.review import SHOWN

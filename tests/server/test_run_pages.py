@@ -19,14 +19,14 @@ from areopage.bench.spec import spec_of as run_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.jury.plan import plan
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.answers import Answers, CaseAnswer, Link
-from areopage.ledger.caches import Difference
-from areopage.ledger.fleet import Fleet, FleetNote, FleetState
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.operations import Role
-from areopage.ledger.records import ReviewItem, Run
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.caches import Difference
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import ReviewItem, Run
+from areopage.ledger.write.answers import Answers, CaseAnswer, Link
+from areopage.ledger.write.fleet import Fleet, FleetNote, FleetState
+from areopage.ledger.write.operations import Role
 from areopage.scoring.outcome import Scored
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext

@@ -10,15 +10,15 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from areopage.cases.records import Case
-from areopage.ledger.access import ApiKeys
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.operations import Alert, Role
-from areopage.ledger.records import Answer, Label, ReviewItem
+from areopage.ledger.people.access import ApiKeys
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer, Label, ReviewItem
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert, Role
+from areopage.ledger.write.traces import Traces
 from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext
 from servers import gate_answers

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from servers import PATIENCE
 from servers.command import Command, Ended, ended
 from servers.forked import Forked

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from areopage.ledger.access import ApiKeys
-from areopage.ledger.answers import Answers, id_within
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import Role
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.access import ApiKeys
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.write.answers import Answers, id_within
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Role
+from areopage.ledger.write.traces import Traces
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from servers.made_traces import delivered_trace

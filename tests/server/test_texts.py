@@ -16,13 +16,13 @@ from areopage.app.monitor import write_scheduled_reports
 from areopage.cases.records import Case
 from areopage.cli.main import LazyGroup
 from areopage.cli.main import app as command_tree
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import Answer, Label, ReviewItem
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer, Label, ReviewItem
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.traces import Traces
 from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting, send_due
 from areopage.review.label import Given, Settlement, review_answer

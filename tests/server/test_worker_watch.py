@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.access import ApiKeys
+from areopage.ledger.people.access import ApiKeys
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.worker import MonitorWorker
 from areopage.server.serve import Process, listener_at

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from areopage.ledger.records import Answer
+from areopage.ledger.tables.records import Answer
 from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send
 from areopage.monitor.spool import Spool
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from areopage.cases.records import Case
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Evaluation, JudgeUse, Judgment, Verdict
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

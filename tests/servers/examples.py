@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from areopage.cli.main import DefaultGroup, app
-from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from servers.command import Command
 from servers.forked import Forked
 from servers.monitored import wait_until

@@ -11,11 +11,11 @@ import msgspec
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from servers.made_traces import made_trace
 from servers.new_ledger import ledger_at
 

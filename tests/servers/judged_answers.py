@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from areopage.cases.records import Case, Document
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.suites.loader import load_suite

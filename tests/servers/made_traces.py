@@ -7,8 +7,8 @@ import msgspec
 
 from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Grounded, Label
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Grounded, Label
+from areopage.ledger.tables.trace_records import Trace
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 RIGHT = "Le délai est de 10 jours."

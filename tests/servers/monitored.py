@@ -14,9 +14,9 @@ from sqlalchemy import text
 
 import areopage
 from areopage.app.monitor import open_judge
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of

@@ -44,7 +44,7 @@ def copied_ledgers() -> Iterator[None]:
         with suppress(OSError), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
 
-    with mock.patch("areopage.ledger.connection.make_private_file", make):
+    with mock.patch("areopage.ledger.tables.connection.make_private_file", make):
         yield
 
 

@@ -8,9 +8,9 @@ import msgspec
 
 from areopage.bench.spec import RunSpec
 from areopage.jury.panel import Panel, panel_run
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.counts import grade_of
 from servers.evaluated import submitted
 

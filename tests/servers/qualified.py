@@ -9,7 +9,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
-from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
+from areopage.ledger.people.qualifications import Qualification, Qualifications, standing_key
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from areopage.ledger.records import CriterionResult, Evaluation, Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation, Run
 from servers.evaluated import evaluate
 
 MOMENT = datetime(2026, 3, 4, 14, 20, tzinfo=UTC)

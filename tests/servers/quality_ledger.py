@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.ledger.qualifications import UNFIT
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
+from areopage.ledger.people.qualifications import UNFIT
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.scoring.counts import grade_of
 from servers.evaluated import evaluate, judged_by
 from servers.new_ledger import ledger_file

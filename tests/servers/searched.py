@@ -4,9 +4,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from areopage.ledger.schema import metadata
-from areopage.ledger.search import SEARCH_TABLE
+from areopage.ledger.read.search import SEARCH_TABLE
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.schema import metadata
 
 
 def files_with(ledger: Ledger, word: str) -> list[str]:

@@ -16,14 +16,14 @@ from areopage.app.monitor import open_judge
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.gate.records import SentenceCheck
-from areopage.ledger.erasure import erase
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels
-from areopage.ledger.operations import GoldenRuns
-from areopage.ledger.records import Label
-from areopage.ledger.schema import metadata
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Label
+from areopage.ledger.tables.schema import metadata
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import GoldenRuns
+from areopage.ledger.write.traces import Traces
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from areopage.monitor.golden import open_golden, run_round
 from areopage.monitor.golden_rounds import finish_round

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.caches import orphans
+from areopage.ledger.read.caches import orphans
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.suites.loader import load_suite

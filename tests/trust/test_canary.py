@@ -12,11 +12,11 @@ from msgspec import structs
 from areopage.bench.execution.context import Silent
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.jury.panel import panel_run
-from areopage.ledger.canaries import CanaryRounds
-from areopage.ledger.panel_standings import panel_standings
-from areopage.ledger.qualifications import JudgeStanding, Qualifications, require_qualified, standing_text
-from areopage.ledger.records import Judgment
+from areopage.ledger.people.canaries import CanaryRounds
+from areopage.ledger.people.panel_standings import panel_standings
+from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, require_qualified, standing_text
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.suites.loader import Suite, load_suite
 from areopage.trust.canary import (
     Canary,

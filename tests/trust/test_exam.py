@@ -14,10 +14,10 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
 from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.jury.judges import Judge
-from areopage.ledger.caches import orphans
-from areopage.ledger.qualifications import Qualifications, standing_key, standing_text
-from areopage.ledger.records import Judgment
+from areopage.ledger.people.qualifications import Qualifications, standing_key, standing_text
+from areopage.ledger.read.caches import orphans
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import exam_text

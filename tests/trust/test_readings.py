@@ -11,7 +11,7 @@ from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.plan import plan
 from areopage.jury.reader import material_of, read_answer
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed
 from areopage.trust.readings import outcome_without

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from areopage.errors import StorageError
-from areopage.ledger.operations import Worker, Workers
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.operations import Worker, Workers
 from areopage.work.workers import Presence, WorkerId, executor_of, leader_of, live_executors
 
 NOW = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)

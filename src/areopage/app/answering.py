@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from areopage.app.config import AppConfig, find_config
 from areopage.gate.decide import Gate
-from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.storage import stored_trace
 from areopage.rag.answering.checking import Checker
 from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
 from areopage.rag.generation import generation_options, open_generator

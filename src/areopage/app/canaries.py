@@ -9,8 +9,8 @@ from msgspec import structs
 
 from areopage.errors import UserError
 from areopage.jury.options import choose_judges
-from areopage.ledger.canaries import CanaryRounds
-from areopage.ledger.qualifications import Qualifications
+from areopage.ledger.people.canaries import CanaryRounds
+from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.canaries import canary_finding
 from areopage.monitor.alerts.jobs import alerting_of, settle

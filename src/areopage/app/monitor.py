@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
 from areopage.jury.panel import ContextBudget
-from areopage.ledger.access import Audit
-from areopage.ledger.connection import make_folder
-from areopage.ledger.queries import last_days
+from areopage.ledger.people.access import Audit
+from areopage.ledger.read.queries import last_days
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.connection import make_folder
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.golden import golden_jobs

@@ -17,9 +17,8 @@ from areopage.digest import digest_of_list
 from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.results import evaluated_again
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.caches import (
+from areopage.ledger.people.access import Audit
+from areopage.ledger.read.caches import (
     COPIES,
     FIGURES,
     TEXTS,
@@ -34,15 +33,16 @@ from areopage.ledger.caches import (
     same,
     word_differences,
 )
-from areopage.ledger.days import rebuild_days
-from areopage.ledger.equal_answers import rebuild_equals
-from areopage.ledger.evaluation_rows import BLANK
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import GoldenRun, GoldenRuns
-from areopage.ledger.records import Evaluation, Judgment, Run, StoredOutcome
-from areopage.ledger.rows import storable_value
+from areopage.ledger.read.days import rebuild_days
+from areopage.ledger.read.streams import PORTION, evaluation_portions
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import PORTION, evaluation_portions
+from areopage.ledger.tables.records import Evaluation, Judgment, Run, StoredOutcome
+from areopage.ledger.tables.rows import storable_value
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.equal_answers import rebuild_equals
+from areopage.ledger.write.evaluation_rows import BLANK
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import GoldenRun, GoldenRuns
 from areopage.monitor.golden_rounds import recomputed_round
 
 _CASE = msgspec.json.Decoder(RunCase)

@@ -10,10 +10,10 @@ from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.rescore import same_verdicts
 from areopage.jury.results import reparsed
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import Judgment, Run
-from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Run
+from areopage.ledger.tables.rows import chunks
+from areopage.ledger.write.answers import Answers
 from areopage.scoring.outcome import Scored
 
 

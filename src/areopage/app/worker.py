@@ -24,9 +24,9 @@ from areopage.bench.fleet.shares import ServerShare, at_worker, shares_of, stran
 from areopage.bench.fleet.work import WorkEnd, end_run
 from areopage.bench.spec import RunSpec, spec_of
 from areopage.errors import AreopageError, StorageError
-from areopage.ledger.fleet import Fleet, FleetNote, FleetPhase
-from areopage.ledger.outage import LedgerOutage
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.fleet import Fleet, FleetNote, FleetPhase
+from areopage.ledger.write.outage import LedgerOutage
 from areopage.work.workers import WorkerId
 
 LOG = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from areopage.bench.pass_items import Item, PassKey, outcome_for
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
 from areopage.jury.session import is_open
-from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.tables.records import Answer, Judgment
 from areopage.scoring.outcome import Scored, Unparsed
 from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, plan_passes
 from areopage.scoring.passes.settings import PassSettings

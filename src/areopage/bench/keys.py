@@ -15,7 +15,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import SETTLED, SHOWN, Answer, Thoughts
+from areopage.ledger.tables.records import SETTLED, SHOWN, Answer, Thoughts
 from areopage.models.port import Message
 from areopage.text.withholding import VERSION
 

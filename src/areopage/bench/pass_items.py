@@ -1,6 +1,6 @@
 """What passes are told apart by, and what a judgment says on a criterion."""
 
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.outcome import Outcome
 
 PassKey = tuple[str, str, str, int, int]

@@ -14,9 +14,9 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Judgment, Run
+from areopage.ledger.write.answers import Answers
 
 if TYPE_CHECKING:
     from areopage.scoring.passes.allocation import PassPlan

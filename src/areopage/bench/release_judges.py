@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from areopage.bench.spec import RunSpec
-from areopage.ledger.qualifications import CriterionStanding, JudgeStanding
+from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding
 from areopage.scoring.exams.records import is_undecided
 from areopage.scoring.release_judges import JudgeState, ReleaseJudge
 

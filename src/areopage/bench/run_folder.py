@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from areopage.errors import StorageError
-from areopage.ledger.connection import make_folder
-from areopage.ledger.records import Run
+from areopage.ledger.tables.connection import make_folder
+from areopage.ledger.tables.records import Run
 
 
 def run_folder(run: Run, out: Path, named: str = "") -> Path:

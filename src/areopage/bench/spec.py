@@ -14,7 +14,7 @@ from areopage.cases.records import Case
 from areopage.digest import digest_of_list
 from areopage.jury.judges import Judge, Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
-from areopage.ledger.records import Run
+from areopage.ledger.tables.records import Run
 from areopage.locales import Note
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference

@@ -11,7 +11,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.text_files import CSV_ENCODING
 from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
+from areopage.ledger.people.access import Audit
 from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_csv, agreement_json, agreement_text

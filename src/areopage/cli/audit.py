@@ -14,7 +14,7 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
 from areopage.jury.call_sizes import CallSize
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.locales import LANGUAGES
 from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.render import write_report

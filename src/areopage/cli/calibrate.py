@@ -18,11 +18,11 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.access import Audit
-from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.labels import TEACHING, ReviewQueue
-from areopage.ledger.queries import Scope, last_days
-from areopage.ledger.records import ReviewItem
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.calibrations import Calibrations
+from areopage.ledger.people.labels import TEACHING, ReviewQueue
+from areopage.ledger.read.queries import Scope, last_days
+from areopage.ledger.tables.records import ReviewItem
 from areopage.locales import MISSING
 from areopage.report.monitor.calibrated import fit_period
 from areopage.report.results.calibrated import fit_run, judged_run, planned_labels

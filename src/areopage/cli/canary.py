@@ -15,7 +15,7 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
 from areopage.errors import counted
 from areopage.jury.call_sizes import together
-from areopage.ledger.canaries import CanaryRound
+from areopage.ledger.people.canaries import CanaryRound
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import shift_text
 from areopage.suites.loader import Suite

@@ -21,7 +21,7 @@ from areopage.cli.rag import ingest_folder
 from areopage.errors import CallError, MissingExtra, ModelError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury.opening import check_model
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script

@@ -15,10 +15,10 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
-from areopage.ledger.access import Audit
-from areopage.ledger.caches import Difference
-from areopage.ledger.erasure import compact as compact_file
-from areopage.ledger.operations import AuditEntry
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.erasure import compact as compact_file
+from areopage.ledger.read.caches import Difference
+from areopage.ledger.write.operations import AuditEntry
 from areopage.locales import one_line
 from areopage.report.export import LEDGER_FORMS, export_ledger
 
@@ -81,7 +81,7 @@ def verify(
     that of the ledger. Exit code 3: the ledger is empty, something could not be compared, or areopage changed rows since FILE.
     Without --against, a ledger that was rewritten as a whole is not told from an intact one.
     """
-    from areopage.ledger.reading import EmptyLedger, damages
+    from areopage.ledger.tables.reading import EmptyLedger, damages
 
     kept = kept_heads(against) if against else ()
     try:

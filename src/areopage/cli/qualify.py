@@ -17,7 +17,7 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
-from areopage.ledger.qualifications import Qualification
+from areopage.ledger.people.qualifications import Qualification
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.elements import report_locale

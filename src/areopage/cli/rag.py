@@ -16,7 +16,7 @@ from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, tell, visible
 from areopage.cli.progress.ingest import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
 from areopage.locales import one_line
 from areopage.rag.config import RagConfig
 from areopage.rag.ingestion.chunking import Unread

@@ -17,15 +17,15 @@ from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_fi
 from areopage.errors import UserError, counted
 from areopage.gate.records import Decision
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.held import HELD
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.held import HELD
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDING
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.traces import Traces
 from areopage.locales import one_line
 from areopage.report.gate.decisions import explain
 from areopage.report.judges.agreement import table

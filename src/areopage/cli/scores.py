@@ -33,9 +33,9 @@ from areopage.cli.options import (
 from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
-from areopage.ledger.queries import EvaluationFilter
-from areopage.ledger.records import Judgment, Run
+from areopage.ledger.read.queries import EvaluationFilter
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Run
 from areopage.report.bench.exports import EXPORTS, ExportOptions
 from areopage.report.bench.files import write_criteria_file, write_run_files
 from areopage.report.results.calibrated import with_calibration

@@ -10,8 +10,8 @@ from areopage.app.config import find_config, write_template
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption, actor, tell
 from areopage.errors import MissingExtra, UserError
-from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.operations import Role
+from areopage.ledger.people.access import ApiKeys, Audit
+from areopage.ledger.write.operations import Role
 
 ROLES: tuple[Role, ...] = ("ingest", "ask", "read", "write", "admin")
 LONGEST_NAME = 64

@@ -21,7 +21,7 @@ from areopage.cases.records import Case
 from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
 from areopage.gate.records import Decision
-from areopage.ledger.queries import last_days
+from areopage.ledger.read.queries import last_days
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import Intake
 from areopage.monitor.submitted_files import submissions_of

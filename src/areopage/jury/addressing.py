@@ -12,7 +12,7 @@ from areopage.criteria.fence import has_control_token
 from areopage.criteria.scopes import replies
 from areopage.jury.planted import CASES_KEPT, gives_verdict
 from areopage.jury.reader import material_of
-from areopage.ledger.records import ADDRESSED
+from areopage.ledger.tables.records import ADDRESSED
 
 _JUDGE = r"(?:judge|evaluator|grader|assessor|rater|juge|évaluateur|évaluatrice|correcteur|notateur)s?"
 _SCORE = r"(?:scores?|grades?|marks?|ratings?|notes?)"

@@ -16,7 +16,7 @@ from areopage.cases.records import Case
 from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import WHOLE
-from areopage.ledger.records import Judgment, Repair, Verdict
+from areopage.ledger.tables.records import Judgment, Repair, Verdict
 from areopage.models.port import Completion, ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin

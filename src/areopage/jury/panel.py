@@ -21,7 +21,7 @@ from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
 from areopage.jury.plan import CallPlan, PassesOf, all_passes, no_passes
 from areopage.jury.shown import JudgedCase, ShownCases
-from areopage.ledger.records import Run, RunKind
+from areopage.ledger.tables.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings

@@ -37,7 +37,7 @@ from areopage.jury.parsing import (
     verdict_of,
 )
 from areopage.jury.planted import prepared
-from areopage.ledger.records import Judgment, Repair
+from areopage.ledger.tables.records import Judgment, Repair
 from areopage.scoring.outcome import Given, NotApplicable, Outcome, Scored, Unparsed
 
 _VERDICT_KEYS = frozenset({"score", APPLICABLE})

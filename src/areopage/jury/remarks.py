@@ -8,7 +8,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import PlannedCall, Remarks
 from areopage.jury.panel import Panel
 from areopage.jury.reader import remarks_of
-from areopage.ledger.records import Judgment, Verdict
+from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Scored
 

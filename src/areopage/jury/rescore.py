@@ -16,12 +16,12 @@ from areopage.cases.records import Case
 from areopage.errors import StorageError, UserError, name_list
 from areopage.jury.panel import AnyPanel, Panel, panel_of
 from areopage.jury.results import evaluated_again, reparsed
-from areopage.ledger.answers import Answers
-from areopage.ledger.queries import EvaluationFilter, TraceFilter
-from areopage.ledger.records import Evaluation, Judgment, Run
+from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
+from areopage.ledger.read.streams import PORTION, evaluation_portions
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import PORTION, evaluation_portions
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Evaluation, Judgment, Run
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.traces import Traces
 from areopage.locales import Note
 from areopage.scoring.reduce import Profile
 from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names

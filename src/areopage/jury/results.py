@@ -19,8 +19,8 @@ from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.qualifications import compact, standings, told_of
-from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
+from areopage.ledger.people.qualifications import compact, standings, told_of
+from areopage.ledger.tables.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in
 from areopage.scoring.counts import DECIMALS as SHOWN_DECIMALS
 from areopage.scoring.counts import Grade, critical_floor, grade_of

@@ -23,9 +23,9 @@ from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
-from areopage.ledger.batch import Batch
-from areopage.ledger.records import Judgment, Run, RunKind
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, Run, RunKind
+from areopage.ledger.write.batch import Batch
 from areopage.models.limits import KeptPlaces
 from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference

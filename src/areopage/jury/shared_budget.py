@@ -1,6 +1,6 @@
 """A budget that several processes keep together: each has a part of it in the ledger, which it renews about once a second.
 
-See `areopage.ledger.budget_parts`. While a part is renewed, no call begins by it that the old part does not pay for.
+See `areopage.ledger.write.budget_parts`. While a part is renewed, no call begins by it that the old part does not pay for.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from areopage.errors import StorageError
 from areopage.jury.budget import Budget
-from areopage.ledger.budget_parts import SILENCE, BudgetParts
+from areopage.ledger.write.budget_parts import SILENCE, BudgetParts
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0

@@ -15,11 +15,11 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exist
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
-from areopage.ledger.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
-from areopage.ledger.chain import Head, heads, placed, seal, seal_commits, with_verdicts
-from areopage.ledger.connection import open_engine, shown, storage_errors
-from areopage.ledger.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
-from areopage.ledger.rows import (
+from areopage.ledger.tables.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.tables.chain import Head, heads, placed, seal, seal_commits, with_verdicts
+from areopage.ledger.tables.connection import open_engine, shown, storage_errors
+from areopage.ledger.tables.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
+from areopage.ledger.tables.rows import (
     NumberedRows,
     RowValues,
     aware,
@@ -39,7 +39,7 @@ from areopage.ledger.rows import (
     values_of,
     verdict_row,
 )
-from areopage.ledger.schema import ledger_meta
+from areopage.ledger.tables.schema import ledger_meta
 from areopage.scoring.outcome import GIVEN_NAMES
 
 _BEGIN_LOCK = 0x0A5E0B

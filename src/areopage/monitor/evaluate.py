@@ -16,16 +16,16 @@ from areopage.errors import StorageError
 from areopage.jury.addressing import signs_in
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore, LedgerJudgments
-from areopage.ledger.answers import Answers
-from areopage.ledger.erasure import LOG_PATIENCE, empty_log, erase_late
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import ReviewQueue
-from areopage.ledger.qualifications import Qualifications, compact, told_of
-from areopage.ledger.queries import Backlog
-from areopage.ledger.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
-from areopage.ledger.rows import is_whole
-from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
+from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log, erase_late
+from areopage.ledger.people.labels import ReviewQueue
+from areopage.ledger.people.qualifications import Qualifications, compact, told_of
+from areopage.ledger.read.queries import Backlog
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
+from areopage.ledger.tables.rows import is_whole
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.storage import stored_answer, stored_judgment, stored_text
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages

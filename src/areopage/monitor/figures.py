@@ -9,14 +9,14 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.days import Days
-from areopage.ledger.equal_answers import EqualAnswers, read_equals
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
-from areopage.ledger.records import Evaluation, Standing
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation, Standing
+from areopage.ledger.write.equal_answers import EqualAnswers, read_equals
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.hook_counts import HookCounts
 from areopage.scoring.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites.loader import Suite
 

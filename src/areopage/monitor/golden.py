@@ -18,10 +18,10 @@ from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
 from areopage.jury.options import model_settings
 from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
-from areopage.ledger.answers import Answers
-from areopage.ledger.operations import GoldenRun, GoldenRuns
-from areopage.ledger.records import GOLDEN_SOURCE, Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.operations import GoldenRun, GoldenRuns
 from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts

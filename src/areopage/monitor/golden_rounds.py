@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import GoldenRun, GoldenRuns
-from areopage.ledger.rows import storable
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.rows import storable
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import GoldenRun, GoldenRuns
 from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain

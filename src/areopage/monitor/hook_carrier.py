@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.records import Answer, HookCount
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, HookCount
+from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.hook_counts import read_tally, tallies
 from areopage.monitor.spool_files import REJECTED, rejected_files
 

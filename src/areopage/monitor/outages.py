@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.outcome import TimedOut, Unreachable
 
 LOG = logging.getLogger(__name__)

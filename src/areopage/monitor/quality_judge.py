@@ -24,7 +24,7 @@ from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import Judgment, Run
+from areopage.ledger.tables.records import Judgment, Run
 from areopage.models.providers import contact_lines
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from areopage.errors import SubmissionError
-from areopage.ledger.records import is_golden
+from areopage.ledger.tables.records import is_golden
 from areopage.monitor.doubts import doubts_of
 from areopage.monitor.exchange import Exchange, Unrecognised
 from areopage.monitor.fields import labels_of

@@ -3,8 +3,8 @@
 import asyncio
 from datetime import datetime, timedelta
 
-from areopage.ledger.access import Audit
-from areopage.ledger.erasure import erase_before
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.erasure import erase_before
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.work.handlers import ScheduledJob

@@ -17,7 +17,7 @@ from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.records import Case, Document, Turn
 from areopage.errors import DatasetError, SubmissionError
-from areopage.ledger.records import Answer, is_golden
+from areopage.ledger.tables.records import Answer, is_golden
 from areopage.monitor.answer_case import prompt_of, writable
 from areopage.text.language_codes import is_language
 
@@ -50,8 +50,8 @@ class Intake:
             ledger: where they are stored.
             sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
         """
-        from areopage.ledger.batch import Batch
-        from areopage.ledger.evaluations import Evaluations
+        from areopage.ledger.write.batch import Batch
+        from areopage.ledger.write.evaluations import Evaluations
 
         self._batch: Batch[Answer, bool] = Batch(Evaluations(ledger).submit, what="submissions", at_once=MOST_AT_ONCE)
         self._sampling = sampling
@@ -90,7 +90,7 @@ def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> 
     Args:
         new: what `Intake.submit` returned for them.
     """
-    from areopage.ledger.answers import other_answers
+    from areopage.ledger.write.answers import other_answers
 
     return other_answers(ledger, [one for one, fresh in zip(given, new, strict=True) if not fresh]) if not all(new) else []
 

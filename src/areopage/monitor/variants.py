@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
 from areopage.digest import digest_of
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period
-from areopage.ledger.records import Evaluation
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation
 from areopage.scoring.comparison.families import ALPHA, group_weights, holm, holm_levels
 from areopage.scoring.comparison.sequential import SequentialDifference, day_blocks, sequential_difference
 from areopage.scoring.comparison.tested import Direction

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from areopage.errors import ServerDown, StorageError
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.qualifications import require_qualified
-from areopage.ledger.records import Answer
+from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler

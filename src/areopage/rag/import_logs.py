@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from areopage.cases.records import RejectedRow
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.log_lines import MetricsLine
 from areopage.rag.old_logs import (
     Difference,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, JudgeTrust
-from areopage.ledger.trace_records import Mode, Trace
+from areopage.ledger.tables.trace_records import Mode, Trace
 
 METRICS = "logs/metrics.jsonl"
 RESPONSES = "logs/llm_responses.jsonl"

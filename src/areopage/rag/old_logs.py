@@ -21,8 +21,8 @@ from areopage.cases.records import Case, Document
 from areopage.cases.rows import MAX_RECORD, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
-from areopage.ledger.records import Answer
-from areopage.ledger.trace_records import Mode, Trace
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.tables.trace_records import Mode, Trace
 from areopage.rag.log_lines import SAFE_ID, Figure, MetricsLine
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")

@@ -5,7 +5,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.cases.records import Document
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
 
 MOST_PROMPT = 20_000  # characters
 EXCERPT = 300  # characters

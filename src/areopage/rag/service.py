@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate.decide import Gate
-from areopage.ledger.batch import Batch
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.batch import Batch
+from areopage.ledger.write.traces import Traces
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.checking import Checker

@@ -26,8 +26,8 @@ from msgspec import Struct, structs
 
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import TraceFeed
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import TraceFeed
 from areopage.rag.config import RagConfig, TracesSection
 from areopage.rag.log_lines import (
     METRICS,

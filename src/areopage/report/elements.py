@@ -7,8 +7,8 @@ from typing import Literal
 from areopage.bench.league.table import Standing
 from areopage.bench.spec import ChosenPart, RunSpec
 from areopage.criteria.records import Scale
-from areopage.ledger.answers import ReusedAnswers
-from areopage.ledger.storage import Policy
+from areopage.ledger.write.answers import ReusedAnswers
+from areopage.ledger.write.storage import Policy
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
 from areopage.scoring.correlation import Correlation, Estimate

@@ -17,15 +17,15 @@ from msgspec import structs
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, UserError
-from areopage.ledger.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Answer, Evaluation, Judgment, Label, SignOff
-from areopage.ledger.run_people import SignOffs
-from areopage.ledger.storage import Policy, stored_answer
+from areopage.ledger.people.calibrations import Calibrations, StoredCalibration
+from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.read.streams import each_answer, each_judgment, each_label, evaluation_portions
 from areopage.ledger.store import Ledger
-from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label, SignOff
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.storage import Policy, stored_answer
+from areopage.ledger.write.traces import Traces
 from areopage.report.monitor.figures import outward
 from areopage.report.replacing import replacing
 from areopage.report.tables import Column, Kind, TableForm, Written, print_rows, write_rows

@@ -6,10 +6,10 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.answers import Answers
-from areopage.ledger.labels import SAMPLE, Labels, ReviewQueue
-from areopage.ledger.records import GROUNDED, GROUNDING, Label
+from areopage.ledger.people.labels import SAMPLE, Labels, ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Label
+from areopage.ledger.write.answers import Answers
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.human_failures import HumanFailures, human_failures

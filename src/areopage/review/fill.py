@@ -7,14 +7,14 @@ from datetime import UTC, date, datetime, timedelta
 
 from msgspec import Struct
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.held import HELD
-from areopage.ledger.labels import SAMPLE, ReviewQueue
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import Evaluation, ReviewItem, is_golden
+from areopage.ledger.people.held import HELD
+from areopage.ledger.people.labels import SAMPLE, ReviewQueue
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation, ReviewItem, is_golden
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.counts import DECIMALS
 
 DAYS_BACK = 3

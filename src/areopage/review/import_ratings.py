@@ -12,11 +12,11 @@ from areopage.cases.readers import has_header, read_rows
 from areopage.cases.records import RejectedRow
 from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Label
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Label
+from areopage.ledger.write.answers import Answers
 from areopage.review.label import MAX_NOTE, rater_name
 from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric

@@ -8,15 +8,15 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.erasure import LOG_PATIENCE, empty_log
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Label
-from areopage.ledger.storage import reduced_trace
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Release, Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Label
+from areopage.ledger.tables.trace_records import Release, Trace
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.storage import reduced_trace
+from areopage.ledger.write.traces import Traces
 from areopage.review.rubric import Rubric
 from areopage.text.storing import Policy
 

@@ -13,14 +13,14 @@ from areopage.errors import DatasetError, UserError
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.gate.tuning.labelled import Labelled, labelled_of
 from areopage.gate.tuning.replay import Recorded, judged_of, said_of
-from areopage.ledger.answers import prompt_key
-from areopage.ledger.labels import agreed
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label
-from areopage.ledger.storage import Policy, reduced_trace, stored_text
+from areopage.ledger.people.labels import agreed
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Label
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import prompt_key
+from areopage.ledger.write.storage import Policy, reduced_trace, stored_text
+from areopage.ledger.write.traces import Traces
 from areopage.scoring.shares import at_least, at_most
 
 Wanted = Literal["bad", "all"] | GateVerdict

@@ -12,9 +12,9 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import LocalText, RegistryEntry, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.reduce import Profile, profile_named
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 from areopage.suites.loader import Suite

@@ -17,10 +17,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from areopage.ledger.access import ApiKeys, Audit, Sessions
-from areopage.ledger.answers import Answers, id_within
-from areopage.ledger.operations import ApiKey, Role
+from areopage.ledger.people.access import ApiKeys, Audit, Sessions
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.answers import Answers, id_within
+from areopage.ledger.write.operations import ApiKey, Role
 from areopage.review.label import MAX_RATER
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, TooManyAnswers, UnknownCollection
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.trace_records import Trace
 from areopage.locales import locale_for
 from areopage.monitor.answer_case import writable
 from areopage.rag.records import ChatPrompt

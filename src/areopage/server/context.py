@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
 from areopage.suites.loader import Suite
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.errors import StorageError, counted
 from areopage.gate.records import Decision
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.batch import Batch
-from areopage.ledger.connection import revision_of, storage_errors
-from areopage.ledger.days import Days
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Period
-from areopage.ledger.queries import Scope as AnswerScope
-from areopage.ledger.schema import REVISION
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.queries import Period
+from areopage.ledger.read.queries import Scope as AnswerScope
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
+from areopage.ledger.tables.connection import revision_of, storage_errors
+from areopage.ledger.tables.schema import REVISION
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.batch import Batch
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.hook_counts import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health

@@ -21,10 +21,10 @@ from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
 from areopage.errors import AreopageError, UserError, counted
-from areopage.ledger.access import ApiKeys
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer
+from areopage.ledger.people.access import ApiKeys
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake

@@ -11,7 +11,7 @@ from areopage.errors import MissingExtra
 from areopage.gate.records import Decision
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.server.metrics import method_of, route_of
 

@@ -9,8 +9,8 @@ from areopage.bench.comparison.records import Compared
 from areopage.bench.panels import DifferentPanels
 from areopage.bench.results.run_view import RunView
 from areopage.errors import counted
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.locales import one_line
 from areopage.report.comparison.text import failures_text as difference_text
 from areopage.report.comparison.text import level_findings

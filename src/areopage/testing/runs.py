@@ -17,9 +17,9 @@ from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun
-from areopage.ledger.connection import make_folder
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.connection import make_folder
+from areopage.ledger.tables.records import Run
 from areopage.report.replacing import replacing
 from areopage.suites.loader import Suite, load_suite
 from areopage.testing.claims import Claim

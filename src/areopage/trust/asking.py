@@ -18,8 +18,8 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.options import choose_judges, model_settings
 from areopage.jury.panel import Panel, check_panel, panel_run
 from areopage.jury.session import LedgerJudgments, Session
-from areopage.ledger.records import Judgment, RunKind
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment, RunKind
 from areopage.models.breaker import OutageObserver
 from areopage.models.contacts import Agree
 from areopage.models.providers import agreed_variables, contact_lines

@@ -14,8 +14,8 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.call_sizes import CallSize, size_of
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
 from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on

@@ -17,7 +17,7 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import ScoringMethod
 from areopage.jury.panel import Panel
-from areopage.ledger.calibrations import StoredCalibration
+from areopage.ledger.people.calibrations import StoredCalibration
 from areopage.scoring.correction.maps import ScaleMap
 from areopage.scoring.correction.means import Corrected, Line
 from areopage.scoring.correction.shares import CorrectedShare

@@ -14,10 +14,10 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
-from areopage.ledger.canaries import CanaryRound, CanaryRounds, drifts_by_path
-from areopage.ledger.qualifications import Qualification, Qualifications, exam_command, standing_key
-from areopage.ledger.records import Judgment
+from areopage.ledger.people.canaries import CanaryRound, CanaryRounds, drifts_by_path
+from areopage.ledger.people.qualifications import Qualification, Qualifications, exam_command, standing_key
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.exams.drift import Series, look, moved, shift
 from areopage.scoring.exams.records import HIGH, LOW, Look, Said
 from areopage.suites.gold import GoldRow

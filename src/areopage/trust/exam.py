@@ -14,9 +14,9 @@ from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
-from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
-from areopage.ledger.records import Judgment
+from areopage.ledger.people.qualifications import Qualification, Qualifications, standing_key
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import NOT_APPLICABLE, ExamItem, Said
 from areopage.scoring.outcome import NotApplicable, Scored

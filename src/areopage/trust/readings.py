@@ -11,7 +11,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.parsing import MAX_REPAIRED
 from areopage.jury.reader import material_of, read_answer
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.scoring.outcome import Outcome, Unparsed
 from areopage.text.thoughts import split_thoughts
 from areopage.trust.questions import EVERYTHING

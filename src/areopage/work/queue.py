@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError
 from areopage.file_lock import held
-from areopage.ledger.connection import shown, storage_errors
-from areopage.ledger.rows import chunks
+from areopage.ledger.tables.connection import shown, storage_errors
+from areopage.ledger.tables.rows import chunks
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
 from areopage.work.handlers import SPREAD, ItemQueue, JobRun, RateLimit, Run, ScheduledJob

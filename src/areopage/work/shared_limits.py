@@ -1,6 +1,6 @@
 """A server's stated limits, kept by all processes of a ledger together.
 
-Each process has a part of a server's limits, which it renews in the ledger; see `areopage.ledger.endpoint_shares`. A process that
+Each process has a part of a server's limits, which it renews in the ledger; see `EndpointShares`. A process that
 cannot renew its part begins no call any more once the part may have returned to the others.
 """
 
@@ -15,9 +15,9 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from areopage.errors import StorageError
-from areopage.ledger.endpoint_shares import SILENCE, EndpointShares
 from areopage.ledger.store import Ledger
-from areopage.ledger.transactions import holder_name
+from areopage.ledger.tables.transactions import holder_name
+from areopage.ledger.write.endpoint_shares import SILENCE, EndpointShares
 from areopage.models.traffic import Server, Traffic
 
 LOG = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ import msgspec
 
 from areopage.errors import StorageError
 from areopage.file_lock import hold, hold_existing, remove
-from areopage.ledger.operations import Worker, Workers
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.operations import Worker, Workers
 
 MOST_WORKERS = 1000
 LONGEST_HOST = 60

@@ -14,8 +14,8 @@ from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
 from areopage.bench.results.release import doubt_about, run_release, scores_release
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
 from areopage.scoring.comparison.families import ALPHA
 from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels, primary_criteria

@@ -38,8 +38,8 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import UserError
 from areopage.jury.panel import Panel, panel_of
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.scoring.comparison.levels import Basis
 from areopage.scoring.comparison.tested import IntervalLevels, decided_levels, decided_slices
 from areopage.scoring.comparison.unpaired_levels import (

@@ -13,13 +13,13 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
 from areopage.jury.panel import Panel
-from areopage.ledger.answers import Answers
-from areopage.ledger.days import Days
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import CriterionResult, Evaluation
-from areopage.ledger.rows import chunks
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import CriterionResult, Evaluation
+from areopage.ledger.tables.rows import chunks
+from areopage.ledger.write.answers import Answers
 from areopage.scoring.fold import RecordScores, consistency, leaf
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Weights, score_tree

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from areopage.bench.comparison.records import ComparedRun, Outcome
 from areopage.bench.panels import PartDifference
-from areopage.ledger.queries import Period
+from areopage.ledger.read.queries import Period
 from areopage.scoring.comparison.unpaired_levels import UnpairedLevel, UnpairedOutcomes
 
 

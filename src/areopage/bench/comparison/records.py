@@ -8,7 +8,7 @@ from areopage.bench.panels import PartDifference
 from areopage.bench.results.release import Doubt
 from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
-from areopage.ledger.records import Run
+from areopage.ledger.tables.records import Run
 from areopage.scoring.comparison.contributions import Contribution, Drivers
 from areopage.scoring.comparison.levels import Difference, LevelDifference
 from areopage.scoring.failures import FailureCount

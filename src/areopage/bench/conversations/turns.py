@@ -30,8 +30,8 @@ from areopage.bench.keys import CONVERSATION, AnswerCall, asked_model
 from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case, Child, Turn
 from areopage.digest import digest_of
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import REPLIED, WITHHELD, Answer
+from areopage.ledger.tables.records import REPLIED, WITHHELD, Answer
+from areopage.ledger.write.answers import Answers
 from areopage.locales import Note
 from areopage.models.port import Message
 

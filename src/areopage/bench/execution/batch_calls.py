@@ -9,9 +9,9 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
 from areopage.jury.session import is_final
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.answers import Link
-from areopage.ledger.records import Judgment
-from areopage.ledger.run_writer import RunWriter
+from areopage.ledger.tables.records import Judgment
+from areopage.ledger.write.answers import Link
+from areopage.ledger.write.run_writer import RunWriter
 from areopage.text.withholding import marked_as
 
 

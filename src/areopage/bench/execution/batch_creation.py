@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import CallError, CallRejected, CallUnreachable
-from areopage.ledger.sent_batches import PLANNED, SentBatch, SentBatches
+from areopage.ledger.write.sent_batches import PLANNED, SentBatch, SentBatches
 from areopage.models.batch_port import BatchService, SearchedBatch
 
 

@@ -15,9 +15,9 @@ from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import Judge
 from areopage.jury.schedule import run_concurrently
-from areopage.ledger.run_writer import RunWriter
-from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.run_writer import RunWriter
+from areopage.ledger.write.sent_batches import SentBatch, SentBatches
 from areopage.models.batch_port import BatchService
 from areopage.models.batches import PROVIDERS, has_batches, open_service
 from areopage.models.reference import ModelReference

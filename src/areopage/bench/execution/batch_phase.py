@@ -26,8 +26,8 @@ from areopage.jury.budget import worst_cost
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
-from areopage.ledger.records import IN_BATCH, Judgment
-from areopage.ledger.sent_batches import SentBatch, SentBatches
+from areopage.ledger.tables.records import IN_BATCH, Judgment
+from areopage.ledger.write.sent_batches import SentBatch, SentBatches
 from areopage.models.batch_port import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState
 from areopage.models.batches import open_service
 from areopage.text.sizes import byte_length

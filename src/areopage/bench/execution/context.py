@@ -8,9 +8,9 @@ from msgspec import Struct
 from areopage.bench.spec import RunSpec, Target
 from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
-from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.sent_batches import SentBatch
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Judgment
+from areopage.ledger.write.sent_batches import SentBatch
 from areopage.models.breaker import OutageObserver
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic

@@ -23,10 +23,10 @@ from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, withou
 from areopage.jury.panel import call_plan
 from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
 from areopage.jury.session import Session, final_of, is_open
-from areopage.ledger.answers import Answers, Link
-from areopage.ledger.records import WITHHELD, Judgment
-from areopage.ledger.run_writer import RunWriter
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import WITHHELD, Judgment
+from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.run_writer import RunWriter
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import FAILED, marked_as
 

@@ -25,9 +25,9 @@ from areopage.bench.spec import RunCase
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge
 from areopage.jury.session import Session
-from areopage.ledger.answers import Answers, CaseAnswer
-from areopage.ledger.run_writer import RunWriter
-from areopage.ledger.sent_batches import SentBatches
+from areopage.ledger.write.answers import Answers, CaseAnswer
+from areopage.ledger.write.run_writer import RunWriter
+from areopage.ledger.write.sent_batches import SentBatches
 from areopage.models.reference import ModelReference
 from areopage.work.worker import Opening, Pace, WorkerPool, opening
 

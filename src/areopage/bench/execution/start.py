@@ -31,11 +31,11 @@ from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
 from areopage.jury.panel import checked_panel, judge_statuses
-from areopage.ledger.connection import make_folder
-from areopage.ledger.qualifications import require_qualified
-from areopage.ledger.records import Run
-from areopage.ledger.rows import json_text
+from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.connection import make_folder
+from areopage.ledger.tables.records import Run
+from areopage.ledger.tables.rows import json_text
 from areopage.locales import Note
 from areopage.models.contacts import Agree
 from areopage.models.port import ModelStatus

@@ -15,9 +15,9 @@ from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.jury.session import BEGUN_FOR_EACH
-from areopage.ledger.answers import Answers, CaseAnswer
-from areopage.ledger.records import REPLIED, Answer
-from areopage.ledger.run_writer import RunWriter
+from areopage.ledger.tables.records import REPLIED, Answer
+from areopage.ledger.write.answers import Answers, CaseAnswer
+from areopage.ledger.write.run_writer import RunWriter
 from areopage.models.limits import KeptPlaces
 from areopage.models.port import LanguageModel
 

@@ -11,9 +11,9 @@ from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Price
-from areopage.ledger.fleet import CallCounts, CallSum, Fleet, FleetNote, FleetState
-from areopage.ledger.operations import Workers, state_of
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.fleet import CallCounts, CallSum, Fleet, FleetNote, FleetState
+from areopage.ledger.write.operations import Workers, state_of
 
 
 class PhaseProgress(Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from areopage.bench.spec import RunSpec
 from areopage.cases.columns import field_named
 from areopage.cases.records import MATURITIES, Case
 from areopage.jury.call_sizes import costs_of
-from areopage.ledger.answers import ReusedAnswers
-from areopage.ledger.records import Run
+from areopage.ledger.tables.records import Run
+from areopage.ledger.write.answers import ReusedAnswers
 from areopage.scoring.agreement import mean
 from areopage.scoring.comparison.levels import primary_criteria
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures

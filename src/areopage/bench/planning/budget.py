@@ -7,10 +7,10 @@ from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
 from areopage.jury.budget import Budget, Paid, open_budget
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import Run
-from areopage.ledger.spending import judge_totals
+from areopage.ledger.read.spending import judge_totals
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
+from areopage.ledger.write.answers import Answers
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -27,7 +27,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     if ledger is None or not runs:
         return open_budget(limit, models, {})
     from areopage.jury.shared_budget import SharedBudget  # most runs have no budget
-    from areopage.ledger.budget_parts import BudgetParts
+    from areopage.ledger.write.budget_parts import BudgetParts
 
     def spent() -> dict[str, float]:
         found: dict[str, float] = {}

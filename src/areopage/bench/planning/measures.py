@@ -11,10 +11,10 @@ from areopage.criteria.prompt_sizes import PromptSizer
 from areopage.criteria.scopes import case_at
 from areopage.errors import AreopageError
 from areopage.jury.fitting import Fitting
-from areopage.ledger.answer_tables import answer_judgments, answers, judgments, verdicts
-from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
-from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answer_judgments, answers, judgments, verdicts
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
 from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.window import Gauge

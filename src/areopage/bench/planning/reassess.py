@@ -8,8 +8,8 @@ from areopage.bench.keys import recorded_id
 from areopage.bench.spec import Reassessed
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.errors import DatasetError, counted
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 
 if TYPE_CHECKING:
     from areopage.bench.results.run_view import RunView

@@ -21,10 +21,10 @@ from areopage.jury.call_sizes import VERDICT_TOKENS
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, Price
 from areopage.jury.plan import groups_of
-from areopage.ledger.answers import Answers
-from areopage.ledger.records import REPLIED
-from areopage.ledger.spending import Pace, pace_of
+from areopage.ledger.read.spending import Pace, pace_of
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import REPLIED
+from areopage.ledger.write.answers import Answers
 from areopage.models.port import CHARACTERS_PER_TOKEN, Options
 from areopage.models.window import Gauge
 from areopage.text.sizes import byte_length

@@ -10,10 +10,10 @@ from areopage.bench.results.release import scores_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.jury.results import evaluation_of, judges_unexamined
-from areopage.ledger.answers import Answers, Link
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Evaluation, Judgment, Standing, StoredOutcome
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation, Judgment, Standing, StoredOutcome
+from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.fold import RecordScores
 
 _STORED_AT_ONCE = 500

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.results.run_texts import RunJudgments
-from areopage.ledger.answers import AnswerState
+from areopage.ledger.write.answers import AnswerState
 from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.scoring.score_columns import ScoreColumns
 

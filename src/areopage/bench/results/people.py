@@ -13,11 +13,11 @@ from areopage.bench.results.reservations import reservation_text, reservations
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.labels import SAMPLE, ReviewQueue
-from areopage.ledger.records import ReviewItem, SignedState, SignOff
-from areopage.ledger.run_people import SignOffs, digest_of_signoff
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import SAMPLE, ReviewQueue
+from areopage.ledger.people.run_people import SignOffs, digest_of_signoff
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import ReviewItem, SignedState, SignOff
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.release import Release
 from areopage.scoring.score_columns import ScoreColumns

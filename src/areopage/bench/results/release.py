@@ -5,9 +5,9 @@ from typing import Literal, cast
 from areopage.bench.release_judges import release_judges
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
-from areopage.ledger.qualifications import Qualifications
-from areopage.ledger.records import NOT_WHOLE, Run
+from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import NOT_WHOLE, Run
 from areopage.scoring.release import PASSES, Release, RunState, Verdict, release_verdict, verdict_with_judges
 from areopage.scoring.release_judges import ReleaseJudge
 

@@ -15,7 +15,7 @@ from areopage.criteria.scopes import BY_REPLY, WHOLE
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.results import JudgeHealth
-from areopage.ledger.verdict_columns import VerdictColumns, VerdictKind
+from areopage.ledger.read.verdict_columns import VerdictColumns, VerdictKind
 from areopage.locales import Note
 from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
 from areopage.scoring.outcome import OUTCOME_NAMES

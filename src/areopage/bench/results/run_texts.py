@@ -14,9 +14,9 @@ from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.answers import Answers, AnswerState
-from areopage.ledger.records import Answer, Judgment, Thoughts
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Judgment, Thoughts
+from areopage.ledger.write.answers import Answers, AnswerState
 
 AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
 """Cases whose judgments are read together where one case after the other is asked for, and about how many these may be."""

@@ -31,13 +31,13 @@ from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
-from areopage.ledger.answers import Answers, CallTotals, ReusedAnswers
-from areopage.ledger.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
-from areopage.ledger.records import Answer, Judgment, Run
-from areopage.ledger.run_people import People, people_of
+from areopage.ledger.people.calibrations import Calibrations, StoredCalibration
+from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, standing_text
+from areopage.ledger.people.run_people import People, people_of
+from areopage.ledger.read.verdict_columns import VerdictColumns, linked_keys, read_verdicts, shares_answers, with_readings
 from areopage.ledger.store import Ledger
-from areopage.ledger.verdict_columns import VerdictColumns, linked_keys, read_verdicts, shares_answers, with_readings
+from areopage.ledger.tables.records import Answer, Judgment, Run
+from areopage.ledger.write.answers import Answers, CallTotals, ReusedAnswers
 from areopage.locales import Note
 from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts

@@ -11,9 +11,9 @@ from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.criteria.scopes import BY_REPLY
 from areopage.errors import StorageError
-from areopage.ledger.answers import Answers, ReusedAnswers
-from areopage.ledger.records import Run, RunUse
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run, RunUse
+from areopage.ledger.write.answers import Answers, ReusedAnswers
 from areopage.scoring.release import Verdict
 
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from areopage.bench.spec import RunSpec
-from areopage.ledger.labels import SAMPLE
-from areopage.ledger.run_people import People
+from areopage.ledger.people.labels import SAMPLE
+from areopage.ledger.people.run_people import People
 from areopage.scoring.fold import RunScores
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.jury_worth.tables import OVERALL, JudgesScores, JuryTable

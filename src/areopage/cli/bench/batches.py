@@ -12,9 +12,9 @@ from areopage.cli.asking import ask_to_send
 from areopage.cli.bench.places import Places, configured
 from areopage.cli.progress.lines import batch_text
 from areopage.jury.options import reached_by
-from areopage.ledger.records import Run
-from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
+from areopage.ledger.write.sent_batches import SentBatches
 
 
 def print_batches(ledger: Ledger, run_id: str) -> int:

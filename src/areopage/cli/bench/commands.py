@@ -221,7 +221,7 @@ def follow(
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import follow_run
-    from areopage.ledger.fleet import Fleet
+    from areopage.ledger.write.fleet import Fleet
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
@@ -236,7 +236,7 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
     from datetime import UTC, datetime
 
     from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.ledger.fleet import Fleet
+    from areopage.ledger.write.fleet import Fleet
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:

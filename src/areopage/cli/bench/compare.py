@@ -20,8 +20,8 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible
 from areopage.digest import digest_of
 from areopage.errors import StorageError, UnknownRun, UserError, counted
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison.files import PAGE, pull_request_text, write_comparison
 from areopage.report.comparison.text import (

@@ -8,10 +8,10 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import tell
 from areopage.errors import BudgetSpent, StorageError, UserError
-from areopage.ledger.fleet import CallCounts, Fleet
-from areopage.ledger.outage import LedgerOutage
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
+from areopage.ledger.write.fleet import CallCounts, Fleet
+from areopage.ledger.write.outage import LedgerOutage
 
 if TYPE_CHECKING:
     from areopage.bench.results.run_view import RunView

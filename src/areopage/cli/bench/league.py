@@ -33,9 +33,9 @@ from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.jury.budget import Budget
-from areopage.ledger.qualifications import require_qualified
-from areopage.ledger.records import Run
+from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.models.contacts import Contact
 from areopage.report.bench.files import REPORT
 from areopage.report.league.files import PAGE, write_league

@@ -8,7 +8,7 @@ from areopage.bench.spec import RunSpec
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
 from areopage.jury.judges import Judge
-from areopage.ledger.qualifications import Qualifications, exam_words, standings
+from areopage.ledger.people.qualifications import Qualifications, exam_words, standings
 from areopage.ledger.store import Ledger
 from areopage.scoring.release_floors import deciding_criteria
 from areopage.scoring.release_judges import Lack, lacking_judges

@@ -21,7 +21,7 @@ from areopage.cli.options import STDOUT, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.digest import digest_of
 from areopage.errors import UserError
-from areopage.ledger.queries import last_days
+from areopage.ledger.read.queries import last_days
 from areopage.locales import Locale
 from areopage.report.comparison.production import (
     failed_texts,

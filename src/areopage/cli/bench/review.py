@@ -20,10 +20,10 @@ from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger.access import Audit
-from areopage.ledger.labels import SAMPLE
-from areopage.ledger.records import ReviewItem, Run
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import ReviewItem, Run
 from areopage.report.bench.files import REPORT, write_pages, write_run_files
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.elements import report_locale

@@ -33,10 +33,10 @@ from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, IN
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
-from areopage.ledger.qualifications import require_qualified
-from areopage.ledger.records import Run
-from areopage.ledger.sent_batches import SentBatch, SentBatches
+from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
+from areopage.ledger.write.sent_batches import SentBatch, SentBatches
 from areopage.suites.loader import load_suite
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
     Args:
         hint: the command that resumes it.
     """
-    from areopage.ledger.records import REPLIED
+    from areopage.ledger.tables.records import REPLIED
 
     if doubt == "incomplete":
         return f"some calls brought no verdict; try them again with: {hint}"

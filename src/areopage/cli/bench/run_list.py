@@ -9,8 +9,8 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.results.summaries import run_summaries
 from areopage.bench.spec import RunSpec
 from areopage.cli.console import UNSEEN_WIDTH, plain_table, print_table, text_console
-from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run
 from areopage.locales import MISSING
 
 

@@ -18,8 +18,8 @@ from areopage.bench.results.run_view import RunView
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
-from areopage.ledger.qualifications import exam_command
-from areopage.ledger.records import StandingWord
+from areopage.ledger.people.qualifications import exam_command
+from areopage.ledger.tables.records import StandingWord
 from areopage.report.bench.case_index import CASES, CaseIndex
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids, quoted_texts

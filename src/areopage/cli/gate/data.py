@@ -21,8 +21,8 @@ from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.trace_records import Channel
+from areopage.ledger.people.access import Audit
+from areopage.ledger.tables.trace_records import Channel
 from areopage.rag.import_logs import Imported
 from areopage.rag.import_logs import import_logs as take
 from areopage.rag.old_logs import Difference, Progress

@@ -13,7 +13,7 @@ from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
 from areopage.cli.qualify import FORMATS, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
-from areopage.ledger.qualifications import Qualifications
+from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
 from areopage.trust.asking import AskingWishes

@@ -31,11 +31,11 @@ from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay
-from areopage.ledger.access import Audit
-from areopage.ledger.connection import make_folder, shown, url_of
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.storage import stored_text
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.access import Audit
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.tables.connection import make_folder, shown, url_of
+from areopage.ledger.write.storage import stored_text
+from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES, one_line
 from areopage.report.gate.decisions import decision_locale
 from areopage.report.gate.figures import gather

@@ -19,7 +19,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control
 from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
 from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.read.queries import TraceFilter
 from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
 from areopage.version import __version__
 

@@ -16,12 +16,12 @@ from areopage.cases.loader import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.days import Days
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import GoldenRun, GoldenRuns, Workers, state_of
-from areopage.ledger.queries import Period, Scope
-from areopage.ledger.storage import JUDGEABLE
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.queries import Period, Scope
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import GoldenRun, GoldenRuns, Workers, state_of
+from areopage.ledger.write.storage import JUDGEABLE
 from areopage.locales import one_line
 from areopage.monitor.alerts.deliver import Message, send
 from areopage.monitor.alerts.falls import accept_level

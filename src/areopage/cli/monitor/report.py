@@ -12,14 +12,14 @@ from areopage.app.ledger import open_ledger
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger import erasure
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period, last_days
-from areopage.ledger.records import Grade
-from areopage.ledger.storage import Policy
+from areopage.ledger.people import erasure
+from areopage.ledger.people.access import Audit
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, last_days
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Grade
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.storage import Policy
 from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older

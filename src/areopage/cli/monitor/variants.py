@@ -15,8 +15,8 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, one_of, tell, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Period
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Period
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.variants import VariantComparison, compare_variants
 from areopage.report.elements import report_locale

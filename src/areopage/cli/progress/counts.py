@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from areopage.bench.execution.context import AskedModels
 from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
-from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.tables.records import Answer, Judgment
 from areopage.scoring.outcome import GIVEN_NAMES
 
 RATE_AFTER = 1.0  # seconds

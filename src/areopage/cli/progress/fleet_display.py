@@ -12,7 +12,7 @@ from areopage.bench.fleet.progress import PhaseProgress, RunProgress
 from areopage.cli.options import duration
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.errors import counted
-from areopage.ledger.fleet import FleetNote
+from areopage.ledger.write.fleet import FleetNote
 from areopage.report.elements import report_locale
 
 

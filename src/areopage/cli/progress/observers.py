@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from areopage.bench.execution.context import Observer
-from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.sent_batches import SentBatch
+from areopage.ledger.tables.records import Answer, Judgment
+from areopage.ledger.write.sent_batches import SentBatch
 
 
 class Observers:

@@ -12,8 +12,8 @@ from areopage.cli.progress.counts import PhaseCount, PhaseCounts, Tally
 from areopage.cli.progress.lines import OutageLines, batch_text
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.errors import counted
-from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.sent_batches import SentBatch
+from areopage.ledger.tables.records import Answer, Judgment
+from areopage.ledger.write.sent_batches import SentBatch
 from areopage.models.call_notes import NOT_SENT
 from areopage.scoring.outcome import outcome_name
 

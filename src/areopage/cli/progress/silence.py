@@ -10,8 +10,8 @@ from areopage.bench.execution.context import AskedModels
 from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.cli.progress.counts import PhaseCounts
 from areopage.errors import name_list
-from areopage.ledger.records import Answer, Judgment
-from areopage.ledger.sent_batches import SentBatch
+from areopage.ledger.tables.records import Answer, Judgment
+from areopage.ledger.write.sent_batches import SentBatch
 from areopage.models.batch_port import ENDED
 
 SILENT_AFTER = 30.0

@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
-from areopage.ledger.access import Audit
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.days import DayLevel, Days
-from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Period
+from areopage.ledger.people.access import Audit
+from areopage.ledger.read.days import DayLevel, Days
+from areopage.ledger.read.queries import Period
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import DropRule, Thresholds

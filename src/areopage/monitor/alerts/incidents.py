@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.operations import Alert
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.falls import Incident
 from areopage.monitor.alerts.rules import (
     ANSWER,

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.days import Days
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Period, Scope
-from areopage.ledger.records import Evaluation
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.falls import FallWatch
 from areopage.monitor.alerts.incidents import GROUPED_RULES, UNCHECKED, Incidents, digest

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.operations import Alert
-from areopage.ledger.qualifications import standing_parts
-from areopage.ledger.queries import Backlog, JudgeDays
-from areopage.ledger.records import CriterionResult, Evaluation, is_golden
+from areopage.ledger.people.qualifications import standing_parts
+from areopage.ledger.read.queries import Backlog, JudgeDays
+from areopage.ledger.tables.records import CriterionResult, Evaluation, is_golden
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule
 from areopage.scoring.counts import DECIMALS

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from msgspec import structs
 
-from areopage.ledger.queries import Period
-from areopage.ledger.source_activity import SourceActivity
+from areopage.ledger.read.queries import Period
+from areopage.ledger.read.source_activity import SourceActivity
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.rules import SILENCE, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, plain

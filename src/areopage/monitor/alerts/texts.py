@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from areopage.criteria.records import Scale
-from areopage.ledger.storage import stored_text
+from areopage.ledger.write.storage import stored_text
 from areopage.locales import Locale, locale_for, one_line
 from areopage.monitor.config import MonitorConfig
 from areopage.suites.config_file import StorageSection

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Scope
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, hour_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra
-from areopage.ledger.labels import Remembered
+from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.config import RagConfig
 from areopage.rag.generation import generation_options, prompts_of
 from areopage.rag.records import ChatPrompt, Retriever

@@ -11,7 +11,7 @@ from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.settle import asking_about_near_copies, settled_by_labels
-from areopage.ledger.labels import Remembered
+from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.judging import Judged, SentenceJudge

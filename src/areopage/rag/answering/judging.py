@@ -23,9 +23,9 @@ from areopage.jury.options import judge_name, price_of
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.qualifications import Qualifications
-from areopage.ledger.records import Judgment
+from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.bench.results.run_view import RunView
 from areopage.errors import AreopageError
-from areopage.ledger.qualifications import exam_words
+from areopage.ledger.people.qualifications import exam_words
 from areopage.locales import Locale
 from areopage.report.commands import out_option
 from areopage.report.results.run_results import criterion_names

@@ -16,7 +16,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.case_index import CASES
 from areopage.report.bench.cases import cases_page
 from areopage.report.bench.page import bench_report

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from areopage.bench.results.people import SignedRun
 from areopage.bench.results.run_view import RunView
-from areopage.ledger.records import Reservation
+from areopage.ledger.tables.records import Reservation
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, figure_text, rows
 from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench.comparison.records import Comparison
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.report.comparison.page import CASES, comparison_report
 from areopage.report.comparison.text import node_name, run_names
 from areopage.report.elements import report_locale

@@ -8,7 +8,7 @@ from typing import Any
 from areopage.bench.comparison.history import Conclusion, HistoryComparison, PassedOver
 from areopage.bench.league.table import Entry
 from areopage.errors import name_list
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.locales import Locale, one_line
 from areopage.report.elements import part_facts, part_notices, report_locale
 from areopage.report.league.text import beside

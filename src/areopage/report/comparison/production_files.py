@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench.comparison.production_records import ProductionComparison
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.report.comparison.production import production_report
 from areopage.report.comparison.text import node_name
 from areopage.report.elements import report_locale

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from areopage.gate.records import GateVerdict, Reason
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Grounded
-from areopage.ledger.storage import Policy, stored_text
+from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Grounded
+from areopage.ledger.write.storage import Policy, stored_text
+from areopage.ledger.write.traces import Traces
 from areopage.rag.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.decisions import explain
 from areopage.version import __version__

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.queries import TraceFilter
+from areopage.ledger.read.queries import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.rag.figures import OTHERS, GateFigures, Slice
 from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note

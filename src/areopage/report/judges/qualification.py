@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from areopage.ledger.canaries import CanaryRound
-from areopage.ledger.qualifications import JudgeStanding, standing_parts
-from areopage.ledger.records import Standing
+from areopage.ledger.people.canaries import CanaryRound
+from areopage.ledger.people.qualifications import JudgeStanding, standing_parts
+from areopage.ledger.tables.records import Standing
 from areopage.locales import MISSING, Locale
 from areopage.report.model import Badge
 from areopage.scoring.exams.records import Mark, Shift

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench.league.table import Entry, League
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.report.elements import report_locale
 from areopage.report.league.page import league_report
 from areopage.report.league.text import ANSWER_STATES, target_names

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from areopage.bench.league.table import Entry, League, Pair
 from areopage.bench.spec import Labels
 from areopage.cases.columns import field_named
-from areopage.ledger.records import AnswerState
+from areopage.ledger.tables.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import verdict_name
 from areopage.report.model import Badge, Cell, Span

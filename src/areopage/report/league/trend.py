@@ -9,7 +9,7 @@ from areopage.bench.league.table import Entry
 from areopage.bench.league.trend import Trend, TrendGroup
 from areopage.bench.spec import Target
 from areopage.digest import digest_of, short_digest
-from areopage.ledger.connection import make_folder
+from areopage.ledger.tables.connection import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report.charts import Series
 from areopage.report.comparison.history import conclusion_of_run, expected_text, passed_lines

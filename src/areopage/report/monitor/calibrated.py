@@ -5,11 +5,11 @@ from datetime import date, datetime
 
 from areopage.errors import StorageError, UserError, counted
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.days import Days
-from areopage.ledger.labels import Labels
-from areopage.ledger.queries import DayScore, Period, Scope
-from areopage.ledger.reviewed import period_panels, reviewed_answers
+from areopage.ledger.people.calibrations import Calibrations
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.people.reviewed import period_panels, reviewed_answers
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.queries import DayScore, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
 from areopage.report.results.calibrated import corrected_text

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.errors import UserError, name_list
-from areopage.ledger.qualifications import is_unfit
-from areopage.ledger.queries import Period, Scope
-from areopage.ledger.records import Evaluation
-from areopage.ledger.storage import Policy, stored_text
+from areopage.ledger.people.qualifications import is_unfit
+from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Evaluation
+from areopage.ledger.write.storage import Policy, stored_text
 from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
 from areopage.report.monitor.calibrated import applied_to_period

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from areopage.criteria.records import Scale
-from areopage.ledger.records import Evaluation
+from areopage.ledger.tables.records import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from areopage.bench.results.run_view import RunView
 from areopage.errors import UserError
-from areopage.ledger.calibrations import Calibrations
+from areopage.ledger.people.calibrations import Calibrations
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
 from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids

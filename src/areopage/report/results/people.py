@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from areopage.bench.results.people import SignedRun, signed_runs
 from areopage.bench.results.run_view import RunView
-from areopage.ledger.labels import SAMPLE, TEACHING
+from areopage.ledger.people.labels import SAMPLE, TEACHING
 from areopage.review.agreement import RunReview, run_review
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.chance_agreement import Alpha

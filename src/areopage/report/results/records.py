@@ -19,9 +19,9 @@ from areopage.criteria.records import Scale
 from areopage.criteria.scopes import Scope
 from areopage.jury.judges import ScoringMethod
 from areopage.jury.results import JudgeHealth
-from areopage.ledger.answers import CallTotals, ReusedAnswers
-from areopage.ledger.qualifications import JudgeStanding
-from areopage.ledger.records import Thoughts
+from areopage.ledger.people.qualifications import JudgeStanding
+from areopage.ledger.tables.records import Thoughts
+from areopage.ledger.write.answers import CallTotals, ReusedAnswers
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
 from areopage.report.trust.records import Trust

@@ -15,7 +15,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at, replies
 from areopage.digest import digest_of
-from areopage.ledger.records import Judgment
+from areopage.ledger.tables.records import Judgment
 from areopage.report.results.adaptive_passes import adaptive_passes
 from areopage.report.results.records import (
     AnswerDetail,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.panel_standings import standings_of_panel
-from areopage.ledger.qualifications import JudgeStanding
-from areopage.ledger.reviewed import newest_panel
+from areopage.ledger.people.calibrations import Calibrations
+from areopage.ledger.people.panel_standings import standings_of_panel
+from areopage.ledger.people.qualifications import JudgeStanding
+from areopage.ledger.people.reviewed import newest_panel
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.records import Standing
+from areopage.ledger.tables.records import Standing
 from areopage.report.results.people import HumanCriterion
 from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.correlation import Estimate

@@ -9,7 +9,7 @@ from areopage.bench.results.groups import Dimension, case_group
 from areopage.bench.results.people import answers_by_kind
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
-from areopage.ledger.qualifications import CriterionStanding, JudgeStanding, compact
+from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding, compact
 from areopage.report.bench.case_index import young_to_old
 from areopage.report.commands import out_option, run_command
 from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from areopage.errors import UserError
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, Asker, Follower, note
 from areopage.server.api.evaluations import decoded, json_body

@@ -15,13 +15,13 @@ from starlette.responses import Response
 from areopage.cases.records import Case
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import CriteriaError, SubmissionError, name_list
-from areopage.ledger import erasure
-from areopage.ledger.answers import Answers, id_within, own_id
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period
-from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
+from areopage.ledger.people import erasure
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
+from areopage.ledger.write.answers import Answers, id_within, own_id
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen

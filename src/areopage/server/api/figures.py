@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.operations import Alert
-from areopage.ledger.queries import Period, Scope
+from areopage.ledger.read.queries import Period, Scope
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.report.monitor.figures import outward

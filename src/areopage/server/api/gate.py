@@ -15,11 +15,11 @@ from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision
-from areopage.ledger.batch import Batch
-from areopage.ledger.records import Answer
-from areopage.ledger.storage import stored_trace
-from areopage.ledger.trace_records import Mode, Trace, decided_trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.tables.trace_records import Mode, Trace, decided_trace
+from areopage.ledger.write.batch import Batch
+from areopage.ledger.write.storage import stored_trace
+from areopage.ledger.write.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.rag.answering.checking import Checker
 from areopage.rag.gate_node import ForeignDocuments, foreign

@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
 from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, JudgeTrust, Reason, ReasonCode, SignalName
-from areopage.ledger.operations import Alert
-from areopage.ledger.records import EvaluationState, Grounded, PanelResult
-from areopage.ledger.trace_records import Channel, Mode, ReleaseState
+from areopage.ledger.tables.records import EvaluationState, Grounded, PanelResult
+from areopage.ledger.tables.trace_records import Channel, Mode, ReleaseState
+from areopage.ledger.write.operations import Alert
 from areopage.monitor.figures import PeriodFigures
 from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.review.agreement import AgreementReport

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.erasure import erase as erase_texts
-from areopage.ledger.labels import Labels
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.people.erasure import erase as erase_texts
+from areopage.ledger.people.labels import Labels
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.decisions import explain
 from areopage.review.label import Given, Settlement

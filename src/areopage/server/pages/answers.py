@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.criteria.records import Scale
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Alert
-from areopage.ledger.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.tables.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Alert
 from areopage.locales import Locale
 from areopage.monitor.alerts.rules import ANSWER, answer_texts, question_line
 from areopage.monitor.alerts.texts import monitor_locale

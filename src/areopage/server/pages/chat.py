@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 from areopage.rag.records import MOST_PROMPT, citations_of
 from areopage.server.access import Actor, Asker, Follower, Form, note_shown
 from areopage.server.api.chat import held_of

@@ -16,8 +16,8 @@ from areopage.bench.panels import DifferentPanels
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.records import Run
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.tables.records import Run
 from areopage.locales import Locale
 from areopage.report.comparison.page import comparison_report
 from areopage.report.comparison.production import production_report

@@ -15,9 +15,9 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Change, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.gate.signals import read_documents
-from areopage.ledger.queries import TraceFilter
-from areopage.ledger.trace_records import Channel, Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.read.queries import TraceFilter
+from areopage.ledger.tables.trace_records import Channel, Trace
+from areopage.ledger.write.traces import Traces
 from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.elements import histogram

@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.errors import UserError
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.hook_counts import HookCounts
-from areopage.ledger.labels import SAMPLE
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import GoldenRuns, Workers, state_of
-from areopage.ledger.queries import Filters, Period, Scope
-from areopage.ledger.records import GOLDEN_SOURCE
-from areopage.ledger.storage import JUDGEABLE
+from areopage.ledger.people.labels import SAMPLE
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Filters, Period, Scope
+from areopage.ledger.tables.records import GOLDEN_SOURCE
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.hook_counts import HookCounts
+from areopage.ledger.write.operations import GoldenRuns, Workers, state_of
+from areopage.ledger.write.storage import JUDGEABLE
 from areopage.locales import Locale
 from areopage.monitor.alerts.falls import accept_level
 from areopage.monitor.alerts.rules import DROP, RULES

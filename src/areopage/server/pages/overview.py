@@ -10,11 +10,11 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.criteria.records import Scale
-from areopage.ledger.alerts import Alerts
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Workers, state_of
-from areopage.ledger.queries import Backlog, Filters, Period, last_days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Backlog, Filters, Period, last_days
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.operations import Workers, state_of
 from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.report.charts import Level

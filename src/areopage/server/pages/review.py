@@ -15,15 +15,15 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.access import Audit
-from areopage.ledger.answers import Answers
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.held import HELD
-from areopage.ledger.labels import Labels, OfSuite, ReviewQueue
-from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
+from areopage.ledger.people.access import Audit
+from areopage.ledger.people.held import HELD
+from areopage.ledger.people.labels import Labels, OfSuite, ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.trace_records import Trace
-from areopage.ledger.traces import Traces
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
 from areopage.review.rubric import rubric_for
 from areopage.server.access import (

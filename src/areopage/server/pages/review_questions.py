@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.criteria.records import Criterion, Scale
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Answer, Evaluation, Label
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Answer, Evaluation, Label
+from areopage.ledger.write.evaluations import Evaluations
 from areopage.report.results.run_results import fold_space
 from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext

@@ -17,10 +17,10 @@ from areopage.bench.results.reservations import reservations
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.fleet import Fleet
-from areopage.ledger.records import Run, SignOff
-from areopage.ledger.run_people import SignOffs
+from areopage.ledger.people.run_people import SignOffs
 from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Run, SignOff
+from areopage.ledger.write.fleet import Fleet
 from areopage.locales import Locale
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failures import failures_title

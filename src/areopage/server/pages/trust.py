@@ -4,8 +4,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import last_days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import last_days
 from areopage.locales import sentence_case
 from areopage.monitor.figures import criterion_labels, measure
 from areopage.report.elements import report_locale

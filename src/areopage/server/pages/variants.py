@@ -7,9 +7,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.days import Days
-from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Scope
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.queries import Scope
 from areopage.monitor.figures import criterion_labels, most_frequent
 from areopage.monitor.variants import VariantComparison, compare_variants
 from areopage.report.monitor.variants import variant_name, variant_sections

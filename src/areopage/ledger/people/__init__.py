@@ -1,0 +1,1 @@
+"""Labels, sign-offs, access and erasure, and the standing of judges."""

@@ -1,0 +1,198 @@
+"""API keys, sessions of the pages, and the audit log."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from areopage.errors import UserError
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.connection import storage_errors
+from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable
+from areopage.ledger.tables.schema import api_keys, audit, sessions
+from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
+
+PREFIX = "areo_"
+SCORES = "with the judges' scores"
+"""The detail of an entry about an answer that was read with them."""
+SESSION_LIFE = timedelta(hours=12)
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""A session that was opened farther in the future is refused: none may last longer than `SESSION_LIFE`."""
+
+
+class ApiKeys:
+    """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key.
+
+    A key is found by its hash through an index. The time of a look-up reveals only something about the hash. A prefix of
+    the hash cannot be chosen without trying keys, and the hash reveals nothing of 256 random bits. So a comparison in constant
+    time would add nothing, nor would a slow or salted hash, which protects secrets that people choose.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def create(self, name: str, role: Role, collections: Sequence[str] = ()) -> tuple[ApiKey, str]:
+        """Create a key; its text is returned once and cannot be recovered.
+
+        Args:
+            collections: the only collections and sources that it gives access to; () for all.
+
+        Raises:
+            UserError: a valid key has the name.
+        """
+        key = PREFIX + secrets.token_urlsafe(32)
+        scope = tuple(dict.fromkeys(storable(one) for one in collections))
+        made_at = datetime.now(UTC)
+        record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=made_at, collections=scope)
+        row = {
+            "id": record.id,
+            "name": record.name,
+            "hash": _key_hash(key),
+            "role": role,
+            "created_at": naive(record.created_at),
+            "collections": json_text(scope) if scope else "",
+        }
+        with storage_errors(self._ledger.place):
+            try:
+                with self._ledger.engine.begin() as connection:
+                    connection.execute(insert(api_keys), [row])
+            except IntegrityError:
+                raise UserError(f"a valid key has the name {name!r}: revoke it first, or choose another name") from None
+        return record, key
+
+    def find(self, key: str) -> ApiKey | None:
+        """Find the record of a key that is not revoked."""
+        query = select(api_keys).where(api_keys.c.hash == _key_hash(key), api_keys.c.revoked_at.is_(None))
+        with self._ledger.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return _key_of(row) if row else None
+
+    def revoke(self, id: str) -> bool:
+        """Revoke a key by its id; return whether it existed."""
+        change = update(api_keys).where(api_keys.c.id == storable(id), api_keys.c.revoked_at.is_(None))
+        with self._ledger.writing() as connection:
+            return connection.execute(change.values(revoked_at=naive(datetime.now(UTC)))).rowcount > 0
+
+    def list(self) -> Sequence[ApiKey]:
+        """Return all keys, newest first."""
+        query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
+        with self._ledger.reading() as connection:
+            return [_key_of(row) for row in connection.execute(query)]
+
+    def any(self) -> bool:
+        """Whether a key was ever created.
+
+        Revoked keys count, so that revoking the last key does not open the server.
+        """
+        query = select(api_keys.c.id).limit(1)
+        with self._ledger.reading() as connection:
+            return connection.execute(query).first() is not None
+
+
+class Sessions:
+    """The table `sessions`. A session is a random token, whose SHA-256 is kept: the table opens no session."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def open(self, key_id: str, now: datetime) -> str:
+        """Open a session of a key and return its token; sessions that are over are removed."""
+        token = secrets.token_urlsafe(32)
+        with self._ledger.writing() as connection:
+            connection.execute(delete(sessions).where(sessions.c.opened_at <= naive(now - SESSION_LIFE)))
+            connection.execute(insert(sessions), [{"hash": _key_hash(token), "key_id": key_id, "opened_at": naive(now)}])
+        return token
+
+    def find(self, token: str, now: datetime) -> ApiKey | None:
+        """Find the key of an open session; None too where the key is revoked."""
+        query = select(api_keys).join(sessions, sessions.c.key_id == api_keys.c.id)
+        query = query.where(sessions.c.hash == _key_hash(token), api_keys.c.revoked_at.is_(None))
+        query = query.where(sessions.c.opened_at > naive(now - SESSION_LIFE), sessions.c.opened_at < naive(now + CLOCKS_DIFFER))
+        with self._ledger.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return _key_of(row) if row else None
+
+    def close(self, token: str) -> None:
+        """End a session."""
+        with self._ledger.writing() as connection:
+            connection.execute(delete(sessions).where(sessions.c.hash == _key_hash(token)))
+
+
+class Audit:
+    """The table `audit`; entries are never changed or removed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
+        """Append an entry.
+
+        Actions: read, label, sign, erase, compact, export, import, release, reparse, key_create, key_revoke, settings, login,
+        logout, wrong_key.
+
+        Args:
+            key_id: of the API key that acts.
+        """
+        texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
+        texts["key_id"] = key_id
+        row = texts | {"at": naive(datetime.now(UTC))}
+        with self._ledger.writing() as connection:
+            append_sealed(connection, audit, [row])
+
+    def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
+        """Append that an actor reads an answer with the judges' scores of it."""
+        self.note(actor, "read", answer_id, SCORES, key_id=key_id)
+
+    def note_scores_listed(self, actor: str, answer_ids: Sequence[str], *, key_id: str = "") -> None:
+        """Append that an actor reads a list with the judges' scores of these answers; once for each answer and actor."""
+        seen = self.scores_seen(answer_ids)
+        new = [id for id in dict.fromkeys(answer_ids) if (storable(id), storable(actor)) not in seen]
+        shared = {"actor": storable(actor), "action": "read", "detail": SCORES, "key_id": key_id}
+        rows = [shared | {"subject": storable(id), "at": naive(datetime.now(UTC))} for id in new]
+        if rows:
+            with self._ledger.writing() as connection:
+                append_sealed(connection, audit, rows)
+
+    def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
+        """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
+        found: set[tuple[str, str]] = set()
+        seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail == SCORES).distinct()
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                found |= {(row.subject, row.actor) for row in connection.execute(seen.where(audit.c.subject.in_(part)))}
+        return found
+
+    def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
+        """Return the newest entries."""
+        query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
+        with self._ledger.reading() as connection:
+            rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
+            return [
+                AuditEntry(
+                    at=aware(row.at),
+                    actor=row.actor,
+                    key_id=row.key_id,
+                    action=row.action,
+                    subject=row.subject,
+                    detail=row.detail,
+                )
+                for row in rows
+            ]
+
+
+def _key_hash(key: str) -> str:
+    """The stored hash of a key."""
+    return hashlib.sha256(storable(key).encode()).hexdigest()
+
+
+def _key_of(row: Row[Any]) -> ApiKey:
+    """Read a key's record from a row."""
+    times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
+    scope = msgspec.json.decode(row.collections, type=tuple[str, ...]) if row.collections else ()
+    return ApiKey(id=row.id, name=row.name, role=row.role, collections=scope, **times)

@@ -1,0 +1,73 @@
+"""Calibrations: what people's labels correct in judges' scores, each kept for good with the hash that names it."""
+
+from datetime import datetime
+
+from msgspec import Struct, structs
+from sqlalchemy import select
+
+from areopage.errors import UserError, name_list
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.rows import aware, naive, storable
+from areopage.ledger.tables.schema import calibrations
+
+
+class StoredCalibration(Struct, frozen=True, kw_only=True):
+    """A calibration as a row.
+
+    Args:
+        id: the beginning of `digest`.
+        run_id: the run whose answers were labelled.
+        body: the calibration as canonical JSON; it holds no text of an answer.
+        digest: SHA-256 of the body.
+    """
+
+    id: str
+    suite: str
+    run_id: str
+    created_at: datetime
+    body: str
+    digest: str
+
+
+class Calibrations:
+    """The table `calibrations`; rows are never changed or removed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, one: StoredCalibration) -> bool:
+        """Append a calibration; returns whether it is new."""
+        if any(known.digest == one.digest for known in self.all()):
+            return False
+        row = structs.asdict(one) | {"created_at": naive(one.created_at)}
+        with self._ledger.writing() as connection:
+            append_sealed(connection, calibrations, [row])
+        return True
+
+    def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:
+        """Return all calibrations, or those of a suite, oldest first."""
+        query = select(calibrations).order_by(calibrations.c.number)
+        query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
+        with self._ledger.reading() as connection:
+            rows = [dict(row._mapping) for row in connection.execute(query)]
+        return tuple(
+            StoredCalibration(**{name: value for name, value in row.items() if name != "number"} | {"created_at": aware(at)})
+            for row in rows
+            for at in (row["created_at"],)
+        )
+
+    def find(self, id: str) -> StoredCalibration:
+        """Return a calibration by its id, the beginning of it, or `latest`.
+
+        Raises:
+            UserError: there is none of that id, or several.
+        """
+        known = self.all()
+        found = list(known[-1:]) if id == "latest" else [one for one in known if id and one.digest.startswith(id)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UserError(f"several calibrations begin with {id!r}: {name_list(one.id for one in found)}")
+        has = f"it has {name_list(one.id for one in known)}" if known else "fit one: areopage calibrate fit RUN"
+        raise UserError(f"no calibration {id[:64]!r} in {self._ledger.place}: {has}")

@@ -1,0 +1,133 @@
+"""Held answers: which wait for a person, and their place in the review queue.
+
+Held answers that look equal to a reviewer wait in the queue as one item. Their key (`held_key`) says which are equal. Of
+those that wait under one key the first has the item. A transaction that adds to, settles or erases from such a group holds its
+lock until it ends: so none of them can be left without an item.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, text
+
+from areopage.ledger.people.labels import insert_items
+from areopage.ledger.tables.answer_tables import answers, decisions, releases
+from areopage.ledger.tables.records import ReviewItem
+from areopage.ledger.tables.rows import aware, chunks, storable_json
+from areopage.ledger.tables.schema import review_items
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import prompt_key
+
+HELD = "held"
+"""Why a held answer is in the review queue."""
+
+
+def held_key(trace: Trace) -> str:
+    """The same for held answers that look equal to a reviewer: collection, prompt, response, documents, and the gate's
+    version; "" for what does not wait."""
+    if not trace.waits:
+        return ""
+    documents = [(one.id, one.title, one.text, one.source) for one in trace.documents]
+    shown = [trace.collection, prompt_key(trace.prompt), trace.response, documents, trace.version]
+    return hashlib.sha256(storable_json(shown).encode()).hexdigest()[:32]
+
+
+def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
+    """Lock the answers that share a pending release with this answer; return their numbers by id."""
+    keys = keys_of(connection, [id])
+    lock_keys(connection, keys)
+    # the rows are locked against an erasure that comes at the same time
+    query = _waiting(select(answers.c.id, answers.c.number), *_under(sorted(keys)))
+    rows = connection.execute(query.order_by(answers.c.number).with_for_update(of=answers))
+    found = {row.id: row.number for row in rows}
+    return found if id in found else {}
+
+
+def count_waiting(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Count the answers of each pending release, the answer included; others are skipped."""
+    one, counts, found = decisions.c, dict[str, int](), dict[str, int]()
+    for part in chunks(ids):
+        rows = connection.execute(_waiting(select(answers.c.id, one.held_key), answers.c.id.in_(part))).all()
+        for keys in chunks([row.held_key for row in rows]):
+            query = _waiting(select(one.held_key, func.count().label("rows")), *_under(keys)).group_by(one.held_key)
+            counts |= {row.held_key: row.rows for row in connection.execute(query)}
+        found |= {row.id: counts[row.held_key] for row in rows}
+    return found
+
+
+# --- the review queue
+
+
+def queue_traces(connection: Connection, new: Mapping[int, Trace]) -> None:
+    """Queue new traces that a person should look at, in the order of their numbers; those of shadow mode one by one."""
+    keys = {number: held_key(one) for number, one in new.items()}
+    rows = _first_rows(connection, {key for key in keys.values() if key})
+    for number, one in new.items():
+        if one.verdict == "human_review" and one.channel != "import" and not keys[number]:
+            rows[number] = ReviewItem(answer_id=one.id, why=HELD, created_at=one.at)
+    insert_items(connection, [rows[number] for number in sorted(rows)])
+
+
+def queue_equals(connection: Connection, keys: Collection[str]) -> None:
+    """Give one of the equal answers that wait under each key an item, where none of them has one."""
+    insert_items(connection, [item for _, item in sorted(_first_rows(connection, keys).items())])
+
+
+def lock_keys(connection: Connection, keys: Collection[str]) -> None:
+    """Hold the locks of keys until the transaction ends; SQLite lets one transaction write at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        for key in sorted(keys):
+            number = int.from_bytes(bytes.fromhex(key)[:8], "big", signed=True)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
+
+def keys_of(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """The keys of answers; those that never waited have none."""
+    query = _with_decisions(select(decisions.c.held_key)).where(answers.c.id.in_(ids), decisions.c.held_key != "")
+    return set(connection.execute(query).scalars())
+
+
+# --- conditions
+
+
+def is_held() -> ColumnElement[bool]:
+    """Whether the user got the answer of a row of `decisions` neither at once nor by a release.
+
+    For rows that are sought by their answers: the functions keep SQLite from seeking an index by verdict or channel instead.
+    """
+    one = decisions.c
+    verdict, channel = (func.coalesce(column, column) for column in (one.verdict, one.channel))
+    return and_(verdict == "human_review", channel.in_(("chat", "check")), one.mode != "shadow")
+
+
+# --- inside
+
+
+def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, ReviewItem]:
+    """Lock keys, and give the item of the first that waits under each, by its number, where none of them has one."""
+    one, rows = decisions.c, dict[int, ReviewItem]()
+    lock_keys(connection, keys)
+    for part in chunks(sorted(keys)):
+        queued = _waiting(select(one.held_key), *_under(part)).join(review_items, review_items.c.answer_id == answers.c.id)
+        left = sorted({*part}.difference(connection.execute(queued.where(review_items.c.why == HELD)).scalars()))
+        no_item = ~exists().where(review_items.c.answer_id == answers.c.id)
+        first = _waiting(select(func.min(one.answer)), *_under(left), no_item).group_by(one.held_key)
+        found = connection.execute(_with_decisions(select(one.answer, answers.c.id, one.at)).where(one.answer.in_(first)))
+        rows |= {row.answer: ReviewItem(answer_id=row.id, why=HELD, created_at=aware(row.at)) for row in found}
+    return rows
+
+
+def _with_decisions(query: Select[Any]) -> Select[Any]:
+    return query.select_from(decisions.join(answers, answers.c.number == decisions.c.answer))
+
+
+def _waiting(query: Select[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
+    """A query over decisions and their answers, of those that wait."""
+    settled = exists().where(releases.c.answer_id == answers.c.id)
+    return _with_decisions(query).where(*conditions, decisions.c.held_key != "", ~settled)
+
+
+def _under(keys: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
+    """Which rows of `decisions` have one of these keys; the second condition lets the partial index serve."""
+    return decisions.c.held_key.in_(keys), decisions.c.held_key != ""

@@ -1,0 +1,428 @@
+"""People's labels of answers, and the review queue."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, case, delete, exists, func, or_, select, true, update
+
+from areopage.cases.records import Document
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import (
+    answer_judgments,
+    answers,
+    decisions,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    releases,
+    runs,
+    verdicts,
+)
+from areopage.ledger.tables.chain import append_sealed, queued, seal
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.tables.rows import (
+    aware,
+    chunks,
+    insert_into,
+    json_text,
+    label_of,
+    naive,
+    named_chunks,
+    outcome_of,
+    storable,
+    valid_places,
+    values_of,
+)
+from areopage.ledger.tables.schema import labels, review_items
+from areopage.ledger.write.answers import prompt_key, text_key
+from areopage.scoring.outcome import GIVEN_NAMES, PlannedPass
+
+SAMPLE = "sample"
+"""Why an answer is in the queue that was drawn at random."""
+
+TEACHING = "teaching"
+"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
+
+FIRST = (SAMPLE, "held")
+"""Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
+
+
+class OfSuite(Struct, frozen=True, kw_only=True):
+    """Items of one suite: those of its benchmark runs; `others`: also those of no run."""
+
+    name: str
+    others: bool
+
+    @property
+    def items(self) -> ColumnElement[bool]:
+        """The condition on review items."""
+        own = review_items.c.run_id.in_(select(runs.c.id).where(runs.c.suite == storable(self.name)))
+        return or_(own, review_items.c.run_id == "") if self.others else own
+
+
+class ReviewQueue:
+    """The table `review_items`. Each method is one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, items: Sequence[ReviewItem]) -> int:
+        """Queue answers; existing items are kept. Returns how many are new."""
+        with self._ledger.writing() as connection:
+            return insert_items(connection, items)
+
+    def open_items(
+        self, rater: str | None = None, *, limit: int = 50, after: int = 0, suite: "OfSuite | None" = None
+    ) -> Sequence[ReviewItem]:
+        """Return open items in order of arrival: first the random sample and held answers, then the others.
+
+        Args:
+            rater: only items without this rater's label, or whose answer waits for release.
+            after: the number of the item behind which to begin.
+            suite: only items of this suite.
+        """
+        turn = case((review_items.c.why.in_(FIRST), 0), else_=1)
+        last = select(turn).where(review_items.c.number == after).scalar_subquery()
+        beyond = or_(turn > last, and_(turn == last, review_items.c.number > after)) if after else true()
+        query = select(review_items).where(review_items.c.state == "open", beyond, suite.items if suite else true())
+        if rater is not None:
+            own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
+            query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
+        with self._ledger.reading() as connection:
+            return [_item_of(row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))]
+
+    def item(self, answer_id: str) -> ReviewItem | None:
+        """Return the item of an answer."""
+        return self.items([answer_id]).get(answer_id)
+
+    def items(self, answer_ids: Sequence[str], run_id: str | None = None) -> dict[str, ReviewItem]:
+        """Return items by answer id; answers outside the queue are skipped.
+
+        Args:
+            run_id: only items of this run; None: of several items of an answer an open one, the newest of them.
+        """
+        found: dict[str, ReviewItem] = {}
+        query = select(review_items).order_by(review_items.c.state, review_items.c.number)
+        query = query if run_id is None else query.where(review_items.c.run_id == run_id)
+        with self._ledger.reading() as connection:
+            for part in named_chunks(connection, review_items.c.answer_id, answer_ids):
+                rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
+                found |= {row.answer_id: _item_of(row) for row in rows}
+        return found
+
+    def draw(self, items: Sequence[ReviewItem]) -> None:
+        """Queue a random sample; items of the same run that are queued for another reason count as drawn from now on."""
+        with self._ledger.writing() as connection:
+            insert_items(connection, items)
+            for run_id in {item.run_id for item in items}:
+                drawn = [storable(item.answer_id) for item in items if item.run_id == run_id]
+                for part in chunks(drawn):
+                    same = update(review_items).where(review_items.c.run_id == run_id, review_items.c.answer_id.in_(part))
+                    _change_items(connection, same.where(review_items.c.why != SAMPLE).values(why=SAMPLE))
+
+    def count_open(self, suite: "OfSuite | None" = None) -> int:
+        """Count the open items, or those of a suite."""
+        query = select(func.count()).select_from(review_items)
+        query = query.where(review_items.c.state == "open", suite.items if suite else true())
+        with self._ledger.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def open_runs(self) -> dict[str, str]:
+        """Return the suites of the benchmark runs with open items, by the run's id; "" by "" where items belong to no run."""
+        found = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
+        query = found.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
+        with self._ledger.reading() as connection:
+            return {row.run_id: row.suite or "" for row in connection.execute(query)}
+
+
+class Labels:
+    """The table `labels`, and judges' scores of labelled answers. Each method is one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, labels: Sequence[Label]) -> None:
+        """Append labels and close completed review items, all or none."""
+        if not labels:
+            return
+        with self._ledger.writing() as connection:
+            _append_labels(connection, labels)
+            set_done(connection, [label.answer_id for label in labels])
+
+    def of(self, answer_id: str) -> Sequence[Label]:
+        """Return all labels of an answer in order, replaced labels included."""
+        query = select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
+        return list(self._labels(query))
+
+    def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
+        """Return the latest label of each answer, rater and criterion.
+
+        Args:
+            since: only those given at or after this moment.
+            blind: only those of raters who had not seen the judges' scores; a later label that is not blind replaces none.
+        """
+        latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+        latest = latest.where(labels.c.blind) if blind else latest
+        query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
+        return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
+
+    def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
+        """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
+        latest = select(func.max(labels.c.number)).where(labels.c.blind)
+        latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+        found: list[Label] = []
+        for part in self._parts(answer_ids):
+            own = latest.where(labels.c.answer_id.in_(part))
+            found += self._labels(select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
+        return found
+
+    def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
+        """Return the valid labels of answers by answer, rater and criterion."""
+        found: dict[tuple[str, str, str], Label] = {}
+        for part in self._parts(answer_ids):
+            query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
+            found |= {(label.answer_id, label.rater, label.criterion): label for label in self._labels(query)}
+        return found
+
+    def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
+        """Return each rater's latest grounding label, by answer."""
+        found: dict[str, list[Label]] = {}
+        for (id, _, criterion), label in self.current_of(answer_ids).items():
+            if criterion == GROUNDING:
+                found.setdefault(id, []).append(label)
+        return found
+
+    def panel_scores(self, answer_ids: Sequence[str], run_id: str = "") -> dict[str, dict[str, dict[str, float]]]:
+        """Return panels' scores by answer, suite and criterion; "" is the global score.
+
+        Of several panels of one suite the latest counts. Scores that are None are left out.
+
+        Args:
+            run_id: only those of this run; "" for all.
+        """
+        query = select(
+            answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
+        ).join(answers, answers.c.number == evaluations.c.answer)
+        found: dict[str, dict[str, dict[str, float]]] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                held = query.where(answers.c.id.in_(part), evaluations.c.state == "evaluated")
+                held = held.where(evaluations.c.run_id == run_id) if run_id else held
+                scores: dict[int, dict[str, float]] = {}
+                for row in connection.execute(held.order_by(evaluations.c.evaluated_at, evaluations.c.number)):
+                    given = {} if row.score_global is None else {"": row.score_global}
+                    found.setdefault(row.id, {})[row.suite] = scores[row.number] = given
+                for numbers in chunks(list(scores)):
+                    criteria = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers))
+                    for one in connection.execute(criteria.where(evaluation_scores.c.score.is_not(None))):
+                        scores[one.evaluation][one.criterion] = one.score
+        return found
+
+    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
+        """Return a judge's passes by answer id; criteria include their version.
+
+        Of several panels that asked the judge about a criterion the one with the newest judgment counts. Of several judgments
+        under one key the valid one counts: see `valid_places`.
+        """
+        asked = judgments.c
+        query = (
+            select(answers.c.id, answer_judgments.c.run_id, asked.key, asked.pass_index, asked.turn, verdicts)
+            .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
+            .join(judgments, asked.key == answer_judgments.c.key)
+            .join(verdicts, verdicts.c.judgment_id == asked.id)
+            .where(asked.judge == judge)
+            .order_by(asked.id, answer_judgments.c.run_id)
+        )
+        latest: dict[tuple[str, str, int, int], PlannedPass] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                rows = connection.execute(query.where(answers.c.id.in_(part))).all()
+                panels = {(row.id, row.criterion): row.run_id for row in rows}
+                attempts: dict[int, tuple[str, bool]] = {}
+                for row in rows:
+                    _, whole = attempts.get(row.judgment_id, (row.key, True))
+                    attempts[row.judgment_id] = (row.key, whole and row.outcome in GIVEN_NAMES)
+                numbers, places = list(attempts), valid_places(attempts.values())
+                valid = {numbers[place] for place in places.values()}
+                for row in rows:
+                    if panels[row.id, row.criterion] == row.run_id and row.judgment_id in valid:
+                        latest[row.id, row.criterion, row.turn, row.pass_index] = PlannedPass(
+                            case_id=row.id,
+                            criterion=row.criterion,
+                            judge=judge,
+                            pass_index=row.pass_index,
+                            turn=row.turn,
+                            outcome=outcome_of(row),
+                        )
+        return [(place[0], one) for place, one in latest.items()]
+
+    def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
+        """The gate's risk of unsupported content, in [0, 1].
+
+        Without a probability the verdict counts.
+        """
+        query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
+        query = query.join(answers, answers.c.number == decisions.c.answer)
+        found: dict[str, float] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                for row in connection.execute(query.where(answers.c.id.in_(part))):
+                    by_verdict = 0.0 if row.verdict == "deliver" else 1.0
+                    found[row.id] = by_verdict if row.p_unsupported is None else row.p_unsupported
+        return found
+
+    def judges_of(self, answer_ids: Sequence[str]) -> list[str]:
+        """The names of the judges of any of these answers, in order."""
+        query = select(judgments.c.judge).join(answer_judgments, judgments.c.key == answer_judgments.c.key)
+        query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
+        names: set[str] = set()
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in answer_ids]):
+                names.update(connection.execute(query.where(answers.c.id.in_(part))).scalars())
+        return sorted(names)
+
+    def _parts(self, answer_ids: Sequence[str]) -> list[Sequence[str]]:
+        """The ids in portions, mostly without those of answers without a label."""
+        with self._ledger.reading() as connection:
+            return list(named_chunks(connection, labels.c.answer_id, answer_ids))
+
+    def _labels(self, query: Select[Any]) -> Iterator[Label]:
+        with self._ledger.reading() as connection:
+            for row in connection.execute(query).all():
+                yield label_of(row)
+
+
+class Remembered:
+    """What people said of answers, looked up by an equal answer: the same response over the same documents of a collection."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def supported(self, collection: str, prompt: str, response: str, documents: Sequence[Document]) -> bool | None:
+        """Whether people say that the documents support an answer; None where they say nothing of it.
+
+        Of each rater the latest label of any equal answer counts; see `agreed`. That it is not or partly supported holds
+        for any prompt; that it is holds for the prompt that it was said of.
+        """
+        key = text_key(collection, response, documents)
+        query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
+        query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
+        with self._ledger.reading() as connection:
+            latest = {row.rater: row for row in connection.execute(query)}
+        if not latest:
+            return None
+        if agreed([label_of(row) for row in latest.values()])[0] != "yes":
+            return False
+        asked = prompt_key(prompt)
+        return True if any(row.prompt_key == asked and label_of(row).grounded == "yes" for row in latest.values()) else None
+
+
+def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
+    """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
+    supports by half of them or more.
+
+    Args:
+        labels: grounding labels of one answer, one of each rater; at least one.
+    """
+    words = Counter(label.grounded for label in labels)
+    grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
+    marked = Counter(sentence for label in labels for sentence in set(label.sentences))
+    return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
+
+
+def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
+    keys = _text_keys(connection, [label.answer_id for label in given if label.criterion == GROUNDING])
+    rows = [_label_row(label) for label in given]
+    for row in rows:
+        row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
+    append_sealed(connection, labels, rows)
+
+
+def _text_keys(connection: Connection, answer_ids: Sequence[str]) -> dict[str, str]:
+    """The keys of decisions by answer; their rows are locked against an erasure that comes at the same time."""
+    query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
+    found: dict[str, str] = {}
+    for part in chunks(sorted({storable(id) for id in answer_ids})):
+        rows = connection.execute(query.where(answers.c.id.in_(part)).with_for_update(read=True, of=decisions))
+        found |= {row.id: row.text_key for row in rows}
+    return found
+
+
+def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
+    """Queue answers in order; existing items are kept. Returns how many are new."""
+    if not items:
+        return 0
+    statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id", "run_id"])
+    new = connection.execute(statement.returning(*review_items.c), [_item_row(item) for item in items]).all()
+    seal(connection, "added", "review_items", [queued(values_of(row)) for row in new])
+    return len(new)
+
+
+def remove_items(connection: Connection, answer_ids: Sequence[str]) -> None:
+    """Remove the review items of erased answers."""
+    removed = delete(review_items).where(review_items.c.answer_id.in_(answer_ids)).returning(*review_items.c)
+    seal(connection, "removed", "review_items", [queued(values_of(row)) for row in connection.execute(removed).all()])
+
+
+def _change_items(connection: Connection, change: Update) -> None:
+    """Change review items, and seal what they are now."""
+    changed = connection.execute(change.returning(*review_items.c)).all()
+    seal(connection, "reviewed", "review_items", [queued(values_of(row)) for row in changed])
+
+
+def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:
+    """Close review items with enough labels and no pending release.
+
+    Held answers with the same key count as one: a label of one is a label of all. The items are locked before their raters are
+    counted: of two raters who label at once, the second then sees both.
+    """
+    for part in chunks([storable(id) for id in answer_ids]):
+        held = select(decisions.c.held_key).join(answers).where(answers.c.id.in_(part), decisions.c.held_key != "")
+        for key in sorted(set(connection.execute(held).scalars())):
+            equal = select(answers.c.id).join(decisions).where(decisions.c.held_key == key, decisions.c.held_key != "")
+            _finish(connection, review_items.c.answer_id.in_(equal), labels.c.answer_id.in_(equal))
+        _finish(connection, review_items.c.answer_id.in_(part), labels.c.answer_id == review_items.c.answer_id)
+
+
+def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnElement[bool]) -> None:
+    """Set open items done: `which` they are, and which labels are `about` one of them."""
+    item = review_items.c
+    locked = select(item.number).where(which, item.state == "open").order_by(item.number).with_for_update()
+    numbers = list(connection.execute(locked).scalars())
+    raters = select(func.count(labels.c.rater.distinct())).where(about).scalar_subquery()
+    for part in chunks(numbers):
+        finished = update(review_items).where(item.number.in_(part), raters >= item.wanted, ~_waits(item.answer_id))
+        _change_items(connection, finished.values(state="done"))
+
+
+def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether the answer of an id is held, and not settled."""
+    theirs = exists().where(answers.c.id == answer_id, decisions.c.answer == answers.c.number, decisions.c.held_key != "")
+    return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
+
+
+def _label_row(label: Label) -> dict[str, Any]:
+    """A label as a row, with texts that every database accepts."""
+    fields = msgspec.structs.asdict(label)
+    texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
+    return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
+
+
+def _item_row(item: ReviewItem) -> dict[str, Any]:
+    """An item as a row; its number is the database's."""
+    return {
+        "answer_id": storable(item.answer_id),
+        "why": item.why,
+        "created_at": naive(item.created_at),
+        "state": item.state,
+        "wanted": item.wanted,
+        "run_id": item.run_id,
+    }
+
+
+def _item_of(row: Row[Any]) -> ReviewItem:
+    return ReviewItem(**dict(row._mapping) | {"created_at": aware(row.created_at)})

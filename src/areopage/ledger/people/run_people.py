@@ -1,0 +1,81 @@
+"""What people said of a run: the labels of its answers, their place in the review queue, and sign-offs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Row, select
+
+from areopage.digest import digest_of
+from areopage.ledger.people.labels import Labels, ReviewQueue
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
+from areopage.ledger.tables.rows import aware, json_text, naive, storable
+from areopage.ledger.tables.schema import signoffs
+
+_STATE = msgspec.json.Decoder(SignedState)
+
+
+class SignOffs:
+    """The table `signoffs`; rows are never changed or removed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def add(self, one: SignOff) -> SignOff:
+        """Append a sign-off; returns it as stored, with its digest."""
+        texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
+        stored = msgspec.structs.replace(one, **texts)
+        stored = msgspec.structs.replace(stored, digest=digest_of_signoff(stored))
+        row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
+        with self._ledger.writing() as connection:
+            append_sealed(connection, signoffs, [row])
+        return stored
+
+    def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
+        """Return the sign-offs of a run, or of all, oldest first."""
+        query = select(signoffs).order_by(signoffs.c.number)
+        query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
+        with self._ledger.reading() as connection:
+            return tuple(map(_signoff_of, connection.execute(query)))
+
+
+class People(Struct, frozen=True, kw_only=True):
+    """What people said of a run's answers, and who signed it.
+
+    Args:
+        labels: the labels that count: the latest blind one of each answer, rater and criterion.
+        unblind: how many labels do not count, as their raters had seen the judges' scores.
+        items: the run's review items by answer id.
+        signoffs: oldest first.
+    """
+
+    labels: tuple[Label, ...] = ()
+    unblind: int = 0
+    items: dict[str, ReviewItem] = {}
+    signoffs: tuple[SignOff, ...] = ()
+
+
+def people_of(ledger: Ledger, run_id: str, answer_ids: Sequence[str]) -> People:
+    """Read what people said of a run's answers."""
+    labels = Labels(ledger)
+    counted = labels.blind_of(answer_ids)
+    return People(
+        labels=tuple(counted),
+        unblind=len(labels.current_of(answer_ids)) - len(counted),
+        items=ReviewQueue(ledger).items(answer_ids, run_id),
+        signoffs=SignOffs(ledger).of(run_id),
+    )
+
+
+def digest_of_signoff(one: SignOff) -> str:
+    """SHA-256 of a sign-off without its digest."""
+    return digest_of(msgspec.structs.replace(one, digest=""))
+
+
+def _signoff_of(row: Row[Any]) -> SignOff:
+    fields = dict(row._mapping) | {"signed_at": aware(row.signed_at), "signed": _STATE.decode(row.signed)}
+    del fields["number"]
+    return SignOff(**fields)

@@ -1,0 +1,1 @@
+"""What reads and counts answers, evaluations and decisions."""

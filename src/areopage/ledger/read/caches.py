@@ -1,0 +1,231 @@
+"""Compare stored computed values with their recomputation, and rewrite them.
+
+The scores of evaluations and the counts of days are caches. What they are computed from (answers, judgments, verdicts, decisions)
+is only read here.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, select, text, update
+
+from areopage.ledger.people.held import is_held
+from areopage.ledger.read.days import computed_days
+from areopage.ledger.read.search import add_words, index_words, remove_words
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    decisions,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    runs,
+)
+from areopage.ledger.tables.records import OF_NO_ANSWER, Evaluation
+from areopage.ledger.tables.rows import chunks
+from areopage.ledger.tables.schema import days, labels, score_days
+from areopage.ledger.tables.transactions import exclusive, snapshot
+from areopage.ledger.write.equal_answers import computed_equals, stored_equals
+from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
+
+LISTED = 100
+"""How many orphans of a kind are named."""
+
+COPIES = ("suite", "suite_version")
+FIGURES = (
+    *("score_global", "grade", "scored", "not_applicable", "planned", "spread"),
+    *("prompt_tokens", "completion_tokens", "cost", "currency"),
+)
+TEXTS = ("reason", "feedback", "strengths", "weaknesses", "suggestions")
+CACHED = (*COPIES, *FIGURES, *TEXTS, "seconds", "evaluated_at", "timestamp", "source")
+"""The columns of `evaluations` that `rewrite` writes; its scores are rows of their own."""
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """A stored value that differs from its recomputation.
+
+    Args:
+        subject: the answer's id, or the key of a count.
+        run_id: the panel's; "" for a count.
+        field: what differs; "evaluation" where all of it is missing.
+    """
+
+    subject: str
+    run_id: str = ""
+    field: str
+    stored: Any
+    computed: Any
+
+
+class Orphans(Struct, frozen=True, kw_only=True):
+    """Rows without the row they refer to: their number and first names."""
+
+    judgments: int
+    judgment_keys: tuple[str, ...]
+    labels: int
+    labelled: tuple[str, ...]
+    scores: int
+    scored: tuple[str, ...]
+
+
+# --- evaluations
+
+
+def count_evaluated(ledger: Ledger, origin: str) -> int:
+    """Count the finished evaluations of an origin."""
+    query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
+    with ledger.reading() as connection:
+        return int(connection.execute(query).scalar_one())
+
+
+def evaluated(origin: str, run_id: str | None = None) -> list[ColumnElement[bool]]:
+    """Conditions for finished evaluations of an origin, optionally under one panel."""
+    found = [evaluations.c.origin == origin, evaluations.c.state == "evaluated"]
+    return found if run_id is None else [*found, evaluations.c.run_id == run_id]
+
+
+def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
+    """Compare indexed words with expected words, by number of evaluation.
+
+    Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
+    """
+    wrong: dict[int, tuple[int, int]] = {}
+    by_number = {one.number: one for one in found}
+    with ledger.reading() as connection:
+        for part in chunks(list(by_number)):
+            indexed, held = _indexed(connection, part), _held_whole(connection, part)
+            for number in part:
+                wanted = set(index_words(by_number[number]))
+                if number not in held and indexed.get(number, set()) != wanted:
+                    wrong[number] = (len(indexed.get(number, ())), len(wanted))
+    return wrong
+
+
+def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
+    """Replace the computed values of evaluations, with scores and words, in one transaction.
+
+    Args:
+        changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
+
+    Returns:
+        How many were written.
+    """
+    with exclusive(ledger) as connection:
+        same = _unchanged(connection, [before for before, _ in changed])
+        written = [after for before, after in changed if before.number in same]
+        if not written:
+            return 0
+        numbers = [one.number for one in written]
+        for one in written:
+            row = evaluation_row(one)
+            values = {name: row[name] for name in CACHED}
+            connection.execute(update(evaluations).where(evaluations.c.number == one.number).values(**values))
+        connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
+        insert_scores(connection, {one.number: one.criteria for one in written})
+        held = _held_whole(connection, numbers)
+        words = {one.number: index_words(one) for one in written if one.origin == "monitor" and one.number not in held}
+        if words:
+            remove_words(connection, list(words))
+            add_words(connection, words)
+        return len(written)
+
+
+def _unchanged(connection: Connection, found: Sequence[Evaluation]) -> set[int]:
+    """The numbers of those that still stand as they were read; they are locked."""
+    gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
+    query = select(evaluations.c.number, evaluations.c.state, evaluations.c.run_id, gone.label("erased"))
+    query = query.where(evaluations.c.number.in_([one.number for one in found])).order_by(evaluations.c.number)
+    now = {row.number: (row.state, row.run_id, row.erased) for row in connection.execute(query.with_for_update(of=evaluations))}
+    return {one.number for one in found if now.get(one.number) == (one.state, one.run_id, one.erased)}
+
+
+def _indexed(connection: Connection, numbers: Sequence[int]) -> dict[int, set[str]]:
+    """The words that the index holds, by the evaluations' numbers."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT rowid, words FROM evaluation_search WHERE rowid IN :numbers"
+    else:
+        query = "SELECT number, array_to_string(tsvector_to_array(words), ' ') FROM evaluation_search WHERE number IN :numbers"
+    rows = connection.execute(text(query).bindparams(bindparam("numbers", expanding=True)), {"numbers": list(numbers)})
+    return {number: set(words.split(" ")) for number, words in rows}
+
+
+def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
+    """The evaluations of answers that the gate held, of which storage keeps more for a while than the index may hold."""
+    query = select(evaluations.c.number).join(decisions, decisions.c.answer == evaluations.c.answer)
+    links = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
+    reduced = exists().where(judgments.c.key == answer_judgments.c.key, judgments.c.stored != "full", *links)
+    return set(connection.execute(query.where(evaluations.c.number.in_(numbers), is_held(), reduced)).scalars())
+
+
+# --- counts by day
+
+
+def day_differences(ledger: Ledger) -> list[Difference]:
+    """Compare the counts by day with their sources at one moment."""
+    with snapshot(ledger) as connection:
+        computed = computed_days(connection)
+        return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
+
+
+def equal_differences(ledger: Ledger) -> list[Difference]:
+    """Compare the sets of equal answers with the judgments that they rest on."""
+    with snapshot(ledger) as connection:
+        stored = stored_equals(connection)
+        computed = {number: first for number, (first, _) in computed_equals(connection).items()}
+    return [
+        Difference(subject=f"evaluation {one}", field="equal_answers.first", stored=stored.get(one), computed=computed.get(one))
+        for one in sorted({*stored, *computed})
+        if stored.get(one) != computed.get(one)
+    ]
+
+
+def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    keys = [column.name for column in table.primary_key.columns]
+    sums = [column.name for column in table.c if column.name not in keys]
+    stored = {tuple(row._mapping[name] for name in keys): row._mapping for row in connection.execute(select(table))}
+    wanted = {tuple(row[name] for name in keys): row for row in computed}
+    none = dict.fromkeys(sums, 0)  # a count that came back to nothing may stay as a row
+    for key in sorted({*stored, *wanted}, key=str):
+        held, right = stored.get(key, none), wanted.get(key, none)
+        subject = ", ".join(f"{name} {value}" for name, value in zip(keys, key, strict=True) if value != "")
+        for name in sums:
+            if not same(held[name], right[name]):
+                yield Difference(subject=subject, field=f"{table.name}.{name}", stored=held[name], computed=right[name])
+
+
+def same(stored: Any, computed: Any) -> bool:
+    """Whether two values are equal, apart from rounding of sums."""
+    if isinstance(stored, float) or isinstance(computed, float):
+        return stored is not None and computed is not None and math.isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(stored == computed)
+
+
+# --- orphans
+
+
+def orphans(ledger: Ledger) -> Orphans:
+    """Find judgments (but for those of exams and audits) without answers, labels without answers and scores without judgments."""
+    linked = exists().where(answer_judgments.c.key == judgments.c.key)
+    apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))
+    known = exists().where(answers.c.id == labels.c.answer_id)
+    place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
+    judged = exists().where(*place)
+    scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
+    queries = (
+        select(judgments.c.key).where(~linked, ~apart).order_by(judgments.c.id),
+        select(labels.c.answer_id).where(~known).order_by(labels.c.number),
+        scores.where(
+            evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
+        ).order_by(evaluations.c.number),
+    )
+    with ledger.reading() as connection:
+        totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
+        counts = [connection.execute(total).scalar_one() for total in totals]
+        named = [tuple(connection.execute(query.limit(LISTED)).scalars()) for query in queries]
+    return Orphans(
+        judgments=counts[0], judgment_keys=named[0], labels=counts[1], labelled=named[1], scores=counts[2], scored=named[2]
+    )

@@ -1,0 +1,406 @@
+"""Counts by day of evaluations, judges and decisions, and their recomputation."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct, field, structs
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
+
+from areopage.ledger.read.queries import (
+    DayScore,
+    DayTotals,
+    JudgeDays,
+    Period,
+    Scope,
+    in_period,
+    in_scope,
+    in_source,
+    not_by_index,
+)
+from areopage.ledger.read.trace_counts import recounted_days
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
+from areopage.ledger.tables.records import Evaluation, JudgeUse
+from areopage.ledger.tables.rows import chunks, insert_or_add, storable
+from areopage.ledger.tables.schema import days, score_days
+from areopage.ledger.tables.transactions import exclusive
+from areopage.ledger.write.evaluation_rows import each_evaluation
+from areopage.scoring.outcome import GIVEN_NAMES
+
+CALLS = ""
+"""The value under which a judge's calls are counted; its verdicts are counted under their own outcomes."""
+COUNTED = "monitor"
+"""The origin of the evaluations that are counted by day; those of a run of the benchmark belong to the run."""
+
+_NO_SUITE = ""
+_DECIMALS = 2
+_DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
+_DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
+_LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
+_SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source")
+_SCORE_SUMS = ("answers", "total")
+
+_Key = TypeVar("_Key")
+Place = tuple[int, str]
+"""The number of an answer, and the panel that judged it."""
+
+
+class DayLevel(NamedTuple):
+    """Sums of a day's scores of a source on a criterion; "" is the global score."""
+
+    day: date
+    source: str
+    criterion: str
+    answers: int
+    total: float
+    squares: float
+    weak: int
+
+
+class DayCounts(Struct):
+    """The increments of evaluations in the tables `days` and `score_days`, by key."""
+
+    days: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+    scores: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
+
+    def add(self, evaluation: Evaluation, uses: Iterable[JudgeUse] = ()) -> None:
+        """Count an evaluation and its judges on the answer's UTC day."""
+        if evaluation.origin != COUNTED:
+            return
+        if evaluation.state in ("failed", "left_out"):
+            self._count(evaluation, evaluation.state, (1, 0.0, 0, 0, 0.0))
+        elif evaluation.state == "evaluated":
+            value = "unscored" if evaluation.score_global is None else "scored"
+            tokens = (evaluation.prompt_tokens or 0, evaluation.completion_tokens or 0)
+            self._count(evaluation, value, (1, evaluation.seconds, *tokens, 0.0))
+            self._add_scores(evaluation)
+            for use in uses:
+                self._add_judge(evaluation, use)
+
+    def take_back(self, evaluation: Evaluation) -> None:
+        """Remove an evaluation from the given-up count."""
+        self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
+
+    def remove(self, evaluation: Evaluation, uses: Iterable[JudgeUse]) -> None:
+        """Take an evaluation out of the counts, with its judges."""
+        counted = DayCounts()
+        counted.add(evaluation, uses)
+        for mine, theirs in ((self.days, counted.days), (self.scores, counted.scores)):
+            for key, values in theirs.items():
+                _add_to(mine, key, [-value for value in values])
+
+    def write(self, connection: Connection) -> None:
+        """Write all counts in a fixed order.
+
+        The busiest rows, those of days, are locked last.
+        """
+        insert_or_add(connection, score_days, self.score_rows())
+        insert_or_add(connection, days, self.day_rows())
+
+    def score_rows(self) -> list[dict[str, Any]]:
+        """The increments of `score_days`."""
+        return [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()]
+
+    def day_rows(self) -> list[dict[str, Any]]:
+        """The increments of `days`."""
+        return [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()]
+
+    def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
+        place = (storable(one.suite), storable(one.source), storable(one.variant))
+        _add_to(self.days, (_day(one), "evaluation", "", value, "", one.origin, *place, ""), sums)
+
+    def _add_scores(self, one: Evaluation) -> None:
+        place = (storable(one.suite), one.origin, storable(one.source))
+        for criterion, score in [("", one.score_global), *((found.criterion, found.score) for found in one.criteria)]:
+            if score is not None:
+                key = (_day(one), storable(one.variant), storable(criterion), rounded(score), *place)
+                _add_to(self.scores, key, (1, score))
+
+    def _add_judge(self, one: Evaluation, use: JudgeUse) -> None:
+        names = (storable(use.judge), storable(use.model), storable(use.currency))
+
+        def key(value: str) -> tuple[Any, ...]:
+            return (_day(one), "judge", names[0], value, names[1], one.origin, "", "", "", names[2])
+
+        _add_to(self.days, key(CALLS), (use.calls, use.seconds, use.prompt_tokens, use.completion_tokens, use.cost))
+        for outcome, count in use.outcomes.items():
+            if count:
+                _add_to(self.days, key(outcome), (count, 0.0, 0, 0, 0.0))
+
+
+class Days:
+    """Reads of `score_days` and `days`, the source of all period figures."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def scores(self, period: Period, scope: Scope) -> list[DayScore]:
+        """How often each score was given, by day, variant and criterion, in this order; all figures of scores are made of it."""
+        columns = score_days.c
+        group = (columns.day, columns.variant, columns.criterion, columns.score)  # the beginning of the key: nothing is sorted
+        query = select(*group, func.sum(columns.answers), func.sum(columns.total))
+        query = query.where(*_in_scope(score_days, period, scope)).group_by(*group).order_by(*group)
+        if scope.suite is not None:
+            query = query.where(columns.suite == scope.suite)
+        return [
+            DayScore(day, variant, criterion, score, int(answers), total)
+            for day, variant, criterion, score, answers, total in self._rows(query)
+        ]
+
+    def levels(self, period: Period, weak: Callable[[ColumnElement[float]], ColumnElement[bool]]) -> Sequence[DayLevel]:
+        """Sums of the scores of each day, source and criterion, golden questions left out.
+
+        Args:
+            weak: the condition on a score that counts as weak.
+        """
+        columns = score_days.c
+        group = (columns.day, columns.source, columns.criterion)
+        sums = (
+            func.sum(columns.answers),
+            func.sum(columns.total),
+            func.sum(columns.answers * columns.score * columns.score),
+            func.sum(case((weak(columns.score), columns.answers), else_=0)),
+        )
+        query = select(*group, *sums).where(*_in_scope(score_days, period, Scope())).group_by(*group).order_by(*group)
+        return [
+            DayLevel(day, source, criterion, int(answers), float(total), float(squares), int(count))
+            for day, source, criterion, answers, total, squares, count in self._rows(query)
+        ]
+
+    def panels(self, period: Period) -> dict[date, set[str]]:
+        """The panels that judged the first and the last answer of each day."""
+        found: dict[date, set[str]] = {}
+        columns = evaluations.c
+        for number in range(period.days):
+            day = period.start + timedelta(days=number)
+            inside = [
+                *in_scope(Scope()),
+                columns.state == "evaluated",
+                *in_period(Period(start=day, end=day + timedelta(days=1))),
+            ]
+            for order in (columns.timestamp, columns.timestamp.desc()):
+                rows = self._rows(select(columns.run_id).where(*inside).order_by(order).limit(1))
+                found.setdefault(day, set()).update(row.run_id or "" for row in rows)
+        return found
+
+    def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
+        """Totals by day, in order, without empty days.
+
+        What was given up or left out by sampling belongs to every suite: none had judged it.
+        """
+        columns = days.c
+        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
+        group = (columns.day, columns.kind, columns.name, columns.value)  # the beginning of the key: nothing is sorted
+        evaluated = not_by_index([columns.kind == "evaluation"])
+        query = select(*group, *sums).where(*evaluated, *_in_scope(days, period, scope))
+        if scope.suite is not None:
+            query = query.where(columns.suite.in_((scope.suite, _NO_SUITE)))
+        by_day: dict[date, dict[str, Any]] = {}
+        for row in self._rows(query.group_by(*group).order_by(*group)):
+            by_day.setdefault(row.day, {})[row.value] = row
+        totals = [_totals_of(day, rows) for day, rows in by_day.items()]
+        return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]
+
+    def judges(self, period: Period) -> Sequence[JudgeDays]:
+        """Sums of each judge, golden questions included."""
+        columns = days.c
+        group = (columns.name, columns.detail, columns.value, columns.currency)
+        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
+        query = select(*group, *sums).where(columns.kind == "judge", columns.day >= period.start, columns.day < period.end)
+        judges: dict[tuple[str, str], list[Any]] = {}
+        for row in self._rows(query.group_by(*group).order_by(*group)):
+            judges.setdefault((row.name, row.detail), []).append(row)
+        missed = self._missed(period)
+        found = [_judge_of(judge, model, judges.get((judge, model), ())) for judge, model in sorted({*judges, *missed})]
+        return [_with_missed(one, missed.get((one.judge, one.model), {})) for one in found]
+
+    def _missed(self, period: Period) -> dict[tuple[str, str], dict[str, int]]:
+        """Count the verdicts that judges did not give, by judge, model and outcome: of every attempt, on the day it was made."""
+        columns = (judgments.c.judge, judgments.c.model, verdicts.c.outcome)
+        query = (
+            select(*columns, func.count())
+            .join(judgments, judgments.c.id == verdicts.c.judgment_id)
+            .join(runs, runs.c.id == judgments.c.run_id)
+            .where(text(f"verdicts.{MISSED}"), runs.c.kind == COUNTED)
+            .where(judgments.c.created_at >= _midnight(period.start), judgments.c.created_at < _midnight(period.end))
+            .group_by(*columns)
+        )
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        for judge, model, outcome, count in self._rows(query):
+            found.setdefault((judge, model), {})[outcome] = count
+        return found
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        with self._ledger.reading() as connection:
+            return connection.execute(query).all()
+
+
+def remove_empty_days(connection: Connection) -> None:
+    """Remove counts of evaluations and judges that have become zero."""
+    connection.execute(delete(score_days).where(score_days.c.answers == 0))
+    connection.execute(delete(days).where(days.c.kind.in_(("evaluation", "judge")), days.c.count == 0))
+
+
+def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
+    """Sum judges' work on answers under their panels.
+
+    For each key one judgment counts: the one that the answer's scores rest on.
+    """
+    found: dict[Place, list[JudgeUse]] = {}
+    for part in chunks([answer for answer, _ in places]):
+        counting = list(_counting(connection, part, set(places)))
+        outcomes = _outcomes(connection, [row.id for row in counting])
+        by_judge: dict[tuple[Place, str, str, str], list[Any]] = {}
+        for row in counting:
+            by_judge.setdefault(((row.answer, row.panel), row.judge, row.model, row.currency), []).append(row)
+        for (place, judge, model, currency), rows in by_judge.items():
+            counts: dict[str, int] = {}
+            for row in rows:
+                for outcome in outcomes.get(row.id, ()):
+                    counts[outcome] = counts.get(outcome, 0) + 1
+            use = JudgeUse(
+                judge=judge,
+                model=model,
+                calls=sum(row.calls for row in rows),
+                outcomes=counts,
+                seconds=sum(row.seconds for row in rows),
+                prompt_tokens=sum(row.prompt_tokens or 0 for row in rows),
+                completion_tokens=sum(row.completion_tokens or 0 for row in rows),
+                cost=sum(row.cost or 0.0 for row in rows),
+                currency=currency,
+            )
+            found.setdefault(place, []).append(use)
+    return found
+
+
+def rebuild_days(ledger: Ledger) -> None:
+    """Recompute all counts by day in one transaction."""
+    with exclusive(ledger) as connection:
+        if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
+            connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
+        computed = computed_days(connection)
+        for table in (score_days, days):
+            connection.execute(delete(table))
+            insert_or_add(connection, table, computed[table.name])
+
+
+def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
+    """Compute the rows of `score_days` and `days`, by table name."""
+    counts = DayCounts()
+    for portion in each_evaluation(connection, COUNTED):
+        uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
+        for answer, one in portion:
+            counts.add(one, uses.get((answer, one.run_id), ()))
+    return {score_days.name: counts.score_rows(), days.name: [*counts.day_rows(), *recounted_days(connection)]}
+
+
+def rounded(score: float) -> float:
+    """Round a score for grades; never −0, which one database tells from 0."""
+    return round(score, _DECIMALS) + 0.0
+
+
+# --- parts
+
+
+def _day(one: Evaluation) -> date:
+    return one.timestamp.astimezone(UTC).date()
+
+
+def _add_to(sums: dict[_Key, list[float]], key: _Key, values: Sequence[float]) -> None:
+    known = sums.setdefault(key, [0] * len(values))
+    for place, value in enumerate(values):
+        known[place] += value
+
+
+def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], values: Sequence[float]) -> dict[str, Any]:
+    return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
+
+
+_OF_IT = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
+_IS_WHOLE = ~_OF_IT.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists() & _OF_IT.exists()
+_JUDGED = (
+    select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, _IS_WHOLE.label("is_whole"))
+    .join(judgments, judgments.c.key == answer_judgments.c.key)
+    .where(func.coalesce(answer_judgments.c.judgment, judgments.c.id) == judgments.c.id)
+    .where(answer_judgments.c.answer.in_(bindparam("of", expanding=True)))
+    .order_by(judgments.c.id)
+)
+
+
+def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
+    """The judgment that counts for each place and key: the noted one, else the latest with a verdict on every criterion, else
+    the latest."""
+    best: dict[tuple[Place, str], Any] = {}
+    for row in connection.execute(_JUDGED, {"of": answers}):
+        place = (row.answer, row.panel)
+        known = best.get((place, row.key))
+        if place in places and (known is None or row.is_whole or not known.is_whole):
+            best[(place, row.key)] = row
+    yield from best.values()
+
+
+def _outcomes(connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for part in chunks(numbers):
+        query = select(verdicts.c.judgment_id, verdicts.c.outcome).where(verdicts.c.judgment_id.in_(part))
+        for row in connection.execute(query):
+            found.setdefault(row.judgment_id, []).append(row.outcome)
+    return found
+
+
+def _in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:
+    """The conditions of a period, and of a scope but for its suite."""
+    columns = table.c
+    inside = [columns.day >= period.start, columns.day < period.end]
+    conditions = [*inside, columns.origin == COUNTED, in_source(columns.source, scope.source)]
+    return conditions if scope.variant is None else [*conditions, columns.variant == storable(scope.variant)]
+
+
+def _totals_of(day: date, rows: dict[str, Any]) -> DayTotals:
+    def counted(value: str) -> int:
+        return int(rows[value].rows) if value in rows else 0
+
+    judged = [rows[value] for value in ("scored", "unscored") if value in rows]
+    return DayTotals(
+        day=day,
+        scored=counted("scored"),
+        unscored=counted("unscored"),
+        failed=counted("failed"),
+        left_out=counted("left_out"),
+        seconds=sum(row.seconds for row in judged),
+        prompt_tokens=sum(int(row.prompt_tokens) for row in judged),
+        completion_tokens=sum(int(row.completion_tokens) for row in judged),
+    )
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time())
+
+
+def _with_missed(one: JudgeDays, missed: dict[str, int]) -> JudgeDays:
+    """A judge's sums in which verdicts that it did not give count once for each attempt."""
+    counts = {outcome: max(count, one.outcomes.get(outcome, 0)) for outcome, count in missed.items()}
+    return structs.replace(one, outcomes=one.outcomes | counts) if missed else one
+
+
+def _judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:
+    """One judge's sums, from its rows by outcome and currency."""
+    outcomes: dict[str, int] = {}
+    cost: dict[str, float] = {}
+    calls = [row for row in rows if row.value == CALLS]
+    for row in rows:
+        if row.value != CALLS:
+            outcomes[row.value] = outcomes.get(row.value, 0) + int(row.rows)
+        elif row.cost:
+            cost[row.currency] = row.cost
+    return JudgeDays(
+        judge=judge,
+        model=model,
+        calls=sum(int(row.rows) for row in calls),
+        outcomes=outcomes,
+        seconds=sum(row.seconds for row in calls),
+        prompt_tokens=sum(int(row.prompt_tokens) for row in calls),
+        completion_tokens=sum(int(row.completion_tokens) for row in calls),
+        cost=cost,
+    )

@@ -1,0 +1,239 @@
+"""Counts of traces: whole days from `days`, other periods from rows."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date, time
+from typing import Any, Literal
+
+from msgspec import Struct, field
+from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
+
+from areopage.ledger.people.labels import agreed
+from areopage.ledger.read.queries import PassedOver, TraceFilter, TraceSummary
+from areopage.ledger.tables.answer_tables import answers, decision_reasons, decisions
+from areopage.ledger.tables.records import GROUNDING, Label
+from areopage.ledger.tables.rows import RowValues, chunks, insert_or_add, label_of, naive, storable
+from areopage.ledger.tables.schema import days, labels
+from areopage.ledger.write.answers import prompt_key
+
+BINS = 20
+
+Kind = Literal["mode", "language", "confidence", "unsupported", "reason"]
+"""What is counted. Every trace has a mode and a language; bins and reasons are there only where they are known."""
+_COLUMNS: dict[Kind, Column[Any]] = {
+    "mode": decisions.c.mode,
+    "language": decisions.c.language,
+    "confidence": decisions.c.confidence_bin,
+    "unsupported": decisions.c.unsupported_bin,
+    "reason": decision_reasons.c.code,
+}
+
+
+class _Counts(Struct, frozen=True):
+    """How many traces there are of each verdict, and of each value of each kind; bins by their number as a text."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    kinds: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, verdict: str, kind: str, value: str, rows: int) -> None:
+        """Add a number of traces of a value. Verdicts are counted with the modes, which every trace has one of."""
+        if kind == "mode":
+            self.verdicts[verdict] += rows
+        self.kinds.setdefault(kind, Counter())[value] += rows
+
+    def of(self, kind: Kind) -> Counter[str]:
+        return self.kinds.get(kind, Counter())
+
+
+def bin_of(share: object) -> int | None:
+    """The bin of a figure over [0, 1]; None without a figure."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or math.isnan(share):
+        return None
+    return 0 if share <= 0 else min(BINS - 1, int(min(1.0, share) * BINS))
+
+
+def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
+    """Count the traces that pass a filter; whole days are fast."""
+    counts = _day_counts(connection, filter) if is_of_days(filter) else _row_counts(connection, filter)
+    labelled, ungrounded = _labelled(connection, filter)
+    return TraceSummary(
+        traces=counts.verdicts.total(),
+        verdicts=dict(counts.verdicts),
+        modes=dict(counts.of("mode")),
+        reasons=dict(sorted(counts.of("reason").items(), key=lambda one: (-one[1], one[0]))),
+        languages=dict(counts.of("language")),
+        confidences=tuple(counts.of("confidence")[str(at)] for at in range(BINS)),
+        p_unsupported=tuple(counts.of("unsupported")[str(at)] for at in range(BINS)),
+        labelled=labelled,
+        ungrounded_delivered=ungrounded,
+    )
+
+
+# --- days
+
+
+def count_traces(connection: Connection, new: Sequence[RowValues], reasons: Sequence[RowValues]) -> None:
+    """Count new rows of `decisions` and `decision_reasons` by day.
+
+    Call it last: the day's rows stay locked until the commit.
+    """
+    added: Counter[tuple[Any, ...]] = Counter()
+    for kind, column in _COLUMNS.items():
+        for row in reasons if kind == "reason" else new:
+            if row[column.name] is not None:
+                value = str(row[column.name])
+                added[row["at"].date(), kind, row["verdict"], value, row["channel"], row["collection"]] += 1
+    insert_or_add(connection, days, [_day_row(key, rows) for key, rows in added.items()])
+
+
+def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
+    """Recompute the rows of `days` from all decisions."""
+    one = decisions.c
+    for kind, value in _COLUMNS.items():
+        source = decisions.join(decision_reasons, decision_reasons.c.answer == one.answer) if kind == "reason" else decisions
+        groups = (func.date(one.at).label("day"), one.verdict, value.label("value"), one.channel, one.collection)
+        query = select(*groups, func.count().label("rows")).select_from(source).where(value.is_not(None)).group_by(*groups)
+        for row in connection.execute(query):
+            day = date.fromisoformat(row.day) if isinstance(row.day, str) else row.day
+            place = (day, kind, row.verdict, str(row.value), row.channel, row.collection)
+            yield _UNUSED | _day_row(place, row.rows)
+
+
+def is_of_days(filter: TraceFilter) -> bool:
+    """Whether a filter names only whole days, channels, a verdict and a collection."""
+    whole = all(bound is None or naive(bound).time() == time() for bound in (filter.since, filter.until))
+    return whole and filter.prompt is None and not filter.unlabelled
+
+
+_UNUSED = {"suite": "", "variant": "", "currency": "", "seconds": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0}
+"""The columns of `days` that only evaluations and judges have, with their defaults."""
+
+
+def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
+    day, kind, verdict, value, channel, collection = place
+    origin = "import" if channel == "import" else "gate"
+    names = {"kind": kind, "name": verdict, "value": value, "detail": channel, "origin": origin, "source": collection}
+    return {"day": day, "count": rows} | names
+
+
+def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
+    one = days.c
+    query = select(one.name, one.kind, one.value, func.sum(one.count).label("rows")).where(one.kind.in_(_COLUMNS))
+    for bound, limit in ((filter.since, one.day.__ge__), (filter.until, one.day.__lt__)):
+        if bound is not None:
+            query = query.where(limit(naive(bound).date()))
+    if filter.channels:
+        query = query.where(one.detail.in_(filter.channels))
+    if filter.verdict is not None:
+        query = query.where(one.name == filter.verdict)
+    if filter.collection is not None:
+        query = query.where(one.source == storable(filter.collection))
+    counts = _Counts()
+    for row in connection.execute(query.group_by(one.name, one.kind, one.value)):
+        counts.add(row.name, row.kind, row.value, int(row.rows))
+    return counts
+
+
+# --- rows
+
+
+def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElement[bool]]:
+    """Build a filter's conditions on `decisions` `joined` with `answers`.
+
+    Of channel, collection and verdict SQLite may seek in the index of one, the first that is given: it knows nothing of how rare
+    a value is, and the rarest are channels, then collections.
+
+    Args:
+        scan: written so that no index is sought in by time, verdict or collection: counts go through the index that lies in their
+            order, which is quicker than to fetch the rows of a period one by one, and to sort them.
+    """
+    one = decisions.c
+    columns: tuple[ColumnElement[Any], ...] = (one.at, one.verdict, one.channel, one.collection)
+    if scan:
+        columns = tuple(func.coalesce(column, column) for column in columns)
+    else:
+        sought = one.channel if len(filter.channels) == 1 else one.verdict if filter.collection is None else one.collection
+        columns = tuple(column if column is one.at or column is sought else PassedOver(column) for column in columns)
+    asked = _narrow_conditions(filter, *columns)
+    if filter.prompt is not None:
+        asked.append(answers.c.prompt_key == prompt_key(filter.prompt))
+    if filter.unlabelled:
+        asked.append(~exists().where(labels.c.answer_id == answers.c.id, labels.c.criterion == GROUNDING))
+    return asked
+
+
+def joined(query: Select[Any], filter: TraceFilter) -> Select[Any]:
+    """Build a query over `decisions`, with `answers` if the filter needs them."""
+    if filter.prompt is None and not filter.unlabelled:
+        return query.select_from(decisions)
+    return query.select_from(decisions.join(answers, answers.c.number == decisions.c.answer))
+
+
+def _narrow_conditions(
+    filter: TraceFilter,
+    at: ColumnElement[Any],
+    verdict: ColumnElement[Any],
+    channel: ColumnElement[Any],
+    collection: ColumnElement[Any],
+) -> list[ColumnElement[bool]]:
+    """What a filter asks of the columns that `decisions` and `decision_reasons` have in common."""
+    asked: list[ColumnElement[bool]] = []
+    if filter.since is not None:
+        asked.append(at >= naive(filter.since))
+    if filter.until is not None:
+        asked.append(at < naive(filter.until))
+    if filter.channels:
+        asked.append(channel.in_(filter.channels))
+    if filter.verdict is not None:
+        asked.append(verdict == filter.verdict)
+    if filter.collection is not None:
+        asked.append(collection == storable(filter.collection))
+    return asked
+
+
+def _row_counts(connection: Connection, filter: TraceFilter) -> _Counts:
+    one = decisions.c
+    columns = (one.verdict, one.mode, one.language, one.confidence_bin, one.unsupported_bin)
+    conditions = conditions_of(filter, scan=filter.prompt is None)
+    found = joined(select(*columns, func.count().label("rows")), filter).where(*conditions).group_by(*columns)
+    counts = _Counts()
+    for row in connection.execute(found):
+        counts.add(row.verdict, "mode", row.mode, row.rows)
+        counts.add(row.verdict, "language", row.language, row.rows)
+        if row.confidence_bin is not None:
+            counts.add(row.verdict, "confidence", str(row.confidence_bin), row.rows)
+        if row.unsupported_bin is not None:
+            counts.add(row.verdict, "unsupported", str(row.unsupported_bin), row.rows)
+    for row in connection.execute(_reasons(filter)):
+        counts.add(row.verdict, "reason", row.code, row.rows)
+    return counts
+
+
+def _reasons(filter: TraceFilter) -> Select[Any]:
+    """How many traces of each verdict each reason decided."""
+    reason = decision_reasons.c
+    asked = _narrow_conditions(filter, reason.at, reason.verdict, reason.channel, reason.collection)
+    if filter.prompt is not None:  # few: sought by the prompt, and not the other way round
+        asked.append(reason.answer.in_(joined(select(decisions.c.answer), filter).where(*conditions_of(filter))))
+    elif filter.unlabelled:
+        of_it = joined(select(decisions.c.answer), filter).where(decisions.c.answer == reason.answer, *conditions_of(filter))
+        asked.append(of_it.correlate(decision_reasons).exists())
+    return select(reason.verdict, reason.code, func.count().label("rows")).where(*asked).group_by(reason.verdict, reason.code)
+
+
+def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
+    """How many traces have labels of grounding, and how many of these were delivered though they are not grounded."""
+    if filter.unlabelled:
+        return 0, 0
+    # labels are few: each one's trace is sought, and not the labels of each trace of a period
+    source = labels.join(answers, answers.c.id == labels.c.answer_id).join(decisions, decisions.c.answer == answers.c.number)
+    asked = conditions_of(filter, scan=filter.prompt is None)
+    query = select(labels.c.answer_id, decisions.c.verdict).distinct().select_from(source)
+    found = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
+    given: dict[str, dict[str, Label]] = {}
+    for part in chunks([row.answer_id for row in found if row.verdict == "deliver"]):
+        of_them = select(labels).where(labels.c.answer_id.in_(part), labels.c.criterion == GROUNDING).order_by(labels.c.number)
+        for row in connection.execute(of_them):
+            given.setdefault(row.answer_id, {})[row.rater] = label_of(row)
+    return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in given.values())

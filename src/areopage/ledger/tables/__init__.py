@@ -1,0 +1,1 @@
+"""Tables, records and rows of the ledger, its chains and connections."""

@@ -1,0 +1,391 @@
+"""Hash chains over a ledger's evidence: runs, cases, answers, judgments, links, labels, review items, decisions, releases,
+sign-offs, exams, rounds of canaries, calibrations, audit, erasures.
+
+A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
+of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
+not be the one that results and reports name.
+
+A link is appended as the last statement before a commit. A chain has one writer at a time: in PostgreSQL, a transaction that
+finds a chain taken continues the next one, so that none waits for another. SQLite has one writer anyway, and one chain.
+
+The digest of a row has parts, so that a change can be told from an alteration: erasing a judgment changes the part of its texts,
+and may not change the part of its scores.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import count
+from operator import itemgetter
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Engine, Float, Table, event, func, select
+
+from areopage.ledger.tables.answer_tables import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    decisions,
+    judgments,
+    releases,
+    run_cases,
+    runs,
+)
+from areopage.ledger.tables.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in
+from areopage.ledger.tables.schema import (
+    audit,
+    calibrations,
+    canary_rounds,
+    chain,
+    labels,
+    qualifications,
+    review_items,
+    signoffs,
+)
+
+Change = Literal["added", "answered", "evaluated", "reviewed", "erased", "reread", "reduced", "removed"]
+"""What a transaction did to rows. `answered`: the case of a run has its answer. `evaluated`: the scores of an answer rest on this
+judgment. `reviewed`: a review item is done, or counts as drawn at random. `reread`: a judge's raw text was read again. `reduced`:
+texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, links whose judgment an erasure
+gives another key, and review items of erased answers."""
+
+CHAIN_LOCK = 0x0A5E0D
+"""PostgreSQL's advisory locks of the chains, by number."""
+DIGEST_BYTES = 32
+NUL = "\x00"
+"""Between texts that are hashed together."""
+NO_LINK = "0" * 64
+"""What the first link of a chain names as the one before."""
+_UNSEALED = "areopage.unsealed"
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class Evidence(Struct, frozen=True):
+    """How rows of a table are hashed.
+
+    Args:
+        key: the column that rows are named by.
+        parts: the names of the columns that are hashed together, by part; the first is of figures, the others of texts.
+        texts: the columns that an erasure empties.
+        actor: the column that says who wrote a row; "" where none does.
+        moment: the column with the time of writing, of tables whose rows people and commands write one after the other.
+    """
+
+    table: Table
+    key: str
+    parts: dict[str, tuple[str, ...]]
+    texts: tuple[str, ...] = ()
+    actor: str = ""
+    moment: str = ""
+
+
+_OF_TEXT = ("key", "prompt_key", "reason")
+"""The columns of an answer that say something of its texts, and go with them."""
+_ANSWER_TEXTS = (
+    "salt",
+    *_OF_TEXT,
+    *(column.name for column in answer_texts.c if column.name not in ("answer", "decision", "salt")),
+)
+
+EVIDENCE: Mapping[str, Evidence] = {
+    str(one.table.name): one
+    for one in (
+        Evidence(
+            judgments,
+            "id",
+            {
+                "figures": (
+                    *("judge", "model", "pass_index", "turn", "finish_reason", "prompt_tokens", "completion_tokens"),
+                    *("seconds", "repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
+                ),
+                "run": ("run_id",),
+                "key": ("key",),
+                "raw text": ("raw_text", "repair_text", "stored"),
+                "texts": ("remarks",),
+            },
+            ("raw_text", "repair_text", "remarks"),
+            actor="judge",
+        ),
+        Evidence(
+            labels,
+            "number",
+            {
+                "figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "blind", "created_at"),
+                "texts": ("note", "text_key"),
+            },
+            ("note", "text_key"),
+            actor="rater",
+            moment="created_at",
+        ),
+        Evidence(
+            decisions,
+            "answer",
+            {
+                "figures": tuple(column.name for column in decisions.c if column.name not in ("answer", "held_key", "text_key")),
+                "texts": ("held_key", "text_key", "decision"),
+            },
+            ("held_key", "text_key", "decision"),
+        ),
+        Evidence(
+            releases,
+            "answer_id",
+            {"figures": ("state", "rater", "at"), "texts": ("text",)},
+            ("text",),
+            actor="rater",
+            moment="at",
+        ),
+        Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),
+        Evidence(
+            signoffs,
+            "number",
+            {"figures": ("run_id", "name", "role", "verdict", "note", "signed_at", "signed", "digest")},
+            actor="name",
+            moment="signed_at",
+        ),
+        Evidence(
+            qualifications,
+            "number",
+            {"figures": tuple(column.name for column in qualifications.c if column.name not in ("number", "path"))},
+            actor="judge",
+            moment="at",
+        ),
+        Evidence(
+            canary_rounds,
+            "number",
+            {"figures": tuple(column.name for column in canary_rounds.c if column.name not in ("number", "path"))},
+            actor="judge",
+            moment="at",
+        ),
+        Evidence(
+            calibrations,
+            "number",
+            {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")},
+            moment="created_at",
+        ),
+        Evidence(
+            audit,
+            "number",
+            {"figures": ("at", "actor", "key_id", "action", "subject", "detail")},
+            actor="actor",
+            moment="at",
+        ),
+        Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}),
+        Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
+        Evidence(
+            answers,
+            "number",
+            {
+                "figures": tuple(column.name for column in answers.c if column.name not in ("number", *_OF_TEXT)),
+                "texts": _ANSWER_TEXTS,
+            },
+            _ANSWER_TEXTS,
+            actor="api_key",
+        ),
+        Evidence(
+            review_items,
+            "item",
+            {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")},
+        ),
+    )
+}
+"""`scores` and `remarks` are of a judgment's verdicts; `link` and `rests` are of a link's row, see `linked`; `place` and `given`
+are of a run's case, see `placed`; `item` names a review item, see `queued`. The texts of an answer are hashed with a random salt
+that goes with them: what is left of an erased text cannot be guessed."""
+
+ALLOWED: Mapping[Change, Mapping[str, tuple[str, ...]]] = {
+    "added": dict.fromkeys(EVIDENCE, ()),
+    "answered": {"run_cases": ("answer",)},
+    "evaluated": {"answer_judgments": ("judgment",)},
+    "reviewed": {"review_items": ("state",)},
+    "erased": {
+        "judgments": ("key", "raw text", "texts"),
+        "labels": ("texts",),
+        "decisions": ("texts",),
+        "releases": ("texts",),
+        "answers": ("texts",),
+    },
+    "reread": {"judgments": ("figures", "texts")},
+    "reduced": {"decisions": ("texts",), "answers": ("texts",)},
+    "removed": {"judgments": (), "answer_judgments": (), "review_items": ()},
+}
+"""The tables whose rows each change may be about, and the parts of a row that it may alter. `chain_rules` has the conditions."""
+
+_Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
+
+
+def _parts(evidence: Evidence) -> tuple[_Part, ...]:
+    """How to read the values of each part, and which of them are fractional numbers."""
+    found = []
+    for names in evidence.parts.values():
+        columns = [evidence.table.c.get(name) for name in names]
+        floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
+        found.append((values_in(names), floats))
+    return tuple(found)
+
+
+_PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
+
+
+class Group(Struct, frozen=True):
+    """Rows of one table with the same change: their keys and their digests, one after the other."""
+
+    change: Change
+    table: str
+    keys: Sequence[Any]
+    digests: bytes
+
+
+class Head(Struct, frozen=True, order=True):
+    """The last link of a chain; its text form is what results and reports name."""
+
+    writer: int
+    sequence: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.writer}-{self.sequence}-{self.digest}"
+
+
+def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
+    """A judgment's row with what is hashed of its verdicts, by criterion."""
+    found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
+    scores = [
+        (one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0, *_probabilities(one))
+        for one in found
+    ]
+    remarks = [text for one in found for text in _REMARKS(one)]
+    return row | {"scores": scores, "remarks": NUL.join(remarks)}
+
+
+def linked(row: RowValues) -> RowValues:
+    """What is hashed of a link's row: its answer, panel and key, and the judgment that the scores rest on."""
+    return {"link": f"{row['answer']} {row['run_id']} {row['key']}", "rests": str(row.get("judgment") or "")}
+
+
+def queued(row: RowValues) -> RowValues:
+    """A review item's row with its name in the chain: its number and its answer."""
+    return row | {"item": f"{row['number']} {row['answer_id']}"}
+
+
+def placed(row: RowValues) -> RowValues:
+    """What is hashed of a run's case: its place and the number of its answer."""
+    return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
+
+
+def _probabilities(said: RowValues) -> tuple[float, ...]:
+    """What a verdict holds of log-probabilities; nothing where its score is the one that the judge wrote."""
+    if said["mass"] is None:
+        return ()
+    return (said["mass"] + 0.0,) if said["written"] is None else (said["mass"] + 0.0, said["written"] + 0.0)
+
+
+_REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")
+
+
+def row_digests(table: str, row: Mapping[str, Any]) -> bytes:
+    """The digests of a row's parts: of figures that of their JSON, of texts that of the texts with NUL between them.
+
+    No stored text holds a NUL. Fractional numbers are hashed as every database returns them: 1 as 1.0, -0.0 as 0.0.
+    """
+    (figures, floats), *others = _PARTS[table]
+    values = list(figures(row))
+    for at in floats:
+        if values[at] is not None:
+            values[at] += 0.0
+    found = [_hash(_ENCODE(values))]
+    for texts, _ in others:
+        found.append(_hash(NUL.join([text or "" for text in texts(row)]).encode()))
+    return b"".join(found)
+
+
+def text_digest(text: str) -> bytes:
+    """The digest of a part that is a single text."""
+    return _hash(text.encode())
+
+
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Note rows that a transaction has added or changed; its commit appends them to a chain.
+
+    Args:
+        rows: with all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
+    """
+    if rows:
+        evidence = EVIDENCE[table]
+        digests = b"".join([row_digests(table, row) for row in rows])
+        group = Group(change, table, [row[evidence.key] for row in rows], digests)
+        connection.info.setdefault(_UNSEALED, []).append(group)
+
+
+def append_sealed(connection: Connection, table: Table, rows: Sequence[RowValues]) -> list[int]:
+    """Append at least one row to a table of evidence that numbers its rows, and seal them; return their numbers."""
+    numbers, name = insert_numbered(connection, table, rows), str(table.name)  # SQLAlchemy's own kind of text is no JSON
+    key = EVIDENCE[name].key
+    seal(connection, "added", name, [row | {key: number} for row, number in zip(rows, numbers, strict=True)])
+    return numbers
+
+
+def seal_commits(engine: Engine) -> None:
+    """Append what transactions note to a chain as they commit."""
+    if not event.contains(engine, "commit", _append_link):
+        event.listen(engine, "commit", _append_link)
+        event.listen(engine, "rollback", _forget)
+
+
+def link_digest(writer: int, sequence: int, previous: str, members: str, digests: bytes) -> str:
+    """The digest of a link, over the link before and the digests of its rows."""
+    head = msgspec.json.encode([writer, sequence, previous, members])
+    return _hash(head + digests).hex()
+
+
+def heads(connection: Connection) -> tuple[Head, ...]:
+    """The last link of each chain."""
+    last = select(chain.c.writer, func.max(chain.c.sequence).label("sequence")).group_by(chain.c.writer).subquery()
+    query = select(chain.c.writer, chain.c.sequence, chain.c.digest).join(
+        last, (chain.c.writer == last.c.writer) & (chain.c.sequence == last.c.sequence)
+    )
+    return tuple(Head(*row) for row in connection.execute(query.order_by(chain.c.writer)))
+
+
+def _forget(connection: Connection) -> None:
+    if not connection.invalidated:
+        connection.info.pop(_UNSEALED, None)
+
+
+def _append_link(connection: Connection) -> None:
+    groups: list[Group] = connection.info.pop(_UNSEALED, [])
+    if not groups:
+        return
+    writer = _free_chain(connection)
+    sequence, previous = _last_link(connection, writer)
+    members = msgspec.json.encode([[one.change, one.table, one.keys] for one in groups]).decode()
+    digests = b"".join([one.digests for one in groups])
+    row = {
+        "writer": writer,
+        "sequence": sequence + 1,
+        "previous": previous,
+        "digest": link_digest(writer, sequence + 1, previous, members, digests),
+        "rows": sum(len(one.keys) for one in groups),
+        "members": members,
+        "digests": digests,
+    }
+    insert_rows(connection, chain, [row])
+
+
+def _free_chain(connection: Connection) -> int:
+    """The first chain that no other transaction appends to; it stays locked until the commit."""
+    if connection.dialect.name == "sqlite":
+        return 1
+    statement = "SELECT pg_try_advisory_xact_lock(%s, %s)"
+    return next(number for number in count(1) if connection.exec_driver_sql(statement, (CHAIN_LOCK, number)).scalar())
+
+
+def _last_link(connection: Connection, writer: int) -> tuple[int, str]:
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    statement = f"SELECT sequence, digest FROM chain WHERE writer = {mark} ORDER BY sequence DESC LIMIT 1"  # noqa: S608 - a mark
+    found = carried_out(connection, statement, [(writer,)]).fetchone()
+    return (found[0], found[1]) if found else (0, NO_LINK)

@@ -1,0 +1,1 @@
+"""What writes answers, judgments, evaluations and the state of processes."""

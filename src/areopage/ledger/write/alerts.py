@@ -1,0 +1,251 @@
+"""Alerts: opened once, counted while they hold, closed afterwards, sent until delivery succeeds."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
+
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answers
+from areopage.ledger.tables.rows import aware, insert_into, naive, storable, storable_value
+from areopage.ledger.tables.schema import alerts
+from areopage.ledger.write.operations import Alert
+
+TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
+
+
+class Alerts:
+    """The table `alerts`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def open(self, alert: Alert) -> bool:
+        """Open an alert, or increment the open alert of its rule and subject.
+
+        Returns:
+            Whether it is new.
+        """
+        with self._ledger.writing() as connection:
+            return open_alert(connection, alert)
+
+    def close(self, rule: str, subject: str, at: datetime) -> bool:
+        """Close the open alert of a rule and subject; return whether it existed."""
+        change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
+        with self._ledger.writing() as connection:
+            return connection.execute(change.values(state="closed", closed_at=naive(at))).rowcount > 0
+
+    def accept(self, number: int, by: str, reason: str, at: datetime) -> bool:
+        """Close an open alert because a person accepts what it reports; return whether it was open."""
+        values = {"state": "closed", "closed_at": naive(at), "accepted_by": storable(by), "accepted_note": storable(reason)}
+        change = update(alerts).where(alerts.c.number == number, alerts.c.state == "open").values(**values)
+        with self._ledger.writing() as connection:
+            return connection.execute(change).rowcount > 0
+
+    def describe(self, number: int, situation: str) -> None:
+        """Say how an alert stands."""
+        change = update(alerts).where(alerts.c.number == number).values(situation=storable(situation))
+        with self._ledger.writing() as connection:
+            connection.execute(change)
+
+    def is_open(self, rule: str, subject: str) -> bool:
+        """Whether a rule and subject have an open alert."""
+        query = select(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
+        return bool(self._alerts(query))
+
+    def join(self, numbers: Sequence[int], incident: int, due: datetime) -> None:
+        """Put alerts, and those of the incidents that they name, into an incident.
+
+        Args:
+            due: when those that are not sent yet are due.
+        """
+        joining = or_(alerts.c.number.in_(numbers), and_(alerts.c.incident.in_(numbers), alerts.c.incident != 0))
+        change = update(alerts).where(joining, alerts.c.number != incident).values(incident=incident)
+        waiting = update(alerts).where(alerts.c.number.in_(numbers), alerts.c.delivery == "pending", alerts.c.attempts == 0)
+        with self._ledger.writing() as connection:
+            connection.execute(change)
+            connection.execute(waiting.values(next_attempt_at=naive(due)))
+
+    def of_incident(self, number: int, rules: Sequence[str]) -> Sequence[Alert]:
+        """Return an incident's alerts of some rules: first the one that names it, then the others, oldest first."""
+        return self._alerts(
+            select(alerts).where(_of_incident(number), alerts.c.rule.in_(rules)).order_by(alerts.c.incident, alerts.c.number)
+        )
+
+    def members(self, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+        """Count the further alerts of incidents, by rule, open and closed."""
+        counted = select(alerts.c.incident, alerts.c.rule, func.count()).where(
+            alerts.c.incident.in_(numbers), alerts.c.incident != 0
+        )
+        found: dict[int, dict[str, int]] = {}
+        with self._ledger.reading() as connection:
+            for number, rule, count in connection.execute(counted.group_by(alerts.c.incident, alerts.c.rule)):
+                found.setdefault(number, {})[rule] = count
+        return found
+
+    def undelivered(self, now: datetime, limit: int = 50) -> Sequence[Alert]:
+        """Return alerts due for delivery, oldest first."""
+        query = select(alerts).where(alerts.c.delivery == "pending", alerts.c.next_attempt_at <= naive(now))
+        return self._alerts(query.order_by(alerts.c.number).limit(limit))
+
+    def delivered(self, number: int) -> None:
+        """Record a successful delivery."""
+        self._change(number, {"delivery": "sent", "delivery_error": ""})
+
+    def not_delivered(self, number: int, error: str, next_attempt_at: datetime | None) -> None:
+        """Record a failed delivery; None stops further attempts."""
+        outcome = {"next_attempt_at": naive(next_attempt_at)} if next_attempt_at else {"delivery": "given_up"}
+        self._change(number, {"attempts": alerts.c.attempts + 1, "delivery_error": storable(error), **outcome})
+
+    def _change(self, number: int, values: dict[str, Any]) -> None:
+        change = update(alerts).where(alerts.c.number == number, alerts.c.delivery == "pending").values(**values)
+        with self._ledger.writing() as connection:
+            connection.execute(change)
+
+    def list(
+        self,
+        *,
+        state: str | None = None,
+        rule: str = "",
+        incident: int | None = None,
+        folded: bool = False,
+        sources: Sequence[str] = (),
+        first: Sequence[str] = (),
+        before: int | None = None,
+        skip: int = 0,
+        limit: int = 100,
+    ) -> Sequence[Alert]:
+        """Return the newest alerts.
+
+        Args:
+            state, rule: only those; None and "": all.
+            incident: only the alerts of this one; 0: only those that belong to no other alert's incident.
+            folded: without alerts whose incident is named by an alert of the same state: they stand under that one.
+            sources: only alerts about these and their answers; () for all alerts.
+            first: rules whose alerts come before all others, in this order.
+            before: only those with a smaller number.
+            skip: the number of alerts to leave out.
+        """
+        conditions = _of_sources(sources)
+        conditions += [alerts.c.state == state] if state is not None else []
+        conditions += [alerts.c.rule == rule] if rule else []
+        conditions += [_of_incident(incident)] if incident is not None else []
+        conditions += [_NOT_UNDER_ANOTHER] if folded else []
+        conditions += [alerts.c.number < before] if before is not None else []
+        places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
+        query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
+        return self._alerts(query.limit(limit).offset(skip))
+
+    def counts(self, state: str = "open", sources: Sequence[str] = (), *, folded: bool = False) -> dict[str, int]:
+        """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""
+        conditions = [alerts.c.state == state, *_of_sources(sources), *([_NOT_UNDER_ANOTHER] if folded else [])]
+        query = select(alerts.c.rule, func.count()).where(*conditions).group_by(alerts.c.rule)
+        with self._ledger.reading() as connection:
+            return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
+
+    def count_undelivered(self, sources: Sequence[str] = ()) -> int:
+        """Count the open alerts whose delivery fails; those about some sources and their answers, () for all alerts."""
+        failing = or_(alerts.c.delivery == "given_up", and_(alerts.c.delivery == "pending", alerts.c.delivery_error != ""))
+        query = select(func.count()).where(alerts.c.state == "open", failing, *_of_sources(sources))
+        with self._ledger.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def of(self, answer_id: str) -> Sequence[Alert]:
+        """Return the alerts of one answer, oldest first."""
+        query = select(alerts).where(alerts.c.answer_id == storable(answer_id))
+        return self._alerts(query.order_by(alerts.c.number))
+
+    def get(self, number: int) -> Alert | None:
+        """Return one alert."""
+        return next(iter(self._alerts(select(alerts).where(alerts.c.number == number))), None)
+
+    # --- what keeps alerts from becoming a storm, or from being sent twice
+
+    def opened_since(self, rule: str, since: datetime, most: int) -> int:
+        """How many of the `most` newest alerts of a rule that belong to no incident were opened at or after a moment.
+
+        Only these are read, so that a large table does not slow it down.
+        """
+        newest = (
+            select(alerts.c.opened_at)
+            .where(alerts.c.rule == rule, alerts.c.incident == 0)
+            .order_by(alerts.c.number.desc())
+            .limit(most)
+            .subquery()
+        )
+        query = select(func.count()).where(newest.c.opened_at >= naive(since))
+        with self._ledger.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def close_before(self, rule: str, before: datetime, at: datetime) -> int:
+        """Close a rule's alerts opened before a moment; return how many."""
+        closing = (
+            update(alerts)
+            .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
+            .values(state="closed", closed_at=naive(at))
+        )
+        with self._ledger.writing() as connection:
+            return connection.execute(closing).rowcount
+
+    def reserve(self, alert: Alert, until: datetime) -> bool:
+        """Reserve a due alert for this process until a moment; False where another process was first.
+
+        If the process dies while sending, the alert is due again at that moment.
+        """
+        reserving = (
+            update(alerts)
+            .where(
+                alerts.c.number == alert.number,
+                alerts.c.delivery == "pending",
+                alerts.c.next_attempt_at == naive(alert.next_attempt_at),
+            )
+            .values(next_attempt_at=naive(until))
+        )
+        with self._ledger.writing() as connection:
+            return connection.execute(reserving).rowcount == 1
+
+    def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
+        with self._ledger.reading() as connection:
+            return [_alert_of(row) for row in connection.execute(query)]
+
+
+def open_alert(connection: Connection, alert: Alert) -> bool:
+    """Open an alert, or increment the open one, in the caller's transaction; returns whether it is new."""
+    insert = insert_into(connection, alerts)
+    again = insert.on_conflict_do_update(
+        index_elements=["rule", "subject"],
+        index_where=text("state = 'open'"),
+        set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
+    )
+    times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
+    return bool(times == alert.times)
+
+
+_heads = alerts.alias("heads")
+_NOT_UNDER_ANOTHER = or_(
+    alerts.c.incident == 0,
+    ~select(_heads.c.number).where(_heads.c.number == alerts.c.incident, _heads.c.state == alerts.c.state).exists(),
+)
+
+
+def _of_incident(number: int) -> ColumnElement[bool]:
+    return or_(alerts.c.number == number, alerts.c.incident == number) if number else alerts.c.incident == 0
+
+
+def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    names = [storable(one) for one in sources]
+    theirs = select(answers.c.id).where(answers.c.source.in_(names))
+    subjects = [f"source:{name}" for name in names]
+    return [or_(alerts.c.answer_id.in_(theirs), alerts.c.subject.in_(subjects))] if sources else []
+
+
+def _alert_row(alert: Alert) -> dict[str, Any]:
+    row = {name: storable_value(value) for name, value in msgspec.structs.asdict(alert).items()}
+    del row["number"]
+    return row | {name: naive(row[name]) for name in TIMES if row[name] is not None}
+
+
+def _alert_of(row: Row[Any]) -> Alert:
+    return Alert(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in TIMES})

@@ -1,0 +1,567 @@
+"""Answers: appended once under their id. Their texts are stored apart, so that they can be erased."""
+
+import hashlib
+import secrets
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.json import Decoder
+from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
+
+from areopage.cases.records import Case, Document, Turn
+from areopage.ledger.store import Ledger, insert_judgments
+from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
+from areopage.ledger.tables.chain import Change, linked, placed, seal
+from areopage.ledger.tables.records import REPLIED, SHOWN, Answer, Judgment, Thoughts
+from areopage.ledger.tables.rows import (
+    RowValues,
+    aware,
+    chunks,
+    insert_into,
+    insert_new,
+    insert_rows,
+    json_text,
+    naive,
+    storable,
+    storable_json,
+    values_of,
+)
+
+TEXT_COLUMNS = [column for column in answer_texts.c if column is not answer_texts.c.answer]
+WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
+    answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+)
+"""Answers with their texts; those of erased answers are NULL."""
+_BY_ID = WHOLE_ANSWERS.where(answers.c.id == bindparam("of"))
+
+
+class Link(Struct, frozen=True, order=True):
+    """A link from a judgment's key to an answer's number, under a panel."""
+
+    answer: int
+    run_id: str
+    key: str
+
+
+class AnswerState(Struct, frozen=True):
+    """What is known of an answer without its texts."""
+
+    id: str
+    state: str
+    reason: str
+    thoughts: Thoughts
+    erased: bool
+
+
+class CaseAnswer(Struct, frozen=True):
+    """A link from a run's case to its answer."""
+
+    run_id: str
+    position: int
+    answer_id: str
+
+
+class ReusedAnswers(Struct, frozen=True, kw_only=True):
+    """Answers of a run that were given to earlier runs: of how many cases, and when the oldest was given."""
+
+    cases: int
+    oldest: datetime
+
+
+class CallTotals(Struct, frozen=True):
+    """Calls to one model: how many, their tokens as far as they are known, and their seconds together."""
+
+    source: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+
+
+Record = Answer | Judgment | Link | CaseAnswer
+
+
+class Answers:
+    """The tables `answers` and `answer_texts`. Each method is one transaction and may be called from any thread."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def append(self, given: Sequence[Answer]) -> int:
+        """Append answers with new ids; return how many are new."""
+        with self._ledger.writing() as connection:
+            return len(insert_answers(connection, given))
+
+    def append_judged(self, records: Sequence[Record]) -> None:
+        """Append answers, judgments and their links; existing rows are kept."""
+        with self._ledger.writing() as connection:
+            insert_judged(connection, records)
+
+    def erased_in(self, run_id: str) -> dict[int, Answer]:
+        """Return the erased answers of a run's cases by case position."""
+        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
+        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
+        with self._ledger.reading() as connection:
+            return {row.position: answer_of(row) for row in connection.execute(query)}
+
+    def given_in(self, run_id: str, positions: Sequence[int]) -> dict[int, Answer]:
+        """Return the answers of cases of a run, by case position; erased ones are left out."""
+        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
+        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
+        found: dict[int, Answer] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks(positions):
+                for row in connection.execute(query.where(run_cases.c.position.in_(part))):
+                    found[row.position] = answer_of(row)
+        return found
+
+    def responses_in(self, run_id: str) -> dict[int, str | None]:
+        """Return what users have read of responses, without what stands beside it, by case position."""
+        query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
+        query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state.in_(SHOWN))
+        query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        with self._ledger.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def states_in(self, run_id: str) -> dict[int, AnswerState]:
+        """Return what is known of the answers of a run's cases without their texts, by case position."""
+        columns = [answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts]
+        query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
+        joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
+        query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
+        with self._ledger.reading() as connection:
+            rows = connection.execute(query.where(run_cases.c.run_id == run_id))
+            return {row[0]: AnswerState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
+
+    def noted_in(self, run_id: str) -> dict[int, int]:
+        """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
+        query = select(run_cases.c.position, run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
+        with self._ledger.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def longer_than(self, run_id: str, characters: int) -> set[int]:
+        """Return the positions of a run's cases whose answers have more characters."""
+        query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
+        with self._ledger.reading() as connection:
+            return set(connection.execute(query).scalars())
+
+    def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
+        """Return how many cases of a run have an answer that was given to another run; None without such a case.
+
+        The first reply of a conversation is its oldest: it tells how old a conversation is that goes on in this run.
+
+        Args:
+            positions: of the cases that count; None: all.
+        """
+        columns = [run_cases.c.position, answers.c.run_id, answers.c.answered_at, answers.c.number, answer_texts.c.session]
+        query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
+        query = query.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+        query = query.where(run_cases.c.run_id == run_id, answers.c.run_id.is_not(None))
+        with self._ledger.reading() as connection:
+            found = connection.execute(query).all()
+            rows = [row for row in found if positions is None or row.position in positions]
+            firsts = _first_replies(connection, {row.session for row in rows if row.session})
+        given = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
+        for row in (row for row in rows if row.session):
+            replies = [one for one in firsts.get(row.session, ()) if one.number <= row.number]
+            if replies and all(one.run_id != run_id for one in replies):
+                given.append(replies[-1].answered_at)
+        return ReusedAnswers(cases=len(given), oldest=aware(min(given))) if given else None
+
+    def last_number(self) -> int:
+        """Return the number of the answer that was appended last; 0 if there is none."""
+        with self._ledger.reading() as connection:
+            return int(connection.execute(select(func.max(answers.c.number))).scalar() or 0)
+
+    def calls_of(self, run_id: str) -> list[CallTotals]:
+        """Return what the calls of a run to its target and to the model that plays children took, by source."""
+        columns = answers.c
+        sums = [func.sum(func.coalesce(one, 0)) for one in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)]
+        query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
+        with self._ledger.reading() as connection:
+            rows = connection.execute(query.group_by(columns.source).order_by(columns.source)).all()
+        return [CallTotals(source, calls, int(prompt), int(given), float(took)) for source, calls, prompt, given, took in rows]
+
+    def get(self, id: str) -> Answer | None:
+        """Return an answer by its id."""
+        with self._ledger.reading() as connection:
+            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
+        return answer_of(row) if row else None
+
+    def by_id(self, ids: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers of these ids."""
+        found: dict[str, Answer] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(WHOLE_ANSWERS.where(answers.c.id.in_(part)))
+                found |= {row.id: answer_of(row) for row in rows}
+        return found
+
+    def cases_of(self, keys: Sequence[str]) -> dict[str, Case]:
+        """Return what judgments are about, by the judgments' keys: the first answer of each that is not erased."""
+        found: dict[str, Case] = {}
+        first = select(answer_judgments.c.key, func.min(answer_judgments.c.answer).label("answer"))
+        first = first.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer).group_by(answer_judgments.c.key)
+        with self._ledger.reading() as connection:
+            for part in chunks(keys):
+                own = first.where(answer_judgments.c.key.in_(part)).subquery()
+                query = WHOLE_ANSWERS.join(own, own.c.answer == answers.c.number).add_columns(own.c.key.label("judged"))
+                found |= {row.judged: answer_of(row).case for row in connection.execute(query)}
+        return found
+
+    def sources(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the source or collection of each known answer, by the answer's id."""
+        found: dict[str, str] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(select(answers.c.id, answers.c.source).where(answers.c.id.in_(part)))
+                found |= {row.id: row.source for row in rows}
+        return found
+
+    def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
+        """Return the valid answer of each key.
+
+        The valid answer is the model's latest reply, else the latest attempt.
+
+        Args:
+            run_id: of the run that asked; None: any run.
+        """
+        asked = () if run_id is None else (answers.c.run_id == run_id,)
+        best: dict[str, Answer] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks(keys):
+                query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "", *asked).order_by(answers.c.number)
+                for row in connection.execute(query):
+                    answer = answer_of(row)
+                    if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
+                        best[answer.key] = answer
+        return best
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of stored answers by id."""
+        found: dict[str, int] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
+                found |= {row.id: row.number for row in rows}
+        return found
+
+
+class _FirstReply(Struct, frozen=True):
+    run_id: str
+    number: int
+    answered_at: datetime
+
+
+def _first_replies(connection: Connection, sessions: Collection[str]) -> dict[str, list[_FirstReply]]:
+    """The first replies of conversations, whose key is that of the conversation, by it and in order."""
+    found: dict[str, list[_FirstReply]] = {}
+    for part in chunks(sorted(sessions)):
+        query = select(answers.c.key, answers.c.run_id, answers.c.number, answers.c.answered_at)
+        for key, *row in connection.execute(query.where(answers.c.key.in_(part)).order_by(answers.c.number)):
+            found.setdefault(key, []).append(_FirstReply(*row))
+    return found
+
+
+def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
+    """Insert answers, judgments and their links; existing rows are kept."""
+    insert_answers(connection, [record for record in records if isinstance(record, Answer)])
+    insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
+    insert_links(connection, [record for record in records if isinstance(record, Link)])
+    _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
+
+
+def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:
+    """Insert answers with their texts; answers erased from the start have none.
+
+    Args:
+        decisions: the JSON of the gate's decision by the answer's id.
+
+    Returns:
+        The numbers of those that are new, by id; of several with one id the first counts.
+    """
+    by_id: dict[str, Answer] = {}
+    for answer in given:
+        by_id.setdefault(storable(answer.id), answer)
+    if not by_id:
+        return {}
+    # transactions that bring the same ids at once wait for each other in one order
+    order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
+    statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
+    rows = {id: _answer_row(by_id[id]) for id in order}
+    new: dict[str, int] = dict(map(tuple, connection.execute(statement, list(rows.values())).all()))
+    texts = {
+        id: text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id), "given": _given(by_id[id])}
+        for id, number in new.items()
+        if not by_id[id].erased
+    }
+    insert_rows(connection, answer_texts, list(texts.values()))
+    added = [rows[id] | texts.get(id, _NO_TEXTS) | {"number": number} for id, number in new.items()]
+    seal(connection, "added", "answers", added)
+    return new
+
+
+def _given(answer: Answer) -> str:
+    """What tells a submitted answer from another one under its id, once its texts are reduced."""
+    return given_digest(answer, secrets.token_hex(8)) if answer.origin == "monitor" else ""
+
+
+def given_digest(answer: Answer, salt: str) -> str:
+    """A salt, and a hash with it of an answer's prompt and response."""
+    texts = f"{storable(answer.case.prompt_text)}\x00{storable(answer.case.response or '')}"
+    return salt + hashlib.blake2b(texts.encode(), digest_size=32, key=salt.encode()).hexdigest()
+
+
+def other_answers(ledger: Ledger, given: Sequence[Answer]) -> list[Answer]:
+    """Those of some submitted answers under whose id their source has submitted another prompt or response.
+
+    What is erased or was left out by sampling is no other answer.
+    """
+    query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
+    query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
+    ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
+    known: dict[tuple[str, str], str] = {}
+    by_id: dict[str, str] = {}
+    with ledger.reading() as connection:
+        for part in chunks([storable(id) for id in ids]):
+            for row in connection.execute(query.where(answers.c.id.in_(part))):
+                known[row.id, row.source] = by_id[row.id] = row.given
+    found = []
+    for one in given:
+        source = storable(one.source)[:LONGEST_NAME]
+        held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
+        held = held or (None if source else by_id.get(storable(one.id)))
+        if held is not None and given_digest(one, held[:16]) != held:
+            found.append(one)
+    return found
+
+
+def id_within(id: str, source: str) -> str:
+    """The id in the ledger of an answer whose own id another source has used first."""
+    mark = hashlib.blake2b(f"{storable(source)[:LONGEST_NAME]}\x00{storable(id)}".encode(), digest_size=8).hexdigest()
+    return f"{id[: LONGEST_NAME - len(mark) - 1]}~{mark}"
+
+
+def own_id(id: str, source: str) -> str:
+    """The id that a source gave to an answer that is stored under `id_within`; ids of more than 111 characters stay as stored."""
+    own = id.rpartition("~")[0]
+    return own if own and id_within(own, source) == id else id
+
+
+def submitted_sources(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
+    """The sources of submitted answers, by id."""
+    found: dict[str, str] = {}
+    for part in chunks(ids):
+        query = select(answers.c.id, answers.c.source).where(answers.c.id.in_(part), answers.c.origin == "monitor")
+        found |= {row.id: row.source for row in connection.execute(query)}
+    return found
+
+
+def whole_answers(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
+    """Return the rows of answers by number, with their texts."""
+    rows = connection.execute(WHOLE_ANSWERS.where(answers.c.number.in_(numbers)).order_by(answers.c.number))
+    return [values_of(row) for row in rows]
+
+
+def insert_links(connection: Connection, links: Sequence[Link]) -> None:
+    """Insert links between judgments, answers and panels; those that are there are kept."""
+    if not links:
+        return
+    given = sorted({(one.answer, one.run_id, one.key) for one in links})
+    new = insert_new(connection, answer_judgments, Link.__struct_fields__, given)
+    seal_links(connection, "added", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
+
+
+def seal_links(connection: Connection, change: Change, rows: Iterable[RowValues]) -> None:
+    """Note links that a transaction has added, changed or removed, as they stand in their table."""
+    seal(connection, change, "answer_judgments", [linked(row) for row in rows])
+
+
+def note_judgments(connection: Connection, answer: int, run_id: str, used: Sequence[Judgment]) -> None:
+    """Note the judgments that an answer's scores rest on.
+
+    Equal answers that are judged at the same time have a judgment each under one key, each with its own tokens and seconds.
+    """
+    place = (answer_judgments.c.answer == answer, answer_judgments.c.run_id == run_id)
+    numbers = _judgment_numbers(connection, used)
+    if numbers:
+        change = update(answer_judgments).where(*place, answer_judgments.c.key == bindparam("of"))
+        values = [{"of": key, "number": number} for key, number in sorted(numbers.items())]
+        connection.execute(change.values(judgment=bindparam("number")), values)
+        changed = select(answer_judgments).where(*place, answer_judgments.c.key.in_(list(numbers)))
+        seal_links(connection, "evaluated", [values_of(row) for row in connection.execute(changed)])
+
+
+def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) -> None:
+    """Note that answers under a panel wait for other judgments than those that their scores rested on."""
+    noted = tuple_(answer_judgments.c.answer, answer_judgments.c.run_id).in_(places)
+    rows = connection.execute(select(answer_judgments).where(noted, answer_judgments.c.judgment.is_not(None))).all()
+    connection.execute(update(answer_judgments).where(noted).values(judgment=None))
+    seal_links(connection, "evaluated", [values_of(row) | {"judgment": None} for row in rows])
+
+
+def _judgment_numbers(connection: Connection, used: Sequence[Judgment]) -> dict[str, int]:
+    """The numbers of some judgments, by key."""
+    wanted = {one.key: (naive(one.created_at), one.seconds) for one in used}
+    columns = (judgments.c.id, judgments.c.key, judgments.c.created_at, judgments.c.seconds)
+    rows = connection.execute(select(*columns).where(judgments.c.key.in_(list(wanted))).order_by(judgments.c.id)).all()
+    return {row.key: row.id for row in rows if (row.created_at, row.seconds) == wanted[row.key]}
+
+
+def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
+    """Erase the texts of the run cases that these answers (by number) belong to."""
+    for part in chunks(numbers):
+        rows = connection.execute(select(run_cases).where(run_cases.c.answer.in_(part))).all()
+        values = [{"run": row.run_id, "at": row.position, "text": _blank_case(row.case)} for row in rows]
+        if values:
+            place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
+            connection.execute(update(run_cases).where(*place).values(case=bindparam("text")), values)
+
+
+_CHANGED = ("run_id", "received_at", "answered_at")
+_AS_STORED = tuple(name for name in Answer.__struct_fields__ if name in answers.c and name not in _CHANGED)
+
+
+def answer_of(row: Row[Any]) -> Answer:
+    """Read an answer from a row of `WHOLE_ANSWERS`, which may have more columns."""
+    columns = row._mapping  # read by name, it is five times as fast as the row's attributes
+    return Answer(
+        **{name: columns[name] for name in _AS_STORED},
+        case=_case_of(columns),
+        run_id=columns["run_id"] or "",
+        session=columns["session"] or "",
+        trace_id=columns["trace_id"] or "",
+        delivered=columns["delivered"] or "",
+        thinking=columns["thinking"] or "",
+        received_at=aware(columns["received_at"]),
+        answered_at=aware(columns["answered_at"]),
+        erased=columns["prompt"] is None,
+    )
+
+
+def text_row(number: int, answer: Answer) -> dict[str, Any]:
+    """Build a row of `answer_texts`, without the gate's decision."""
+    case = answer.case
+    return {
+        "answer": number,
+        "prompt": storable(case.prompt_text),
+        "turns": None if isinstance(case.prompt, str) else storable_json(case.prompt),
+        "response": None if case.response is None else storable(case.response),
+        "documents": storable_json(case.documents),
+        "details": storable_json(_details_of(case)),
+        "delivered": storable(answer.delivered),
+        "thinking": storable(answer.thinking),
+        "session": storable(answer.session),
+        "trace_id": storable(answer.trace_id),
+        "salt": secrets.token_hex(16),
+    }
+
+
+_NO_TEXTS: RowValues = dict.fromkeys([column.name for column in TEXT_COLUMNS])
+
+
+def reduce_texts(connection: Connection, number: int, stored: Answer) -> None:
+    """Replace the texts of an answer that was submitted; those of the gate's answers are reduced by the gate."""
+    submitted = exists().where(answers.c.number == number, answers.c.origin == "monitor")
+    change = update(answer_texts).where(answer_texts.c.answer == number, submitted)
+    if connection.execute(change.values(**text_row(number, stored))).rowcount:
+        seal(connection, "reduced", "answers", whole_answers(connection, [number]))
+
+
+def prompt_key(prompt: str) -> str:
+    """The look-up key of a prompt, independent of case and white space."""
+    return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]
+
+
+def text_key(collection: str, response: str, documents: Sequence[Document]) -> str:
+    """The look-up key of a response over its documents in a collection; "" of an empty response.
+
+    It is independent of case, white space, Unicode's composed forms, and of the documents' order, ids and scores.
+    """
+    if not response.strip():
+        return ""
+    read = sorted({(_folded(one.title), _folded(one.text)) for one in documents})
+    return hashlib.sha256(json_text([storable(collection)[:LONGEST_NAME], _folded(response), read]).encode()).hexdigest()[:32]
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", storable(text)).split()).casefold()
+
+
+def _answer_row(answer: Answer) -> dict[str, Any]:
+    return {
+        "id": storable(answer.id),
+        "origin": answer.origin,
+        "key": answer.key,
+        "run_id": answer.run_id or None,
+        "state": answer.state,
+        "reason": storable(answer.reason),
+        "finish_reason": storable(answer.finish_reason),
+        "thoughts": answer.thoughts,
+        "source": storable(answer.source)[:LONGEST_NAME],
+        "variant": storable(answer.variant),
+        "language": storable(answer.language)[:16],
+        "model": storable(answer.model),
+        "api_key": storable(answer.api_key)[:LONGEST_NAME],
+        "received_at": naive(answer.received_at),
+        "answered_at": naive(answer.answered_at),
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "seconds": answer.seconds,
+        "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
+    }
+
+
+_CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_selection", "tags")
+"""What stays of a case whose answer is erased."""
+
+
+def _blank_case(text: str) -> str:
+    found = msgspec.json.decode(text)
+    found["case"] = {name: value for name, value in found["case"].items() if name in _CASE_PLACE} | {"prompt": ""}
+    return json_text(found)
+
+
+def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None:
+    """Note the answers of cases; of an answer that is erased, the case's texts go too."""
+    if not given:
+        return
+    place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
+    number = select(answers.c.number).where(answers.c.id == bindparam("answer_id")).scalar_subquery()
+    values = [{"run": one.run_id, "at": one.position, "answer_id": storable(one.answer_id)} for one in given]
+    connection.execute(update(run_cases).where(*place).values(answer=number), values)
+    for run_id in sorted({one.run_id for one in given}):
+        for positions in chunks([one.position for one in given if one.run_id == run_id]):
+            cases = select(run_cases).where(run_cases.c.run_id == run_id, run_cases.c.position.in_(positions))
+            seal(connection, "answered", "run_cases", [placed(values_of(row)) for row in connection.execute(cases)])
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    for part in chunks([storable(one.answer_id) for one in given]):
+        erased = select(answers.c.number).where(answers.c.id.in_(part), ~there)
+        blank_cases(connection, connection.execute(erased).scalars().all())
+
+
+_BARE = Case(id="", prompt="")
+_DETAILS = {name: getattr(_BARE, name) for name in Case.__struct_fields__ if name not in ("prompt", "response", "documents")}
+"""The fields of a case that have no column, and the values that are left out."""
+_TURNS, _DOCUMENTS = Decoder(tuple[Turn, ...]), Decoder(tuple[Document, ...])
+
+
+def _details_of(case: Case) -> dict[str, Any]:
+    """The optional fields of a case, without default values."""
+    return {name: value for name, absent in _DETAILS.items() if (value := getattr(case, name)) != absent}
+
+
+def _case_of(columns: RowMapping) -> Case:
+    id, prompt, turns = columns["id"], columns["prompt"], columns["turns"]
+    if prompt is None:
+        return Case(id=id, prompt="")
+    details: dict[str, Any] = {"id": id} | msgspec.json.decode(columns["details"])
+    told = prompt if turns is None else _TURNS.decode(turns)
+    documents = _DOCUMENTS.decode(columns["documents"])
+    return msgspec.convert(details | {"prompt": told, "response": columns["response"], "documents": documents}, Case)

@@ -1,0 +1,127 @@
+"""The parts of a budget that processes have: together they never exceed what is left of it.
+
+A process renews its part about once a second, and says what it has spent and set aside. What a process has spent stays counted
+after its end. When no process is left, the next one counts what the ledger holds.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from sqlalchemy import Connection, delete, select, update
+
+from areopage.digest import digest_of
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.rows import insert_or_replace, storable
+from areopage.ledger.tables.schema import budget_parts
+from areopage.ledger.tables.transactions import holder_name, in_turn
+
+SILENCE = 15.0
+"""Seconds without a renewal after which a process counts as ended."""
+
+
+class BudgetPart(Struct, frozen=True, kw_only=True):
+    """A process's part of a budget.
+
+    Args:
+        spent: by the process.
+        set_aside: for its open calls.
+        free: what it may set aside beside that until it renews its part.
+        wants: whether it makes calls.
+    """
+
+    holder: str
+    spent: float = 0.0
+    set_aside: float = 0.0
+    free: float = 0.0
+    wants: bool = False
+
+
+class RenewedPart(Struct, frozen=True, kw_only=True):
+    """A part after its renewal.
+
+    Args:
+        others: what is spent by others, and before.
+        free: see `BudgetPart`.
+        is_new: the process had no part; what it had spent is counted in `others`.
+        is_over: no process has a call open, and the call that waits does not fit into what is left.
+    """
+
+    others: float
+    free: float
+    is_new: bool
+    is_over: bool
+
+
+class BudgetParts:
+    """The parts of one budget in the table `budget_parts`, for one process."""
+
+    def __init__(self, ledger: Ledger, runs: Sequence[str], spent: Callable[[], float]) -> None:
+        """Prepare; the first `renew` takes a part.
+
+        Args:
+            runs: the ids of the runs whose budget it is.
+            spent: counts what the runs have spent by the ledger.
+        """
+        self._ledger, self._scope, self._spent = ledger, digest_of(sorted(runs)), spent
+        self._holder = storable(holder_name())
+
+    def renew(self, *, limit: float, spent: float, set_aside: float, wanted: float | None) -> RenewedPart:
+        """Renew this process's part.
+
+        Args:
+            limit: of the budget.
+            spent: by this process.
+            set_aside: for its open calls.
+            wanted: what the call that waits costs at most, 0 where none waits; None: the process makes no calls.
+        """
+        with self._ledger.reading() as connection:
+            now = in_turn(connection, self._scope)
+            before, own, others = self._read(connection, now - SILENCE)
+            is_new = own is None
+            mine = BudgetPart(holder=self._holder, spent=0.0 if is_new else spent, set_aside=set_aside, wants=wanted is not None)
+            gone = before + sum(one.spent for one in others)
+            free = free_part(mine, others, left=limit - gone - mine.spent, wanted=wanted or 0.0)
+            row = {"scope": self._scope, "spent_before": before, "seen_at": now}
+            row |= {"holder": mine.holder, "spent": mine.spent, "set_aside": set_aside, "free": free, "wants": mine.wants}
+            insert_or_replace(connection, budget_parts, row)
+            connection.commit()
+        is_open = bool(set_aside) or any(one.set_aside for one in others)
+        is_over = not is_open and wanted is not None and wanted > limit - gone - mine.spent
+        return RenewedPart(others=gone, free=free, is_new=is_new, is_over=is_over)
+
+    def leave(self) -> None:
+        """Return this process's part; what it has spent stays counted while others go on."""
+        here = (budget_parts.c.scope == self._scope) & (budget_parts.c.holder == self._holder)
+        with self._ledger.writing() as connection:
+            connection.execute(update(budget_parts).where(here).values(set_aside=0.0, free=0.0, wants=False))
+
+    def _read(self, connection: Connection, since: float) -> tuple[float, BudgetPart | None, list[BudgetPart]]:
+        """What was spent before the first of the present processes, this process's part, and those of the others."""
+        here = budget_parts.c.scope == self._scope
+        rows = connection.execute(select(budget_parts).where(here)).all()
+        if not any(row.seen_at >= since for row in rows):
+            connection.execute(delete(budget_parts).where(here))
+            return self._spent(), None, []
+        parts = [
+            BudgetPart(holder=row.holder, spent=row.spent, set_aside=row.set_aside, free=row.free, wants=row.wants)
+            if row.seen_at >= since or row.holder == self._holder
+            else BudgetPart(holder=row.holder, spent=row.spent)
+            for row in rows
+        ]
+        own = next((one for one in parts if one.holder == self._holder), None)
+        return rows[0].spent_before, own, [one for one in parts if one is not own]
+
+
+def free_part(mine: BudgetPart, others: Sequence[BudgetPart], *, left: float, wanted: float) -> float:
+    """What a process may set aside: an equal part of what is left, or what a call that waits needs, and never what others hold.
+
+    Args:
+        left: what is not spent.
+        wanted: what the call that waits costs at most; 0: none waits.
+    """
+    if not mine.wants:
+        return 0.0
+    unclaimed = left - mine.set_aside - sum(one.set_aside for one in others)
+    equal = unclaimed / (1 + sum(one.wants for one in others))
+    free = max(0.0, min(unclaimed - sum(one.free for one in others), max(equal, wanted)))
+    return 0.0 if free < wanted and not mine.set_aside else free  # useless to this process: it is left to others

@@ -1,0 +1,121 @@
+"""Sets of evaluated answers with equal texts: one panel judged them by the same judgments, so they are one observation.
+
+A frequent question, or a cache in front of the model, gives the same answer many times. Means count each of them; intervals and
+tests count the set once.
+"""
+
+import zlib
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from msgspec import Struct
+from sqlalchemy import Connection, delete, func, insert, select
+
+from areopage.ledger.read.queries import Scope, between, in_scope
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answer_judgments, equal_answers, evaluation_scores, evaluations
+from areopage.ledger.tables.rows import chunks, insert_missing, naive
+from areopage.ledger.tables.transactions import exclusive
+
+COLUMNS = evaluations.c
+_EQUALS_LOCK = 0x0A5E0E
+"""PostgreSQL's advisory locks of sets of equal answers, by a hash of their key."""
+
+
+class EqualAnswers(Struct, frozen=True, kw_only=True):
+    """The answers of one set on one day under one variant that have a score on a criterion ("": the global one)."""
+
+    first: int
+    day: date
+    variant: str
+    criterion: str
+    answers: int
+    total: float
+
+
+def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence[str]) -> None:
+    """Put an evaluation into the set of those that rest on the same judgments; nothing where it is the only one."""
+    if not keys:
+        return
+    if connection.dialect.name == "postgresql":  # two of them that end at once would not see each other
+        connection.execute(select(func.pg_advisory_xact_lock(_EQUALS_LOCK, zlib.crc32(min(keys).encode()) - (1 << 31))))
+    links = answer_judgments.c
+    other = (
+        select(COLUMNS.number, COLUMNS.timestamp, equal_answers.c.first)
+        .join(answer_judgments, (links.answer == COLUMNS.answer) & (links.run_id == COLUMNS.run_id))
+        .outerjoin(equal_answers, equal_answers.c.evaluation == COLUMNS.number)
+        .where(links.key == min(keys), COLUMNS.run_id == run_id, COLUMNS.number != number, COLUMNS.state == "evaluated")
+        .order_by(links.answer)
+        .limit(1)
+    )
+    found = connection.execute(other).one_or_none()
+    if found is None:
+        return
+    first = found.number if found.first is None else found.first
+    moment = connection.execute(select(COLUMNS.timestamp).where(COLUMNS.number == number)).scalar_one()
+    members = {found.number: found.timestamp, number: moment}
+    rows = [{"evaluation": one, "first": first, "timestamp": at} for one, at in members.items()]
+    insert_missing(connection, equal_answers, rows)
+
+
+def forget_equals(connection: Connection, numbers: Sequence[int]) -> None:
+    """Take evaluations that wait again out of their sets; a set of one is none."""
+    connection.execute(delete(equal_answers).where(equal_answers.c.evaluation.in_(numbers)))
+    alone = select(equal_answers.c.first).group_by(equal_answers.c.first).having(func.count() == 1)
+    connection.execute(delete(equal_answers).where(equal_answers.c.first.in_(alone)))
+
+
+def computed_equals(connection: Connection) -> dict[int, tuple[int, datetime]]:
+    """Compute the sets again: the first member's number and the timestamp by the number of each evaluation with an equal one."""
+    links = answer_judgments.c
+    judged = evaluations.join(answer_judgments, (links.answer == COLUMNS.answer) & (links.run_id == COLUMNS.run_id))
+    query = select(COLUMNS.number, COLUMNS.timestamp, COLUMNS.run_id, func.min(links.key)).select_from(judged)
+    query = query.where(COLUMNS.origin == "monitor", COLUMNS.state == "evaluated").group_by(COLUMNS.number)
+    sets: dict[tuple[str, str], list[tuple[int, datetime]]] = {}
+    for number, timestamp, run_id, key in connection.execute(query.order_by(COLUMNS.number)):
+        sets.setdefault((run_id, key), []).append((number, timestamp))
+    return {number: (found[0][0], at) for found in sets.values() if len(found) > 1 for number, at in found}
+
+
+def stored_equals(connection: Connection) -> dict[int, int]:
+    """The lowest number of each stored set by the number of each of its members."""
+    columns = equal_answers.c
+    rows = connection.execute(select(columns.evaluation, columns.first).order_by(columns.evaluation)).all()
+    lowest: dict[int, int] = {}
+    for number, first in rows:
+        lowest.setdefault(first, number)
+    return {number: lowest[first] for number, first in rows}
+
+
+def rebuild_equals(ledger: Ledger) -> None:
+    """Compute all sets of equal answers again."""
+    with exclusive(ledger) as connection:
+        computed = computed_equals(connection)
+        connection.execute(delete(equal_answers))
+        for part in chunks(list(computed)):
+            rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
+            connection.execute(insert(equal_answers), rows)
+
+
+def read_equals(ledger: Ledger, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
+    """Read the sets of answers with equal texts among those with timestamps in [since, until), by day, variant and criterion."""
+    equal, scores, day = equal_answers.c, evaluation_scores.c, func.date(COLUMNS.timestamp)
+    place = (equal.first, day, COLUMNS.variant)
+    inside = [equal.timestamp >= naive(since), equal.timestamp < naive(until), *between(since, until), *in_scope(scope)]
+    joined = equal_answers.join(evaluations, COLUMNS.number == equal.evaluation)
+    overall = select(*place, func.count(), func.sum(COLUMNS.score_global)).select_from(joined)
+    overall = overall.where(*inside, COLUMNS.score_global.is_not(None)).group_by(*place)
+    by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
+    each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
+    each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
+    with ledger.reading() as connection:
+        rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
+        rows += [tuple(row) for row in connection.execute(each)]
+    return [
+        EqualAnswers(first=first, day=_day(at), variant=variant, criterion=criterion, answers=answers, total=total)
+        for first, at, variant, criterion, answers, total in rows
+    ]
+
+
+def _day(value: date | str) -> date:
+    return value if isinstance(value, date) else date.fromisoformat(value)

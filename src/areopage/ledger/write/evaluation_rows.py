@@ -1,0 +1,126 @@
+"""Conversion between evaluations and rows."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+from sqlalchemy import ColumnElement, Connection, Row, select
+
+from areopage.ledger.people.panel_standings import panel_standings
+from areopage.ledger.people.qualifications import told_of
+from areopage.ledger.tables.answer_tables import answer_texts, answers, evaluation_scores, evaluations
+from areopage.ledger.tables.records import CriterionResult, Evaluation
+from areopage.ledger.tables.rows import (
+    TEXTS,
+    RowValues,
+    aware,
+    chunks,
+    insert_rows,
+    naive,
+    row_of,
+    storable,
+    storable_json,
+    values_of,
+)
+
+PORTION = 500
+
+_LISTS = ("strengths", "weaknesses", "suggestions")
+_TEXTS = ("feedback", *_LISTS)
+_TIMES = ("timestamp", "received_at", "evaluated_at")
+_OF_ANSWER = ("id", "prompt", "response", "erased")
+BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
+"""The texts of an evaluation, once they are erased."""
+WHOLE_EVALUATIONS = select(evaluations, answers.c.id, answer_texts.c.prompt, answer_texts.c.response).select_from(
+    evaluations.join(answers, answers.c.number == evaluations.c.answer).outerjoin(
+        answer_texts, answer_texts.c.answer == evaluations.c.answer
+    )
+)
+"""Evaluations with their answers' id, prompt and response; texts of erased answers are NULL."""
+
+
+def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
+    """Build an evaluation's row, without number, answer and criteria."""
+    row = row_of(evaluation)
+    for name in ("number", "criteria", "qualification", "standings", *_OF_ANSWER):
+        del row[name]
+    row["received_at"] = evaluation.received_at or evaluation.timestamp
+    row |= {name: storable_json(row[name]) for name in _LISTS}
+    row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
+    return row | {"run_id": evaluation.run_id or None, "grade": evaluation.grade if evaluation.state == "evaluated" else ""}
+
+
+def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
+    """Build rows of evaluations' criteria (by number), in order."""
+    return [
+        {
+            "evaluation": number,
+            "criterion": storable(one.criterion),
+            "position": position,
+            "score": one.score,
+            "grade": one.grade,
+            "agreement": one.agreement,
+        }
+        for number, found in criteria.items()
+        for position, one in enumerate(found)
+    ]
+
+
+def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
+    """Insert the criteria of evaluations (by number), in order."""
+    insert_rows(connection, evaluation_scores, score_rows(criteria))
+
+
+def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
+    """Read evaluations with their criteria and the standing of their judges from `WHOLE_EVALUATIONS`, in order."""
+    criteria = _criteria_of(connection, (row.number for row in rows))
+    found = [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
+    judges = panel_standings(connection, ((one.run_id, one.evaluated_at) for one in found if one.state == "evaluated"))
+    return [
+        structs.replace(one, **told_of(judges.get((one.run_id, one.evaluated_at), ()))) if one.state == "evaluated" else one
+        for one in found
+    ]
+
+
+def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:
+    """Return the evaluations of these numbers, in order; missing numbers are skipped."""
+    found: dict[int, Row[Any]] = {}
+    for part in chunks(numbers):
+        found |= {row.number: row for row in connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(part)))}
+    return evaluations_of(connection, [found[number] for number in numbers if number in found])
+
+
+def each_evaluation(
+    connection: Connection, origin: str, *conditions: ColumnElement[bool]
+) -> Iterator[list[tuple[int, Evaluation]]]:
+    """Iterate over an origin's evaluations and answer numbers, without texts, in portions."""
+    last = 0
+    columns = [column for column in evaluations.c if column.name not in _TEXTS]
+    query = select(*columns).where(evaluations.c.origin == origin, *conditions).order_by(evaluations.c.number).limit(PORTION)
+    while rows := connection.execute(query.where(evaluations.c.number > last)).all():
+        criteria = _criteria_of(connection, (row.number for row in rows))
+        yield [(row.answer, _evaluation_of(_textless(row), criteria.get(row.number, ()))) for row in rows]
+        last = rows[-1].number
+
+
+def _textless(row: Row[Any]) -> RowValues:
+    return values_of(row) | BLANK | {"id": "", "prompt": "", "response": ""}
+
+
+def _evaluation_of(fields: RowValues, criteria: Sequence[CriterionResult]) -> Evaluation:
+    del fields["answer"]
+    fields |= {name: TEXTS.decode(fields[name]) for name in _LISTS}
+    fields |= {name: aware(fields[name]) for name in _TIMES}
+    texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
+    fields |= texts | {"run_id": fields["run_id"] or "", "grade": fields["grade"] or "unscored"}
+    return Evaluation(**fields, criteria=tuple(criteria))
+
+
+def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, list[CriterionResult]]:
+    criteria: dict[int, list[CriterionResult]] = {}
+    for part in chunks(list(numbers)):
+        query = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(part))
+        for row in sorted(connection.execute(query), key=lambda row: (row.evaluation, row.position)):
+            result = CriterionResult(criterion=row.criterion, score=row.score, grade=row.grade, agreement=row.agreement)
+            criteria.setdefault(row.evaluation, []).append(result)
+    return criteria

@@ -1,0 +1,444 @@
+"""Evaluations: submitted answers, their progress and their scores."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, select, tuple_, update
+
+from areopage.ledger.people.erasure import erase_late
+from areopage.ledger.read.days import DayCounts, judge_uses, remove_empty_days
+from areopage.ledger.read.queries import Backlog, not_by_index, not_golden
+from areopage.ledger.read.search import add_words, index_words
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import (
+    LONGEST_NAME,
+    answer_judgments,
+    answer_texts,
+    answers,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    runs,
+    verdicts,
+)
+from areopage.ledger.tables.records import Answer, Evaluation, Judgment
+from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, storable
+from areopage.ledger.tables.transactions import durable, exclusive
+from areopage.ledger.write.alerts import open_alert
+from areopage.ledger.write.answers import (
+    Link,
+    id_within,
+    insert_answers,
+    insert_links,
+    note_judgments,
+    reduce_texts,
+    submitted_sources,
+)
+from areopage.ledger.write.equal_answers import note_equals
+from areopage.ledger.write.evaluation_rows import (
+    WHOLE_EVALUATIONS,
+    evaluation_row,
+    evaluations_by_number,
+    evaluations_of,
+    insert_scores,
+)
+from areopage.ledger.write.operations import Alert
+from areopage.ledger.write.reopening import (
+    GIVEN_UP,
+    MONITOR,
+    PLACE,
+    count_failed,
+    counted_place,
+    reopen_given_up,
+    reopen_unscored,
+    still_waiting,
+)
+
+LATE = timedelta(days=3)
+"""How long after an answer was received its attempts count, in `failing_since`."""
+
+
+class Evaluations:
+    """The table `evaluations` with its scores and links. Each method is one transaction and may be called from any thread."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    # --- submit
+
+    def submit(self, given: Sequence[Answer]) -> list[bool]:
+        """Append answers to evaluate; on return they are on disk and survive a power failure.
+
+        An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
+        that the gate has seen, or that was imported, is judged as it stands in the ledger.
+
+        Ids are unique by source: an answer whose id another source has used is stored under `id_within`. One that names no source
+        is taken for the answer that has its id.
+
+        Returns:
+            For each whether it is new to the monitor; one that was submitted before (or earlier in the sequence) changes nothing.
+        """
+        if not given:
+            return []
+        by_place: dict[tuple[str, str], Answer] = {}
+        for answer in given:
+            by_place.setdefault(_place_of(answer), answer)
+        by_id: dict[str, Answer] = {}
+        for answer in by_place.values():
+            by_id.setdefault(storable(answer.id), answer)
+        with durable(self._ledger) as connection:
+            numbers = insert_answers(connection, list(by_id.values()))
+            numbers |= _unsubmitted(connection, [id for id in by_id if id not in numbers])
+            new = {_place_of(by_id[id]): number for id, number in numbers.items()}
+            new |= _within_sources(connection, [one for place, one in by_place.items() if place not in new])
+            waiting = {number: _submitted(by_place[place]) for place, number in new.items()}
+            rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
+            insert_rows(connection, evaluations, rows)
+            counts = DayCounts()
+            for one in waiting.values():
+                counts.add(one)
+            counts.write(connection)
+        told = []
+        for answer in given:
+            told.append(new.pop(_place_of(answer), None) is not None)
+        return told
+
+    # --- attempts
+
+    def pending(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """Numbers and ids of answers waiting for evaluation, after number `after`."""
+        source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
+        query = select(evaluations.c.number, answers.c.id).select_from(source)
+        query = query.where(evaluations.c.state == "waiting", evaluations.c.number > after).order_by(evaluations.c.number)
+        with self._ledger.reading() as connection:
+            return [(row.number, row.id) for row in connection.execute(query.limit(limit))]
+
+    def note_failure(self, id: str, reason: str) -> bool:
+        """Count a failed attempt; returns False unless the answer still waits."""
+        change = still_waiting(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
+        with self._ledger.writing() as connection:
+            return bool(connection.execute(change).rowcount)
+
+    def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
+        """Stop attempts at an answer, and count it in the day's totals once.
+
+        Args:
+            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+        """
+        change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
+        with self._ledger.writing() as connection:
+            places = connection.execute(change.returning(*PLACE, evaluations.c.answer)).all()
+            count_failed(connection, places, taken_back=False)
+            if stored is not None:
+                for place in places:
+                    reduce_texts(connection, place.answer, stored)
+
+    def reopen(self, ids: Sequence[str] | None = None) -> int:
+        """Let given-up answers (all: None) wait again without attempts; returns how many.
+
+        They leave the days' totals of what was given up. Those without texts stay given up.
+        """
+        with self._ledger.writing() as connection:
+            if ids is not None:
+                return sum(reopen_given_up(connection, part) for part in chunks([storable(id) for id in ids]))
+            reopened = 0
+            while portion := reopen_given_up(connection):
+                reopened += portion
+            return reopened
+
+    def reopen_unscored(self, ids: Sequence[str] | None = None) -> int:
+        """Let answers that were evaluated without a global score (all: None) wait again; returns how many.
+
+        They leave the counts. What their judges said stays, and the next evaluation asks again for what is no score.
+        """
+        reopened = 0
+        with exclusive(self._ledger) as connection:
+            for part in [None] if ids is None else chunks([storable(id) for id in ids]):
+                while portion := reopen_unscored(connection, part):
+                    reopened += portion
+            remove_empty_days(connection)
+        return reopened
+
+    # --- judge
+
+    def link(self, id: str, run_id: str, keys: Sequence[str]) -> None:
+        """Link a panel's judgments to an answer, for display and erasure."""
+        with self._ledger.writing() as connection:
+            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
+            if number is not None:
+                insert_links(connection, [Link(number, run_id, key) for key in keys])
+
+    def finish(
+        self,
+        evaluation: Evaluation,
+        keys: Sequence[str],
+        stored: Answer | None = None,
+        alert: Alert | None = None,
+        used: Sequence[Judgment] = (),
+    ) -> bool:
+        """Store an answer's scores, counts and links, mark it evaluated, and open its alert: all or none.
+
+        Args:
+            evaluation: prompt and response as they are to be searched.
+            keys: the keys of its judgments, which are in the ledger.
+            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+            alert: what is to be said of the answer; None: nothing.
+            used: the judgments that the scores rest on, of which others may have come under the same keys meanwhile.
+
+        Returns:
+            False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
+            erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
+        """
+        with exclusive(self._ledger) as connection:
+            found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
+            if found is not None and not _is_erased(connection, found.answer):
+                if found.state == "evaluated":
+                    return False
+                _finish(connection, found, evaluation, keys, stored, used)
+                if alert is not None:
+                    open_alert(connection, alert)
+                return True
+        erase_late(self._ledger, evaluation.id, evaluation.run_id, keys)
+        return False
+
+    def put(self, found: Sequence[Evaluation]) -> None:
+        """Write evaluations of a benchmark run; existing ones are replaced.
+
+        They are not counted by day, and not found by words.
+        """
+        with exclusive(self._ledger) as connection:
+            for start in range(0, len(found), KEYS_PER_QUERY):
+                _put(connection, found[start : start + KEYS_PER_QUERY])
+
+    # --- read
+
+    def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
+        """Return an answer's evaluation: the latest, or that of one panel or run."""
+        query = _LATEST if run_id is None else _LATEST.where(evaluations.c.run_id == run_id)
+        with self._ledger.reading() as connection:
+            rows = connection.execute(query, {"of": storable(id)}).all()
+            return next(iter(evaluations_of(connection, rows)), None)
+
+    def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
+        """Return the latest evaluation of each answer by the answer's id.
+
+        Args:
+            until: only those made until this moment; None: all, waiting ones included.
+        """
+        found: dict[str, Evaluation] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                newest = select(func.max(evaluations.c.number)).join(answers, answers.c.number == evaluations.c.answer)
+                newest = newest.where(answers.c.id.in_(part)).group_by(evaluations.c.answer)
+                if until is not None:
+                    newest = newest.where(evaluations.c.evaluated_at <= naive(until))
+                rows = connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(newest))).all()
+                found |= {one.id: one for one in evaluations_of(connection, rows)}
+        return found
+
+    def judgments(self, id: str, run_id: str = "") -> list[Judgment]:
+        """Return an answer's judgments under a panel ("": any), with failed attempts."""
+        query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
+        if run_id:
+            query = query.where(answer_judgments.c.run_id == run_id)
+        with self._ledger.reading() as connection:
+            keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
+        return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
+
+    def failed(self, limit: int, sources: Sequence[str] = ()) -> list[Evaluation]:
+        """Return given-up answers (of some sources; () for all) that are not erased, last received first."""
+        newest = select(evaluations.c.number).where(MONITOR, GIVEN_UP, *_of_sources(sources))
+        newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
+        with self._ledger.reading() as connection:
+            return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
+
+    def waiting(self, limit: int, sources: Sequence[str] = (), *, tried: bool = False) -> list[Evaluation]:
+        """Return waiting answers (of some sources; () for all), first received first.
+
+        Args:
+            tried: only those with a failed attempt.
+        """
+        oldest = select(evaluations.c.number).where(
+            MONITOR, evaluations.c.state == "waiting", *not_by_index(_of_sources(sources))
+        )
+        oldest = oldest.where(evaluations.c.attempts > 0) if tried else oldest
+        oldest = oldest.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit)
+        with self._ledger.reading() as connection:
+            return evaluations_by_number(connection, list(connection.execute(oldest).scalars()))
+
+    def note_waiting(self, reason: str, limit: int) -> None:
+        """Say why answers wait that were not tried yet: the first received, up to a number."""
+        columns = evaluations.c
+        untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
+        first = untried.order_by(columns.received_at, columns.number).limit(limit)
+        change = update(evaluations).where(columns.number.in_(first), columns.state == "waiting")
+        with self._ledger.writing() as connection:
+            connection.execute(change.values(reason=storable(reason)))
+
+    def backlog(self, sources: Sequence[str] = ()) -> Backlog:
+        """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
+        columns, theirs = evaluations.c, not_by_index(_of_sources(sources))
+        counts = select(columns.state, func.count()).where(*theirs).group_by(columns.state)
+        with self._ledger.reading() as connection:
+            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
+            found |= {row[0]: row[1] for row in connection.execute(counts.where(GIVEN_UP))}
+            waiting = select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs)
+            oldest = connection.execute(waiting).scalar()
+        return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
+
+    def failing_since(self, since: datetime, limit: int) -> int:
+        """Count unscored answers (at most `limit`) without a verdict since a moment.
+
+        They wait or were given up, and were received not long before. Golden questions are left out.
+        """
+        columns = evaluations.c
+        failure = (
+            select(answer_judgments.c.key)
+            .join(judgments, judgments.c.key == answer_judgments.c.key)
+            .join(verdicts, verdicts.c.judgment_id == judgments.c.id)
+            .where(
+                answer_judgments.c.answer == columns.answer,
+                judgments.c.created_at >= naive(since),
+                verdicts.c.outcome.in_(("timed_out", "unreachable")),
+            )
+        )
+        found = (
+            select(columns.number)
+            .where(
+                columns.state.in_(("waiting", "failed")),
+                columns.received_at >= naive(since - LATE),
+                columns.attempts > 0,
+                not_golden(columns.source),
+                failure.exists(),
+            )
+            .limit(limit)
+        )
+        with self._ledger.reading() as connection:
+            return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
+
+    def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
+        """Whether the latest calls (at most `limit`, since a moment) of each judge were answered, newest first."""
+        of_it = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
+        answered = ~of_it.where(verdicts.c.outcome.in_(("timed_out", "unreachable"))).exists()
+        latest = select(judgments.c.judge, judgments.c.created_at, answered.label("answered"))
+        latest = latest.join(runs, runs.c.id == judgments.c.run_id).where(runs.c.kind == "monitor")
+        found: dict[str, list[bool]] = {}
+        with self._ledger.reading() as connection:
+            for row in connection.execute(latest.order_by(judgments.c.id.desc()).limit(limit)):
+                if row.created_at >= naive(since):
+                    found.setdefault(row.judge, []).append(bool(row.answered))
+        return found
+
+
+_LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
+_PUT_LOCK = 0x0A5E0C
+"""PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
+
+
+_LOCKED: Select[Any] = (
+    select(*PLACE, evaluations.c.answer, evaluations.c.state)
+    .join(answers, answers.c.number == evaluations.c.answer)
+    .where(answers.c.id == bindparam("of"), MONITOR)
+    .with_for_update(of=evaluations)
+)
+"""The evaluation that the monitor makes of an answer, locked."""
+
+
+def _is_erased(connection: Connection, answer: int) -> bool:
+    """Whether the texts of an answer are gone. Asked once its evaluation is locked: an erasure that held the lock is seen."""
+    return connection.execute(select(answer_texts.c.answer).where(answer_texts.c.answer == answer)).first() is None
+
+
+def _place_of(answer: Answer) -> tuple[str, str]:
+    """What a submitted answer is known by: its id and its source."""
+    return storable(answer.id), storable(answer.source)[:LONGEST_NAME]
+
+
+def _within_sources(connection: Connection, given: Sequence[Answer]) -> dict[tuple[str, str], int]:
+    """Insert those answers whose id another source has used; the numbers of those that are new, by id and source."""
+    sources = submitted_sources(connection, [storable(one.id) for one in given]) if given else {}
+    others: dict[str, Answer] = {}
+    for one in given:
+        id, source = _place_of(one)
+        if source and sources.get(id, source) != source:
+            within = id_within(one.id, one.source)
+            others[storable(within)] = msgspec.structs.replace(one, id=within, case=msgspec.structs.replace(one.case, id=within))
+    places = {storable(id_within(one.id, one.source)): _place_of(one) for one in given}
+    return {places[id]: number for id, number in insert_answers(connection, list(others.values())).items()}
+
+
+def _submitted(answer: Answer) -> Evaluation:
+    """The evaluation that a new answer waits for."""
+    return Evaluation(
+        id=answer.id,
+        state="left_out" if answer.erased else "waiting",
+        reason=answer.reason if answer.erased else "",
+        timestamp=answer.answered_at,
+        received_at=answer.received_at,
+        language=answer.language,
+        source=answer.source,
+        variant=answer.variant,
+    )
+
+
+def _unsubmitted(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of those of these answers that the gate or an import brought, that have texts and no evaluation; locked."""
+    evaluated = exists().where(evaluations.c.answer == answers.c.number)
+    there = exists().where(answer_texts.c.answer == answers.c.number)
+    found: dict[str, int] = {}
+    for part in chunks(ids):
+        query = select(answers.c.id, answers.c.number).where(answers.c.id.in_(part), answers.c.origin.in_(("gate", "import")))
+        query = query.where(there, ~evaluated).order_by(answers.c.number).with_for_update(of=answers)
+        found |= {row.id: row.number for row in connection.execute(query)}
+    return found
+
+
+def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    return [evaluations.c.source.in_([storable(one) for one in sources])] if sources else []
+
+
+def _finish(
+    connection: Connection,
+    found: Row[Any],
+    evaluation: Evaluation,
+    keys: Sequence[str],
+    stored: Answer | None,
+    used: Sequence[Judgment],
+) -> None:
+    """Store the scores, counts and links of a locked evaluation."""
+    kept = {"number", "answer", "attempts", "received_at", "origin"}
+    row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
+    row |= {"state": "evaluated", "grade": evaluation.grade}
+    connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
+    if stored is not None:
+        reduce_texts(connection, found.answer, stored)
+    insert_scores(connection, {found.number: evaluation.criteria})
+    add_words(connection, {found.number: index_words(evaluation)})
+    insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
+    note_judgments(connection, found.answer, evaluation.run_id, used)
+    note_equals(connection, found.number, evaluation.run_id, keys)
+    counts = DayCounts()
+    if found.state == "failed":
+        counts.take_back(counted_place(found))
+    evaluated = msgspec.structs.replace(evaluation, state="evaluated")
+    place = (found.answer, evaluation.run_id)
+    counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))
+    counts.write(connection)
+
+
+def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
+    if connection.dialect.name == "postgresql":  # two processes may put the evaluations of one run
+        connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
+    ids = [storable(one.id) for one in found]
+    numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
+    numbers = {row.id: row.number for row in connection.execute(numbered)}
+    pairs = [(numbers[storable(one.id)], one.run_id) for one in found]
+    there = select(evaluations.c.number).where(tuple_(evaluations.c.answer, evaluations.c.run_id).in_(pairs))
+    old = list(connection.execute(there.order_by(evaluations.c.number).with_for_update()).scalars())
+    connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(old)))
+    connection.execute(delete(evaluations).where(evaluations.c.number.in_(old)))
+    rows = [evaluation_row(one) | {"answer": answer} for one, (answer, _) in zip(found, pairs, strict=True)]
+    new = insert_numbered(connection, evaluations, rows)
+    insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})

@@ -1,0 +1,238 @@
+"""Benchmark runs that workers carry out: which are open, how far each of their phases is, and what workers say of them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
+
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import answers, judgments, run_cases
+from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable
+from areopage.ledger.tables.schema import fleet_notes, fleet_phases, fleet_runs
+
+FleetState = Literal["open", "stopped", "spent", "ended"]
+
+
+class FleetRun(Struct, frozen=True, kw_only=True):
+    """A run that workers carry out.
+
+    "ended": they have done what they can; calls may be left that another try could bring. "spent": the next call does not fit
+    into `budget`, which is in the currency of the run's prices; None: there is no limit.
+    """
+
+    run_id: str
+    state: FleetState
+    asked_at: datetime
+    ended_at: datetime | None = None
+    budget: float | None = None
+
+
+class FleetPhase(Struct, frozen=True, kw_only=True):
+    """The calls to the target or to one judge.
+
+    `total` is an estimate until a worker begins the phase; `kept` of them were in the ledger then. `left_open`: calls are left
+    that another try could bring.
+    """
+
+    name: str
+    total: int
+    kept: int = 0
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+    left_open: bool = False
+
+
+class FleetNote(Struct, frozen=True, kw_only=True):
+    """What a worker says of a server of a run; "" of the run as a whole."""
+
+    worker: str
+    server: str
+    text: str
+    at: datetime
+
+
+class CallSum(Struct, frozen=True, kw_only=True):
+    """Stored calls to one model, with their tokens; calls that were made again count again.
+
+    `cost` is that of calls to judges, as far as prices were known when they were made.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "CallSum") -> "CallSum":
+        return CallSum(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+class CallCounts(Struct, frozen=True, kw_only=True):
+    """The stored calls of a run: those to judges by name, and answers by their source. The numbers are those of the newest."""
+
+    judged: Mapping[str, CallSum] = {}
+    answered: Mapping[str, CallSum] = {}
+    last_judgment: int = 0
+    last_answer: int = 0
+
+
+class Fleet:
+    """The tables of runs that workers carry out."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def ask(self, run_id: str, calls: Mapping[str, int], now: datetime, budget: float | None = None) -> None:
+        """Let workers carry out a run; of one that they have ended, they try again what is left.
+
+        Args:
+            calls: about how many calls each phase has, in order.
+            budget: what the run may cost; None: no limit.
+        """
+        rows = [
+            {"run_id": run_id, "position": at, "name": storable(name), "total": total, "kept": 0, "left_open": False}
+            for at, (name, total) in enumerate(calls.items())
+        ]
+        again = update(fleet_phases).where(fleet_phases.c.run_id == run_id).values(began_at=None, ended_at=None, left_open=False)
+        with self._ledger.writing() as connection:
+            row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None, "budget": budget}
+            insert_or_replace(connection, fleet_runs, row)
+            insert_missing(connection, fleet_phases, rows)
+            connection.execute(again)
+            connection.execute(delete(fleet_notes).where(fleet_notes.c.run_id == run_id))
+
+    def close(self, run_id: str, state: FleetState, now: datetime) -> bool:
+        """Stop or end an open run; returns whether this call did."""
+        change = update(fleet_runs).where(fleet_runs.c.run_id == run_id, fleet_runs.c.state == "open")
+        with self._ledger.writing() as connection:
+            return connection.execute(change.values(state=state, ended_at=naive(now))).rowcount == 1
+
+    def run(self, run_id: str) -> FleetRun | None:
+        """Return what is known of a run; None where workers were never asked."""
+        with self._ledger.reading() as connection:
+            row = connection.execute(select(fleet_runs).where(fleet_runs.c.run_id == run_id)).first()
+        return None if row is None else _run_of(row)
+
+    def open_runs(self) -> Sequence[FleetRun]:
+        """Return the open runs, oldest first."""
+        query = select(fleet_runs).where(fleet_runs.c.state == "open").order_by(fleet_runs.c.asked_at, fleet_runs.c.run_id)
+        with self._ledger.reading() as connection:
+            return [_run_of(row) for row in connection.execute(query)]
+
+    # --- phases
+
+    def begin_phase(self, run_id: str, name: str, total: int, kept: int, now: datetime) -> None:
+        """Note how many calls a phase has; `kept` counts only where no worker has begun it before."""
+        here = and_(fleet_phases.c.run_id == run_id, fleet_phases.c.name == storable(name))
+        last = select(func.count()).where(fleet_phases.c.run_id == run_id)
+        with self._ledger.writing() as connection:
+            row = {"run_id": run_id, "position": connection.execute(last).scalar_one(), "name": storable(name)}
+            insert_missing(connection, fleet_phases, [row | {"total": total, "kept": kept, "left_open": False}])
+            connection.execute(update(fleet_phases).where(here).values(total=total))
+            first = here & fleet_phases.c.began_at.is_(None)
+            connection.execute(update(fleet_phases).where(first).values(kept=kept, began_at=naive(now)))
+
+    def end_phases(self, run_id: str, names: Sequence[str] | None, now: datetime, *, left_open: bool) -> None:
+        """Note that workers have done what they can of phases; None: of all."""
+        here = fleet_phases.c.run_id == run_id
+        if names is not None:
+            here = and_(here, fleet_phases.c.name.in_([storable(name) for name in names]))
+        with self._ledger.writing() as connection:
+            connection.execute(update(fleet_phases).where(here).values(ended_at=naive(now), left_open=left_open))
+
+    def phases(self, run_id: str) -> Sequence[FleetPhase]:
+        """Return the phases of a run, in order."""
+        query = select(fleet_phases).where(fleet_phases.c.run_id == run_id).order_by(fleet_phases.c.position, fleet_phases.c.name)
+        with self._ledger.reading() as connection:
+            return [
+                FleetPhase(
+                    name=row.name,
+                    total=row.total,
+                    kept=row.kept,
+                    began_at=aware(row.began_at),
+                    ended_at=aware(row.ended_at),
+                    left_open=row.left_open,
+                )
+                for row in connection.execute(query)
+            ]
+
+    def answers_are_due(self, run_id: str) -> bool:
+        """Whether cases of a run have no answer of the target yet, not even a failed one."""
+        due = select(run_cases.c.position).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_(None)).limit(1)
+        with self._ledger.reading() as connection:
+            return connection.execute(due).first() is not None
+
+    def counts(self, run_id: str, before: CallCounts | None = None) -> CallCounts:
+        """Count the calls of a run that are stored.
+
+        Args:
+            before: an earlier count, to which newer calls are added; None: count all.
+        """
+        before = before or CallCounts()
+        with self._ledger.reading() as connection:
+            judged, judgment = _summed(connection, judgments, "judge", "id", run_id, before.last_judgment)
+            answered, answer = _summed(connection, answers, "source", "number", run_id, before.last_answer)
+        return CallCounts(
+            judged=_added(before.judged, judged),
+            answered=_added(before.answered, answered),
+            last_judgment=max(before.last_judgment, judgment),
+            last_answer=max(before.last_answer, answer),
+        )
+
+    # --- notes
+
+    def note(self, run_id: str, note: FleetNote) -> bool:
+        """Keep a worker's note on a server; returns whether it is new."""
+        here = and_(
+            fleet_notes.c.run_id == run_id,
+            fleet_notes.c.worker == storable(note.worker),
+            fleet_notes.c.server == storable(note.server),
+        )
+        row = {"run_id": run_id, "worker": storable(note.worker), "server": storable(note.server), "text": storable(note.text)}
+        with self._ledger.writing() as connection:
+            if connection.execute(select(fleet_notes.c.text).where(here)).scalar() == row["text"]:
+                return False
+            connection.execute(delete(fleet_notes).where(here))
+            connection.execute(insert(fleet_notes).values(**row, at=naive(note.at)))
+        return True
+
+    def notes(self, run_id: str) -> Sequence[FleetNote]:
+        """Return what workers said of a run, oldest first."""
+        query = select(fleet_notes).where(fleet_notes.c.run_id == run_id).order_by(fleet_notes.c.at, fleet_notes.c.worker)
+        with self._ledger.reading() as connection:
+            return [
+                FleetNote(worker=row.worker, server=row.server, text=row.text, at=aware(row.at))
+                for row in connection.execute(query)
+            ]
+
+
+def _summed(
+    connection: Connection, table: Table, name: str, number: str, run_id: str, since: int
+) -> tuple[dict[str, CallSum], int]:
+    """The calls of a run after a number, by a column, and the newest number."""
+    columns = table.c
+    summed = [columns.prompt_tokens, columns.completion_tokens, columns.cost if "cost" in columns else literal(0.0)]
+    sums = [func.coalesce(func.sum(one), 0) for one in summed]
+    query = select(columns[name], func.count(), *sums, func.max(columns[number])).group_by(columns[name])
+    rows = connection.execute(query.where(columns.run_id == run_id, columns[number] > since)).all()
+    found = {
+        asked: CallSum(calls=calls, prompt_tokens=int(prompt), completion_tokens=int(given), cost=float(cost))
+        for asked, calls, prompt, given, cost, _ in rows
+    }
+    return found, max((row[-1] for row in rows), default=0)
+
+
+def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[str, CallSum]:
+    return {name: before.get(name, CallSum()) + newer.get(name, CallSum()) for name in {**before, **newer}}
+
+
+def _run_of(row: Row[Any]) -> FleetRun:
+    return FleetRun(
+        run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at), budget=row.budget
+    )

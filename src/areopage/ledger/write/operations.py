@@ -1,0 +1,207 @@
+"""What the programs around the ledger leave in it: workers, rounds of golden questions, alerts, API keys, the audit log."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Row, Select, select, update
+
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable, storable_value
+from areopage.ledger.tables.schema import golden_questions, golden_runs, workers
+
+Role = Literal["ingest", "ask", "read", "write", "admin"]
+"""A key's permission. `ingest` allows submissions only, and `ask` questions and the releases of their answers only: no held
+text."""
+
+
+class Worker(Struct, frozen=True, kw_only=True):
+    """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"; workers of a pool share their work."""
+
+    id: str
+    pool: str = "monitor"
+    host: str
+    process: int
+    started_at: datetime
+    seen_at: datetime
+    state: str
+
+
+class Alert(Struct, frozen=True, kw_only=True):
+    """One condition that holds or held. `subject` tells one alert of a rule from another.
+
+    `delivery` is "none" where no address is configured. `times` counts how often the condition was seen while the alert was open.
+
+    Args:
+        details: the JSON of what its rule must know to close it; "" for none.
+        situation: how it stands, where it stays open for a reason.
+        accepted_by, accepted_note: who accepted the new level, and why; "" where none did.
+        incident: the number of the alert that names its incident; 0 if it names its own.
+    """
+
+    number: int = 0
+    rule: str
+    subject: str
+    state: Literal["open", "closed"]
+    opened_at: datetime
+    last_seen_at: datetime
+    closed_at: datetime | None = None
+    times: int = 1
+    title: str
+    body: str
+    answer_id: str = ""
+    delivery: Literal["pending", "sent", "given_up", "none"] = "pending"
+    attempts: int = 0
+    next_attempt_at: datetime
+    delivery_error: str = ""
+    details: str = ""
+    situation: str = ""
+    accepted_by: str = ""
+    accepted_note: str = ""
+    incident: int = 0
+
+
+class GoldenRun(Struct, frozen=True, kw_only=True):
+    """One round of golden questions. `verdict` is "running", "first", "good", "drop" or "incomplete"; `change` is in points.
+
+    `asked_at` is when all its questions had been asked.
+    """
+
+    id: str
+    suite: str
+    started_at: datetime
+    asked_at: datetime | None = None
+    finished_at: datetime | None = None
+    asked: int = 0
+    answered: int = 0
+    scored: int = 0
+    mean: float | None = None
+    compared_to: str = ""
+    change: float | None = None
+    verdict: str = "running"
+    reason: str = ""
+
+
+class ApiKey(Struct, frozen=True, kw_only=True):
+    """A key's record; the key itself is never kept.
+
+    `collections`: the only collections and sources that it gives access to; () for all.
+    """
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    revoked_at: datetime | None = None
+    collections: tuple[str, ...] = ()
+
+
+class AuditEntry(Struct, frozen=True, kw_only=True):
+    """Who did what to what. `subject` is the id of an answer, a key, or a setting.
+
+    `key_id` is the id of the API key that acted; "" where none did.
+    """
+
+    at: datetime
+    actor: str
+    key_id: str = ""
+    action: str
+    subject: str
+    detail: str = ""
+
+
+# --- stores
+
+
+_TIMES = ("started_at", "asked_at", "finished_at")
+
+
+class Workers:
+    """The table `workers`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def beat(self, worker: Worker) -> None:
+        """Insert a worker or renew its heartbeat."""
+        row = msgspec.structs.asdict(worker) | {"host": storable(worker.host)}
+        row |= {"started_at": naive(worker.started_at), "seen_at": naive(worker.seen_at)}
+        with self._ledger.writing() as connection:
+            insert_or_replace(connection, workers, row)
+
+    def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
+        """Return "alive" workers of a pool without a heartbeat since a moment."""
+        alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive")
+        return self._workers(alive.where(workers.c.seen_at < naive(since)))
+
+    def mark(self, id: str, state: str) -> None:
+        """Set a worker's state."""
+        with self._ledger.writing() as connection:
+            connection.execute(update(workers).where(workers.c.id == id).values(state=state))
+
+    def list(self, pool: str = "monitor") -> Sequence[Worker]:
+        """Return the workers of a pool, latest heartbeat first."""
+        return self._workers(select(workers).where(workers.c.pool == pool))
+
+    def _workers(self, query: Select[Any]) -> Sequence[Worker]:
+        newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
+        with self._ledger.reading() as connection:
+            return [
+                Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
+                for row in connection.execute(newest)
+            ]
+
+
+def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
+    """A worker's state; "silent" after this number of seconds without a heartbeat."""
+    quiet = (now - worker.seen_at).total_seconds() > dead_after
+    return "silent" if worker.state == "alive" and quiet else worker.state
+
+
+class GoldenRuns:
+    """The table `golden_runs`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def save(self, run: GoldenRun) -> None:
+        """Insert or replace a round."""
+        row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
+        row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
+        with self._ledger.writing() as connection:
+            insert_or_replace(connection, golden_runs, row)
+
+    def note_questions(self, run_id: str, answer_ids: Mapping[str, str]) -> None:
+        """Note the questions of a round with the ids that their answers get; those of an earlier call are kept."""
+        rows = [{"golden_run": run_id, "question": storable(question), "answer_id": id} for question, id in answer_ids.items()]
+        with self._ledger.writing() as connection:
+            insert_missing(connection, golden_questions, rows)
+
+    def questions(self, run_id: str) -> dict[str, str]:
+        """Return the questions of a round with the ids of their answers."""
+        query = select(golden_questions).where(golden_questions.c.golden_run == run_id)
+        with self._ledger.reading() as connection:
+            return {row.question: row.answer_id for row in connection.execute(query)}
+
+    def list(self, suite: str | None = None, limit: int | None = 50) -> Sequence[GoldenRun]:
+        """Return the newest rounds; with limit None all."""
+        query = select(golden_runs) if suite is None else select(golden_runs).where(golden_runs.c.suite == suite)
+        return self._rounds(query, limit)
+
+    def last_good(self, suite: str) -> GoldenRun | None:
+        """Return the newest finished round with the verdict "good" or "first"."""
+        good = select(golden_runs).where(
+            golden_runs.c.suite == suite, golden_runs.c.finished_at.is_not(None), golden_runs.c.verdict.in_(("good", "first"))
+        )
+        return next(iter(self._rounds(good, 1)), None)
+
+    def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
+        newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
+        with self._ledger.reading() as connection:
+            return [_round_of(row) for row in connection.execute(newest)]
+
+
+def _round_of(row: Row[Any]) -> GoldenRun:
+    return GoldenRun(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in _TIMES})

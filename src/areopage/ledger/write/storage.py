@@ -1,0 +1,170 @@
+"""Storage policy: the texts kept after judging."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from msgspec import structs
+
+from areopage.cases.records import Document, Turn
+from areopage.gate.records import Decision, Place, SentenceCheck
+from areopage.ledger.tables.records import Answer, Judgment, Verdict
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.answers import text_key
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored
+from areopage.text.storing import Policy, stored_text, stored_values
+
+__all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
+
+JUDGEABLE: tuple[Policy, ...] = ("full", "redacted")
+"""The policies that leave a judge whole texts to read."""
+
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
+    """Apply the storage policy to an answer.
+
+    The prompt, the response, the text that was delivered, the reference, the documents (titles, texts, sources) and the values of
+    metadata are treated, each by `stored_text`; ids and sources stay. With the policy `none`, documents, metadata and the
+    client's id of the conversation go altogether.
+    """
+    if policy == "full":
+        return answer
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    def document(one: Document) -> Document:
+        values = stored_values(one.metadata, policy, max_chars)
+        return structs.replace(one, title=kept(one.title), text=kept(one.text), source=kept(one.source), metadata=values)
+
+    case = answer.case
+    asked = case.prompt
+    turns = () if isinstance(asked, str) else tuple(Turn(role=one.role, content=kept(one.content)) for one in asked)
+    stored = structs.replace(
+        case,
+        prompt=kept(asked) if isinstance(asked, str) else turns,
+        response=None if case.response is None else kept(case.response),
+        reference=None if case.reference is None else kept(case.reference),
+        documents=() if policy == "none" else tuple(document(one) for one in case.documents),
+        metadata={} if policy == "none" else stored_values(case.metadata, policy, max_chars),
+    )
+    session, trace_id = ("", "") if policy == "none" else (answer.session, answer.trace_id)
+    return structs.replace(answer, case=stored, delivered=kept(answer.delivered), session=session, trace_id=trace_id)
+
+
+def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgment:
+    """Apply the storage policy to a judgment; scores are always kept.
+
+    A raw text that was truncated or removed cannot be parsed again.
+    """
+    if policy == "full":
+        return judgment
+    return structs.replace(
+        judgment,
+        stored=cast(Policy, str(policy)),
+        raw_text=_stored_raw(judgment.raw_text, policy, max_chars),
+        repair_text=_stored_raw(judgment.repair_text, policy, max_chars),
+        verdicts=tuple(
+            Verdict(criterion=verdict.criterion, outcome=_stored_outcome(verdict.outcome, policy, max_chars))
+            for verdict in judgment.verdicts
+        ),
+    )
+
+
+def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
+    """Apply the storage policy to a trace; held traces stay whole until settled.
+
+    Its `text_key` is that of the whole texts, but with the policy `none`, which leaves no hash of them either.
+    """
+    if trace.waits or policy == "full":
+        return trace
+    key = "" if policy == "none" else text_key(trace.collection, trace.response, trace.documents)
+    return structs.replace(reduced_trace(trace, policy, max_chars), text_key=key)
+
+
+def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
+    """Reduce a trace by the policy; ids, figures and reason codes are kept.
+
+    Spans and sentences of the decision are found again in the texts that stay; one that is not there any more is left out (a
+    sentence is emptied: its index and its figure stay).
+    """
+    if policy == "full":
+        return trace
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    answer = stored_answer(trace.answer, policy, max_chars)
+    texts = {"": answer.case.response or ""} | {one.id: one.text for one in answer.case.documents}
+    decision = None if trace.decision is None else _stored_decision(trace.decision, kept, texts)
+    return structs.replace(trace, answer=answer, decision=decision)
+
+
+def _stored_decision(decision: Decision, kept: Callable[[str], str], texts: dict[str, str]) -> Decision:
+    """A decision whose words are those of the texts that stay, by the document's id; "" is the response."""
+
+    def place(one: Place) -> Place | None:
+        text = kept(one.text)
+        at = _find(texts.get(one.document, ""), text, one.start)
+        return None if at is None else Place(document=one.document, start=at, end=at + len(text), text=text)
+
+    def there(places: Sequence[Place]) -> tuple[Place, ...]:
+        return tuple(found for found in map(place, places) if found is not None)
+
+    return structs.replace(
+        decision,
+        sentences=tuple(_stored_sentence(one, kept, texts[""]) for one in decision.sentences),
+        signals=tuple(structs.replace(one, places=there(one.places)) for one in decision.signals),
+        reasons=tuple(structs.replace(one, place=place(one.place) if one.place else None) for one in decision.reasons),
+        unknown_ids=tuple(text for text in map(kept, decision.unknown_ids) if text),
+    )
+
+
+def _stored_sentence(sentence: SentenceCheck, kept: Callable[[str], str], response: str) -> SentenceCheck:
+    text = kept(sentence.text)
+    at = _find(response, text, sentence.start)
+    if at is None:
+        return structs.replace(sentence, start=len(response), end=len(response), text="")
+    return structs.replace(sentence, start=at, end=at + len(text), text=text)
+
+
+def _find(whole: str, part: str, near: int) -> int | None:
+    """Where a part stands in a text, the occurrence that lies nearest to a position; None where it does not."""
+    if not part:
+        return None
+    after, before = whole.find(part, near), whole.rfind(part, 0, near + len(part))
+    found = [at for at in (before, after) if at >= 0]
+    return min(found, key=lambda at: abs(at - near)) if found else None
+
+
+def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:
+    """An outcome with what stays of its texts; why there is no score may quote the judge."""
+    if isinstance(outcome, Scored):
+        return structs.replace(
+            outcome,
+            explanation=stored_text(outcome.explanation, policy, max_chars),
+            evidence=() if policy == "none" else tuple(stored_text(extract, policy, max_chars) for extract in outcome.evidence),
+        )
+    if isinstance(outcome, NotApplicable):
+        return NotApplicable(explanation=stored_text(outcome.explanation, policy, max_chars))
+    return structs.replace(outcome, reason=stored_text(outcome.reason, policy, max_chars))
+
+
+def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:
+    """What stays of a judge's raw text. JSON hides names behind its escapes, so each of its strings is redacted as it reads."""
+    if policy != "redacted":
+        return stored_text(raw, policy, max_chars)
+    return stored_text(_JSON_STRING.sub(lambda match: _redacted_string(match, policy), raw), policy, max_chars)
+
+
+def _redacted_string(match: re.Match[str], policy: Policy) -> str:
+    """A JSON string, redacted; what looks like one and is none stays for the redaction of the whole."""
+    try:
+        text = json.loads(match.group(), strict=False)
+    except ValueError:
+        return match.group()
+    redacted = stored_text(text, policy, len(text))
+    return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)

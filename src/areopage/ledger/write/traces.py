@@ -1,0 +1,395 @@
+"""Traces: answers with the gate's decisions, and the feed of their export."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.json import Decoder
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, func, insert, or_, select, text, update
+
+from areopage.gate.records import Decision
+from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
+from areopage.ledger.people.labels import Labels, set_done
+from areopage.ledger.read.queries import TraceFilter, TraceSummary
+from areopage.ledger.read.trace_counts import bin_of, conditions_of, count_traces, joined, summed
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.answer_tables import (
+    LONGEST_NAME,
+    answer_texts,
+    answers,
+    decision_reasons,
+    decisions,
+    releases,
+    trace_changes,
+)
+from areopage.ledger.tables.chain import seal
+from areopage.ledger.tables.records import Label
+from areopage.ledger.tables.rows import (
+    TEXTS,
+    RowValues,
+    aware,
+    chunks,
+    insert_into,
+    insert_rows,
+    naive,
+    storable,
+    storable_json,
+    values_of,
+)
+from areopage.ledger.tables.trace_records import Release, Trace
+from areopage.ledger.tables.transactions import durable
+from areopage.ledger.write.answers import (
+    TEXT_COLUMNS,
+    Link,
+    answer_of,
+    insert_answers,
+    insert_links,
+    text_key,
+    text_row,
+    whole_answers,
+)
+
+PORTION = 200
+"""Traces that `each` holds at a time: each may have some ten thousand characters."""
+
+
+class Traces:
+    """The tables `decisions`, `decision_reasons` and `releases`, with their answers.
+
+    Each method may be called from any thread, and is one transaction but for `each` and `each_labelled`.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def append(self, traces: Sequence[Trace]) -> int:
+        """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
+
+        On return they are on disk and survive a power failure. A trace with a known id is kept unchanged.
+
+        Returns:
+            How many are new.
+        """
+        if not traces:
+            return 0
+        with durable(self._ledger) as connection:
+            return insert_traces(connection, traces)
+
+    def get(self, id: str) -> Trace | None:
+        """Return a trace by its answer's id; an erased trace has no texts."""
+        with self._ledger.reading() as connection:
+            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
+        return _trace_of(row) if row else None
+
+    def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
+        """Return traces, newest first.
+
+        `before` is the answer's number of the previous page's last trace.
+        """
+        at, number = decisions.c.at, decisions.c.answer
+        if filter.prompt is not None:  # the same values, in an index by the prompt
+            at, number = answers.c.received_at, answers.c.number
+        query = _WHOLE_TRACES.where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
+        with self._ledger.reading() as connection:
+            if before is not None:
+                moment = connection.execute(select(decisions.c.at).where(decisions.c.answer == before)).scalar()
+                if moment is None:
+                    return []
+                query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
+            return [_trace_of(row) for row in connection.execute(query).all()]
+
+    def each(self, filter: TraceFilter) -> Iterator[Trace]:
+        """Iterate over all matching traces in order, with bounded memory."""
+        number, last = decisions.c.answer, 0
+        # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
+        conditions = conditions_of(filter, scan=filter.prompt is None)
+        while True:
+            with self._ledger.reading() as connection:
+                found = read_traces(connection, *conditions, number > last, limit=PORTION)
+            yield from found
+            if len(found) < PORTION:
+                return
+            last = found[-1].answer.number
+
+    def each_labelled(self, filter: TraceFilter) -> Iterator[tuple[Trace, Sequence[Label]]]:
+        """Iterate over traces with their grounding labels; see `Labels.grounding`."""
+        found = self.each(filter)
+        while portion := tuple(islice(found, PORTION)):
+            given = Labels(self._ledger).grounding([one.id for one in portion])
+            for one in portion:
+                yield one, given.get(one.id, ())
+
+    def count(self, filter: TraceFilter) -> int:
+        """Count the traces that `each` gives."""
+        query = joined(select(func.count()), filter).where(*conditions_of(filter))
+        with self._ledger.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def summary(self, filter: TraceFilter) -> TraceSummary:
+        """Summarise a period; fast on a million rows."""
+        with self._ledger.reading() as connection:
+            return summed(connection, filter)
+
+    def has_texts(self, answer_id: str) -> bool:
+        """Whether an answer is known and not erased."""
+        query = select(answer_texts.c.answer).join(answers).where(answers.c.id == storable(answer_id))
+        with self._ledger.reading() as connection:
+            return connection.execute(query).first() is not None
+
+    # --- held answers
+
+    def settle(self, release: Release, reduce: Callable[[Trace], Trace] | None = None) -> int:
+        """Release or reject a held answer and its waiting duplicates.
+
+        Of two concurrent calls only one succeeds.
+
+        Args:
+            reduce: what stays of the texts, which no review needs any more; None: all of them.
+
+        Returns:
+            How many were settled; 0 where it was settled before, or is not held.
+        """
+        settled = {
+            "state": release.state,
+            "text": storable(release.text),
+            "rater": storable(release.rater),
+            "at": naive(release.at or datetime.now(UTC)),
+        }
+        with durable(self._ledger) as connection:
+            waiting = lock_waiting(connection, storable(release.answer_id))
+            if not waiting:
+                return 0
+            statement = insert_into(connection, releases).on_conflict_do_nothing().returning(releases.c.answer_id)
+            done = connection.execute(statement, [settled | {"answer_id": id} for id in waiting]).scalars().all()
+            seal(connection, "added", "releases", [settled | {"answer_id": id} for id in done])
+            if reduce is not None:
+                _reduce_texts(connection, [waiting[id] for id in done], reduce)
+            set_done(connection, [release.answer_id])
+        return len(done)
+
+    def waiting(self, answer_ids: Sequence[str]) -> dict[str, int]:
+        """Count the answers of each pending release, the answer included.
+
+        Answers that do not wait are skipped.
+        """
+        with self._ledger.reading() as connection:
+            return count_waiting(connection, [storable(id) for id in answer_ids])
+
+    def release(self, answer_id: str) -> Release | None:
+        """Return a held answer's release; None for unknown or unheld answers.
+
+        The state is `waiting` until the answer is settled.
+        """
+        id = storable(answer_id)
+        with self._ledger.reading() as connection:
+            row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()
+            if row is not None:
+                return Release(answer_id=row.answer_id, state=row.state, text=row.text, rater=row.rater, at=aware(row.at))
+            query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number)
+            held = connection.execute(query.where(answers.c.id == id, is_held())).first()
+        return Release(answer_id=answer_id, state="waiting") if held else None
+
+
+def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
+    """Insert traces with their answers, links, counts and review items; return how many are new."""
+    by_id: dict[str, Trace] = {}
+    for trace in given:
+        by_id.setdefault(storable(trace.id), trace)
+    texts = {id: storable_json(one.decision) for id, one in by_id.items() if one.decision is not None}
+    numbers = insert_answers(connection, [one.answer for one in by_id.values()], texts)
+    new = {number: by_id[id] for id, number in numbers.items()}
+    if not new:
+        return 0
+    told = {number: texts.get(id) for id, number in numbers.items() if not by_id[id].erased}
+    rows = [_decision_row(number, trace) for number, trace in new.items()]
+    insert_rows(connection, decisions, rows)
+    seal(connection, "added", "decisions", [row | {"decision": told.get(row["answer"])} for row in rows])
+    reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
+    insert_rows(connection, decision_reasons, reasons)
+    insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
+    queue_traces(connection, new)
+    count_traces(connection, rows, reasons)
+    return len(new)
+
+
+def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
+    """Return traces by conditions on `decisions` and `answers`, in order."""
+    query = _WHOLE_TRACES.where(*conditions).order_by(decisions.c.answer).limit(limit)
+    return [_trace_of(row) for row in connection.execute(query).all()]
+
+
+def whole_decisions(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
+    """Return the rows of decisions by number of answer, with what is hashed of their texts."""
+    rows = connection.execute(HASHED_DECISIONS.where(decisions.c.answer.in_(numbers)))
+    return [values_of(row) for row in rows]
+
+
+def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
+    """Record lost texts for exports of traces; only pipeline answers count."""
+    for part in chunks(numbers):
+        of_chat = select(decisions.c.answer).where(decisions.c.answer.in_(part), decisions.c.channel == "chat")
+        connection.execute(insert(trace_changes).from_select(["answer"], of_chat.order_by(decisions.c.answer)))
+
+
+def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Trace], Trace]) -> None:
+    """Put what stays of traces' texts in their place."""
+    for part in chunks(numbers):
+        for row in connection.execute(_WHOLE_TRACES.where(decisions.c.answer.in_(part))).all():
+            kept = reduce(_trace_of(row))
+            texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
+            connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+        seal(connection, "reduced", "answers", whole_answers(connection, part))
+        seal(connection, "reduced", "decisions", whole_decisions(connection, part))
+    note_changes(connection, numbers)
+
+
+def _decision_text(trace: Trace) -> str | None:
+    return None if trace.decision is None else storable_json(trace.decision)
+
+
+def _decision_row(number: int, trace: Trace) -> RowValues:
+    return {
+        "answer": number,
+        "at": naive(trace.at),
+        "channel": trace.channel,
+        "collection": storable(trace.collection)[:LONGEST_NAME],
+        "verdict": trace.verdict,
+        "mode": trace.mode,
+        "language": storable(trace.language)[:16],
+        "confidence_bin": bin_of(trace.metrics.get("confidence")),
+        "unsupported_bin": bin_of(trace.p_unsupported),
+        "p_unsupported": trace.p_unsupported,
+        "meaning_not_checked": trace.meaning_not_checked,
+        "metrics": storable_json(trace.metrics),
+        "sources_filter": storable_json(trace.sources_filter),
+        "profile": storable(trace.profile)[:32],
+        "version": storable(trace.version)[:64],
+        "gate_seconds": trace.gate_seconds,
+        "held_key": held_key(trace),
+        "text_key": "" if trace.erased else trace.text_key or text_key(trace.collection, trace.response, trace.documents),
+    }
+
+
+def _reason_rows(row: RowValues, trace: Trace) -> list[RowValues]:
+    """The codes of the reasons that decided, each once."""
+    codes = dict.fromkeys(one.code for one in trace.decision.reasons if one.decisive) if trace.decision else ()
+    return [{"code": code} | {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")} for code in codes]
+
+
+HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
+    decisions.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
+)
+"""Rows of decisions with the decision's JSON, which quotes texts and goes with them."""
+_AS_STORED = (
+    "channel",
+    "collection",
+    "verdict",
+    "mode",
+    "p_unsupported",
+    "meaning_not_checked",
+    "profile",
+    "version",
+    "gate_seconds",
+)
+_WHOLE_TRACES = select(
+    answers,
+    *TEXT_COLUMNS,
+    *(decisions.c[name] for name in (*_AS_STORED, "sources_filter", "metrics")),
+    decisions.c.language.label("read_language"),
+).select_from(
+    decisions.join(answers, answers.c.number == decisions.c.answer).outerjoin(
+        answer_texts, answer_texts.c.answer == decisions.c.answer
+    )
+)
+"""Decisions with their answers and texts; the texts of erased ones are NULL."""
+_BY_ID = _WHOLE_TRACES.where(answers.c.id == bindparam("of"))
+_DECISION = Decoder(Decision)
+
+
+def _trace_of(row: Row[Any]) -> Trace:
+    columns = row._mapping
+    decision = columns["decision"]
+    return Trace(
+        **{name: columns[name] for name in _AS_STORED},
+        answer=answer_of(row),
+        sources_filter=TEXTS.decode(columns["sources_filter"]),
+        decision=None if decision is None else _DECISION.decode(decision),
+        metrics=msgspec.json.decode(columns["metrics"]),
+        language=columns["read_language"],
+    )
+
+
+LOCK_SECONDS = 10
+
+
+class TraceEnd(Struct, frozen=True, kw_only=True):
+    """The number of the latest answer, and of the latest change of a trace's texts."""
+
+    answer: int
+    change: int
+
+
+class TraceFeed:
+    """Traces of the channel `chat` and their changes, in append order.
+
+    Each method may be called from any thread.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def end(self) -> TraceEnd:
+        """Return the current end for an export.
+
+        PostgreSQL gives numbers before it commits: a lock waits for the transactions that hold lower ones.
+
+        Raises:
+            StorageError: the ledger cannot be read, or a transaction takes longer than `LOCK_SECONDS`.
+        """
+        return TraceEnd(change=self._last(trace_changes), answer=self._last(answers))
+
+    def traces(self, after: int, until: int) -> Iterator[Sequence[Trace]]:
+        """Iterate over traces by number of answer, in portions."""
+        of_chat = func.coalesce(decisions.c.channel, "") == "chat"  # no index is sought in: it would be sorted by number
+        while True:
+            number = decisions.c.answer.between(after + 1, until)
+            with self._ledger.reading() as connection:
+                found = read_traces(connection, number, of_chat, limit=PORTION)
+            if found:
+                yield found
+            if len(found) < PORTION:
+                return
+            after = found[-1].answer.number
+
+    def changed(self, after: int, until: int) -> set[str]:
+        """Iterate over ids of answers with changed texts."""
+        query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
+        with self._ledger.reading() as connection:
+            return set(connection.execute(query.where(trace_changes.c.number.between(after + 1, until))).scalars())
+
+    def current(self, ids: Iterable[str]) -> Iterator[Trace]:
+        """Return current traces by id."""
+        for part in chunks([storable(id) for id in ids]):
+            with self._ledger.reading() as connection:
+                found = read_traces(connection, answers.c.id.in_(part))
+            yield from found
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of traces by id; unknown ids are skipped."""
+        found: dict[str, int] = {}
+        query = select(answers.c.id, answers.c.number).join(decisions, decisions.c.answer == answers.c.number)
+        query = query.where(decisions.c.channel == "chat")
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in dict.fromkeys(ids)]):
+                found.update({row.id: row.number for row in connection.execute(query.where(answers.c.id.in_(part)))})
+        return found
+
+    def _last(self, table: Table) -> int:
+        with self._ledger.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
+                connection.execute(text(f"LOCK TABLE {table.name} IN SHARE MODE"))
+            return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
