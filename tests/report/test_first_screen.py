@@ -9,10 +9,10 @@ from pytest import CaptureFixture
 
 from areopage.bench.results.run_view import RunView
 from areopage.cli.bench.run_tables import print_view
+from areopage.interop.junit import write_junit
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_results
-from areopage.report.bench.junit import write_junit
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.summary import run_summary
 from areopage.report.render import render

@@ -44,7 +44,7 @@ def _context() -> ForkServerContext:
 
 def _modules_of(group: click.Group) -> Iterator[str]:
     assert isinstance(group, LazyGroup)
-    yield from (f"areopage.cli.{place.partition(':')[0]}" for place, _ in group.places.values())
+    yield from (place.partition(":")[0] for place, _ in group.places.values())
     for below in group.groups.values():
         yield from _modules_of(below)
 

@@ -9,6 +9,7 @@ import msgspec
 from areopage.cases.columns import field_named
 from areopage.cases.rows import KEYED_SUFFIXES, MAX_RECORD, SUFFIXES, BadRow, Row, clip
 from areopage.errors import DatasetError, MissingExtra, name_list
+from areopage.extensions import required
 
 MAX_RATIO = 250
 """How many times its own size a Parquet file unpacks to at most, unless that is under `FREE_UNPACKED`."""
@@ -66,7 +67,7 @@ def _reader_for(path: Path) -> Reader:
         case ".json":
             from areopage.cases.text_files import read_json as read
         case ".eval":
-            from areopage.cases.foreign.inspect_log import read_eval as read
+            read = required("datasets", ".eval", "reading a log of Inspect")
         case ".xlsx":
             from areopage.cases.xlsx_reader import read_xlsx as read
         case ".parquet":

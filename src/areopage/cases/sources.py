@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from areopage.cases.columns import ALIASES
-from areopage.cases.foreign.dataset_folder import dataset_files
 from areopage.errors import DatasetError, name_list
+from areopage.extensions import required
 
 MARK = "#"
 
@@ -23,7 +23,7 @@ class Source(Struct, frozen=True, kw_only=True):
     """A dataset, and what of it is read.
 
     Args:
-        path: a file with one of the extensions of `readers.SUFFIXES`, or a folder (see `foreign.dataset_folder`).
+        path: a file with one of the extensions of `readers.SUFFIXES`, or a folder of a Hugging Face dataset.
         subset, split: of a folder; "" for the default.
         columns: the field of a column whose own name says another one, or none, by that name.
     """
@@ -40,7 +40,8 @@ class Source(Struct, frozen=True, kw_only=True):
             DatasetError: the folder has no such part, or a part of a file is wished for.
         """
         if self.path.is_dir():
-            return dataset_files(self.path, self.subset, self.split)
+            files: list[Path] = required("datasets", "folder", "reading a folder of data")(self.path, self.subset, self.split)
+            return files
         if self.split or self.subset:
             raise DatasetError(f"{self.path}: split and subset are for folders, and this is none")
         return [self.path]

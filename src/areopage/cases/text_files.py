@@ -14,6 +14,7 @@ import msgspec
 from areopage.cases.columns import is_export
 from areopage.cases.rows import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
+from areopage.extensions import required
 from areopage.text.whole_json import decode_any
 
 logger = logging.getLogger(__name__)
@@ -257,9 +258,7 @@ def read_json(path: Path) -> Iterator[Row | BadRow]:
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if _INSPECT_LOG.match(head):
-        from areopage.cases.foreign.inspect_log import read_json_log
-
-        yield from read_json_log(path)
+        yield from required("datasets", "log", "reading a log of Inspect")(path)
         return
     if path.stat().st_size > MAX_ARRAY:
         raise DatasetError(f"{path}: larger than {MAX_ARRAY // 1024**2} MB: write one object per line (.jsonl)")

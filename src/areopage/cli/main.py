@@ -6,9 +6,8 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 import typer
@@ -16,12 +15,14 @@ from typer.core import TyperCommand
 
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
+from areopage.extensions import Command, imported, installed
 from areopage.version import __version__
 
 ONE_THREAD_OF_ALGEBRA = ("OPENBLAS_NUM_THREADS", "1")
 """numpy's linear algebra begins a thread for each core, which spins while it waits for work: it takes a tenth of a second of each
 run, whose matrices are small. With one thread all digits are the same however many cores there are."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+T = TypeVar("T")
 
 
 class _OutputClosed(Exception):
@@ -35,7 +36,7 @@ class LazyGroup(click.Group):
         self,
         name: str,
         help: str,
-        groups: Mapping[str, click.Group] | None = None,
+        groups: Mapping[str, "LazyGroup"] | None = None,
         commands: Mapping[str, tuple[str, str]] | None = None,
         **options: Any,
     ) -> None:
@@ -44,7 +45,8 @@ class LazyGroup(click.Group):
         commands: for each command `module:function` below `areopage.cli`, and one line of help.
         """
         super().__init__(name, help=help, no_args_is_help=True, **options)
-        self.groups, self.places = dict(groups or {}), dict(commands or {})
+        self.groups = dict(groups or {})
+        self.places = {name: (f"areopage.cli.{place}", line) for name, (place, line) in (commands or {}).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of groups, then of commands."""
@@ -56,8 +58,17 @@ class LazyGroup(click.Group):
             return self.groups[cmd_name]
         if cmd_name not in self.places:
             return None
-        module, _, function = self.places[cmd_name][0].partition(":")
-        return _command_of(getattr(import_module(f"areopage.cli.{module}"), function))
+        return _command_of(imported(self.places[cmd_name][0]))
+
+    def register(self, words: list[str], command: Command) -> None:
+        """Add a command or a group of an extension below this group."""
+        name, *below = words
+        if below:
+            self.groups[name].register(below, command)
+        elif command.place:
+            self.places = _inserted(self.places, name, (command.place, command.help), command.after)
+        else:
+            self.groups = _inserted(self.groups, name, LazyGroup(name, command.help), command.after)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the first argument names.
@@ -126,6 +137,13 @@ class _Command(TyperCommand):
         return left
 
 
+def _inserted(table: Mapping[str, T], name: str, value: T, after: str) -> dict[str, T]:
+    """A table with another entry behind a named one, or at the end."""
+    entries = [*table.items()]
+    entries.insert([*table].index(after) + 1 if after in table else len(entries), (name, value))
+    return dict(entries)
+
+
 def _command_of(function: Callable[..., Any]) -> click.Command:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command(cls=_Command)(function)
@@ -177,20 +195,9 @@ CRITERIA = LazyGroup(
         "new": ("suites.commands:new_criterion", "Add a criterion to your suite."),
     },
 )
-IMPORT = LazyGroup(
-    "import",
-    "Suites made from the files of other tools and benchmarks.",
-    commands={
-        "inspect": ("suites.import_suites:inspect", "Make a suite from a log of Inspect."),
-        "promptfoo": ("suites.import_suites:promptfoo", "Make a suite from a configuration or tests of promptfoo."),
-        "deepeval": ("suites.import_suites:deepeval", "Make a suite from goldens or test cases of deepeval."),
-        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades."),
-    },
-)
 SUITES = LazyGroup(
     "suites",
     "Suites: folders with configuration, criteria, personas and data.",
-    groups={"import": IMPORT},
     commands={
         "list": ("suites.commands:list_suites", "List the bundled suites."),
         "show": ("suites.commands:show_suite", "Show the contents of a suite."),
@@ -373,6 +380,10 @@ app = LazyGroup(
         )
     ],
 )
+
+for extension in installed():
+    for words, command in extension.commands.items():
+        app.register(words.split(), command)
 
 
 def main() -> None:

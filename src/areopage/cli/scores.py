@@ -36,7 +36,7 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.read.queries import EvaluationFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Run
-from areopage.report.bench.exports import EXPORTS, ExportOptions
+from areopage.report.bench.exports import ExportOptions, exports
 from areopage.report.bench.files import write_criteria_file, write_run_files
 from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
@@ -90,16 +90,16 @@ def _new_folder(parent: Path, stem: str) -> Path:
 
 
 def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:
-    """Write a run in one of the formats of `EXPORTS`.
+    """Write a run in one of the formats of `exports`.
 
     Raises:
         UserError: a licence is missing, or given to a format without one.
         StorageError: the file cannot be written.
         MissingExtra: the format needs a part that is not installed.
     """
-    export = EXPORTS[form]
+    export = exports()[form]
     if options.licence and not export.licensed:
-        raise UserError(f"--licence is for {', '.join(name for name, one in EXPORTS.items() if one.licensed)}: remove it")
+        raise UserError(f"--licence is for {', '.join(name for name, one in exports().items() if one.licensed)}: remove it")
     view = view_run(run, ledger)
     tell_cut(export.write(with_history(view, ledger) if export.history else view, place, options).cut)
     typer.echo(f"written to {place}")

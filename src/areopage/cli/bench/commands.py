@@ -363,13 +363,13 @@ def export(
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
-    from areopage.report.bench.exports import EXPORTS, ExportOptions
+    from areopage.report.bench.exports import ExportOptions, exports
 
-    one_of("--format", form, tuple(EXPORTS))
+    one_of("--format", form, tuple(exports()))
     options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / EXPORTS[form].name, options)
+        export_run(found, opened, form, file or run_folder(found, out, run) / exports()[form].name, options)
 
 
 def trend(

@@ -5,11 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from areopage.bench.results.run_view import RunView
+from areopage.extensions import imported, registered
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
-from areopage.report.bench.huggingface import write_huggingface
-from areopage.report.bench.inspect_log import write_inspect_log
-from areopage.report.bench.junit import write_junit
-from areopage.report.bench.sarif import write_sarif
 from areopage.report.bench.summary import write_summary
 from areopage.report.tables import TableForm, Written
 
@@ -42,7 +39,7 @@ def _table(form: TableForm) -> Export:
     return Export(f"judgments.{form}", lambda view, path, options: write_judgments(view, path, form))
 
 
-def _for_people(name: str, write: Callable[[RunView, Path, str], None], *, history: bool = False) -> Export:
+def for_people(name: str, write: Callable[[RunView, Path, str], None], *, history: bool = False) -> Export:
     """A format with texts in a language."""
 
     def written(view: RunView, path: Path, options: ExportOptions) -> Written:
@@ -52,14 +49,15 @@ def _for_people(name: str, write: Callable[[RunView, Path, str], None], *, histo
     return Export(name, written, history=history)
 
 
-EXPORTS: Mapping[str, Export] = {
+_EXPORTS: Mapping[str, Export] = {
     "csv": _table("csv"),
     "xlsx": _table("xlsx"),
     "parquet": _table("parquet"),
     "jsonl": Export("judgments.jsonl", lambda view, path, options: Written(write_judgments_jsonl(view, path))),
-    "junit": _for_people("junit.xml", write_junit),
-    "sarif": _for_people("results.sarif", write_sarif),
-    "markdown": _for_people("summary.md", write_summary, history=True),
-    "inspect": Export("inspect.eval", lambda view, path, options: write_inspect_log(view, path)),
-    "huggingface": Export("dataset", lambda view, path, options: write_huggingface(view, path, options.licence), licensed=True),
+    "markdown": for_people("summary.md", write_summary, history=True),
 }
+
+
+def exports() -> dict[str, Export]:
+    """The formats by name: those of the core, then those that extensions register."""
+    return {**_EXPORTS, **{name: imported(place) for name, place in registered("exports").items()}}

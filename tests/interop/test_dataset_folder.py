@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.cases.foreign.dataset_folder import dataset_files
 from areopage.errors import DatasetError
+from areopage.interop.dataset_folder import dataset_files
 
 
 def folder(tmp_path: Path, card: str = "", **files: str) -> Path:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import msgspec
 
 from areopage.criteria.checks import Check, CheckType
-from areopage.suites.foreign.promptfoo_tests import Assertion
+from areopage.interop.foreign.promptfoo_tests import Assertion
 
 _LISTED = frozenset(["contains-any", "contains-all", "icontains-any", "icontains-all"])
 _WITHOUT_VALUE = frozenset(["is-json", "is-refusal"])

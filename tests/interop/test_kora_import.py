@@ -12,8 +12,8 @@ from areopage.cases.records import Case, Turn
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.errors import ConfigError, DatasetError, UserError
-from areopage.suites.kora.cases import ChildOptions
-from areopage.suites.kora.folder import Import, import_kora
+from areopage.interop.kora.cases import ChildOptions
+from areopage.interop.kora.folder import Import, import_kora
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
 from servers.command import Command

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.foreign.inspect_log import SCORES
 from areopage.cases.readers import read_rows
 from areopage.cases.rows import BadRow, Row
 from areopage.criteria.records import Scale
-from areopage.suites.foreign.folder import JUDGED, RECORDED, Foreign, ForeignCriterion, path_of
+from areopage.interop.foreign.folder import JUDGED, RECORDED, Foreign, ForeignCriterion, path_of
+from areopage.interop.inspect_log import SCORES
 
 
 def read_inspect(path: Path) -> Foreign:

@@ -11,7 +11,7 @@ from areopage.cases.columns import plan_columns
 from areopage.cases.loader import BuildRules, build_case
 from areopage.cases.records import MATURITIES, MAX_TURNS, ChildPlan, RejectedRow
 from areopage.cases.rows import Row
-from areopage.suites.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
+from areopage.interop.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
 
 TURNS = 3
 """The turns of a child where neither the user nor the taxonomy says how many."""

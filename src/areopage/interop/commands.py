@@ -10,14 +10,14 @@ import typer
 from areopage.cases.records import MAX_TURNS, RejectedRow
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted, name_list
+from areopage.interop.foreign.deepeval import read_deepeval
+from areopage.interop.foreign.folder import CASES, SCORES, Foreign, write_suite
+from areopage.interop.foreign.folder import RECORDED as RECORDED_JUDGE
+from areopage.interop.foreign.inspect import read_inspect
+from areopage.interop.foreign.promptfoo import read_promptfoo
+from areopage.interop.kora.cases import ChildOptions
+from areopage.interop.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 from areopage.locales import one_line
-from areopage.suites.foreign.deepeval import read_deepeval
-from areopage.suites.foreign.folder import CASES, SCORES, Foreign, write_suite
-from areopage.suites.foreign.folder import RECORDED as RECORDED_JUDGE
-from areopage.suites.foreign.inspect import read_inspect
-from areopage.suites.foreign.promptfoo import read_promptfoo
-from areopage.suites.kora.cases import ChildOptions
-from areopage.suites.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 
 SHOWN_ROWS, SHOWN_LOST, LONGEST_NAME = 5, 30, 100
 

@@ -13,7 +13,7 @@ import msgspec
 
 from areopage.cases.readers import read_rows
 from areopage.cases.rows import BadRow
-from areopage.suites.foreign.folder import JUDGED, Foreign, ForeignCriterion, path_of
+from areopage.interop.foreign.folder import JUDGED, Foreign, ForeignCriterion, path_of
 
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TAKEN = frozenset(

@@ -20,9 +20,9 @@ from areopage.cases.readers import read_rows
 from areopage.cases.rows import MAX_RECORD, BadRow
 from areopage.criteria.checks import prompt_digest
 from areopage.errors import DatasetError, name_list
-from areopage.suites.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
-from areopage.suites.foreign.promptfoo_checks import exact_check
-from areopage.suites.foreign.promptfoo_tests import Assertion, Test, tests_of_row
+from areopage.interop.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
+from areopage.interop.foreign.promptfoo_checks import exact_check
+from areopage.interop.foreign.promptfoo_tests import Assertion, Test, tests_of_row
 from areopage.yaml_document import parse_foreign_yaml
 
 RUBRICS = ("llm-rubric", "g-eval", "model-graded-closedqa")

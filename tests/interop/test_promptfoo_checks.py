@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from areopage.criteria.checks import Check
+from areopage.interop.foreign import promptfoo_tests
+from areopage.interop.foreign.promptfoo_checks import exact_check, listed
+from areopage.interop.foreign.promptfoo_tests import Assertion
 from areopage.jury.rules.checks import passes
-from areopage.suites.foreign import promptfoo_tests
-from areopage.suites.foreign.promptfoo_checks import exact_check, listed
-from areopage.suites.foreign.promptfoo_tests import Assertion
 from servers.command import Command
 
 

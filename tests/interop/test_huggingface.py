@@ -10,12 +10,11 @@ import yaml
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Document
 from areopage.errors import UserError
+from areopage.interop.huggingface import write_huggingface
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.huggingface import write_huggingface
 from areopage.scoring.outcome import Scored, Unparsed
-
-from .report_runs import RESPONSE, case, judgment, view_of
+from report.report_runs import RESPONSE, case, judgment, view_of
 
 ARROW = {"string": "string", "float64": "double", "int64": "int64", "bool": "bool"}
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from areopage.cases.foreign import eval_archive
 from areopage.cases.loader import load_dataset
 from areopage.cases.readers import read_rows
 from areopage.cases.records import Case, Dataset
 from areopage.cases.rows import BadRow, Row
 from areopage.errors import DatasetError, MissingExtra
+from areopage.interop import eval_archive
 from servers.inspect_library import with_inspect
 
 WRITE = """

@@ -13,10 +13,7 @@ from areopage.cases.loader import write_rejected
 from areopage.cases.records import RejectedRow
 from areopage.criteria.records import Scale
 from areopage.errors import DatasetError, UserError
-from areopage.locales import LANGUAGES
-from areopage.suites.config import SuiteConfig
-from areopage.suites.files import equal_weights, filled, write_lines, write_text, yaml_text
-from areopage.suites.kora.cases import (
+from areopage.interop.kora.cases import (
     CONVERSATION,
     MECHANISMS,
     SAFETY,
@@ -27,7 +24,10 @@ from areopage.suites.kora.cases import (
     tags_of,
     turn_counts,
 )
-from areopage.suites.kora.source import Risk, plain_name, read_folder
+from areopage.interop.kora.source import Risk, plain_name, read_folder
+from areopage.locales import LANGUAGES
+from areopage.suites.config import SuiteConfig
+from areopage.suites.files import equal_weights, filled, write_lines, write_text, yaml_text
 from areopage.suites.loader import BUNDLED
 from areopage.suites.scaffold import new_folder
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.columns import field_named
-from areopage.cases.foreign.eval_archive import MAX_ENTRY, EvalArchive, TooLarge
 from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
+from areopage.interop.eval_archive import MAX_ENTRY, EvalArchive, TooLarge
 
 MAX_JSON_LOG = 64 * 1024 * 1024
 SCORES = "scores"

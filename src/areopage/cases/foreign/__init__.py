@@ -1,1 +1,0 @@
-"""Files of other tools as rows of a dataset."""

@@ -1,0 +1,85 @@
+"""Extensions: packages of this distribution that the core does not import.
+
+The package `areopage.NAME` of an extension has a module `registration` with one `EXTENSION`: tables of names, each with the place
+of an object as "module:object". The core asks for the names of a kind and imports an object when it is used. An extension that
+cannot be imported registers nothing, and its commands, pages and formats do not exist.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+from areopage.errors import UserError
+
+NAMES = ("interop",)
+"""The extensions, in the order in which their parts are listed."""
+
+Kind = Literal["datasets", "exports"]
+"""What the core asks for by name.
+
+- `datasets`: readers of dataset files, by suffix, of folders (`folder`) and of logs in JSON (`log`).
+- `exports`: formats of `bench export`.
+"""
+
+
+class Command(NamedTuple):
+    """A command, or a group of commands.
+
+    Args:
+        help: one line.
+        place: "module:function"; "" for a group.
+        after: the command or group that stands before it in the list; "" for the last place.
+    """
+
+    help: str
+    place: str = ""
+    after: str = ""
+
+
+class Extension(NamedTuple):
+    """What an extension registers.
+
+    Args:
+        commands: by their words, such as "suites import kora"; a group stands before its commands.
+        parts: for each kind "module:object" by name.
+    """
+
+    commands: Mapping[str, Command]
+    parts: Mapping[Kind, Mapping[str, str]]
+
+
+def installed() -> Iterator[Extension]:
+    """The extensions that can be imported."""
+    for name in NAMES:
+        package = f"areopage.{name}"
+        try:
+            yield import_module(f"{package}.registration").EXTENSION
+        except ModuleNotFoundError as fault:
+            if fault.name != package:
+                raise
+
+
+def registered(kind: Kind) -> dict[str, str]:
+    """The places of all objects of a kind, by name."""
+    return {name: place for extension in installed() for name, place in extension.parts.get(kind, {}).items()}
+
+
+def imported(place: str) -> Any:
+    """Import the object of a place."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def required(kind: Kind, name: str, purpose: str) -> Any:
+    """Import a registered object.
+
+    Args:
+        purpose: what the user wants to do with it, for the message.
+
+    Raises:
+        UserError: no installed extension registers it.
+    """
+    place = registered(kind).get(name)
+    if place is None:
+        raise UserError(f"{purpose} needs an extension that this installation does not have: install areopage anew")
+    return imported(place)
