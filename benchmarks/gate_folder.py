@@ -26,8 +26,8 @@ from gate_labels import DATA, PAGES, PIAF, read
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from areopage.checking.config import RagConfig, RagSection, VectorStoreSection
 from areopage.ledger.store import Ledger
-from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.retrieval.collection import open_store

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from areopage.cases.records import Case, Document
+from areopage.checking.config import TracesSection
+from areopage.checking.trace_export import TraceExport
 from areopage.ledger.people.erasure import erase
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.config import TracesSection
-from areopage.rag.trace_export import TraceExport
 
 TEXT = "Le délai de rétractation est de dix jours. " * 20
 

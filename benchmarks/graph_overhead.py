@@ -19,14 +19,14 @@ from typing import Any
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from areopage.checking.checker import Checker
+from areopage.checking.config import RagConfig, RagSection
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
-from areopage.rag.answering.checking import Checker
 from areopage.rag.answering.graph import Nodes, build_graph, run_graph
 from areopage.rag.answering.state import RagState, texts_of
-from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.service import RagService
 

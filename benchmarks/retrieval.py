@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client.http.models import PointStruct
 
-from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
+from areopage.checking.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion
 from areopage.rag.retrieval.collection import CollectionRecord, CollectionState, VectorStore, at, open_store
 from areopage.rag.retrieval.embedders import open_embedder

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from areopage.app.library import evaluate, run_benchmark
     from areopage.bench.results.run_view import RunView
     from areopage.cases.records import Case, Document, Turn
+    from areopage.checking.checker import Checker
+    from areopage.checking.gate_node import gate_node
     from areopage.criteria.records import Criterion
     from areopage.errors import UserError
     from areopage.gate.decide import Gate
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from areopage.monitor.asgi_hook import QualityHook
     from areopage.monitor.hook import monitored
     from areopage.monitor.quality_judge import QualityJudge
-    from areopage.rag.answering.checking import Checker
-    from areopage.rag.gate_node import gate_node
     from areopage.report.gate.decisions import explain
     from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
     from areopage.suites.loader import Suite, load_suite
@@ -100,7 +100,7 @@ _MODULES = {
     "jury.judges": "Judge",
     "jury.panel": "Panel",
     "jury.results": "Evaluated",
-    "ledger.records": "Judgment",
+    "ledger.tables.records": "Judgment",
     "ledger.store": "Ledger",
     "models.port": "LanguageModel",
     "models.reference": "ModelReference",
@@ -108,8 +108,8 @@ _MODULES = {
     "monitor.asgi_hook": "QualityHook",
     "monitor.hook": "monitored",
     "monitor.quality_judge": "QualityJudge",
-    "rag.answering.checking": "Checker",
-    "rag.gate_node": "gate_node",
+    "checking.checker": "Checker",
+    "checking.gate_node": "gate_node",
     "report.gate.decisions": "explain",
     "scoring.outcome": "NotApplicable Outcome Refused Scored",
     "suites.loader": "Suite load_suite",

@@ -10,10 +10,10 @@ import yaml
 from areopage.app.config import default_config, find_config, load_config
 from areopage.app.gate_rules import load_rules, write_rules
 from areopage.app.sections import AppSection
+from areopage.checking.config import RagSection
 from areopage.errors import ConfigError
 from areopage.gate.config import GateConfig
 from areopage.monitor.config import MonitorSection
-from areopage.rag.config import RagSection
 from servers.command import Command
 from servers.configured import app_config
 

@@ -13,10 +13,10 @@ import pytest
 from areopage.app.answering import open_checker, open_judge
 from areopage.app.config import load_config
 from areopage.app.gate_rules import check_answer, load_gate
+from areopage.checking.judge_gold import PATH, JudgeGoldRow, read_judge_gold
+from areopage.checking.judging import CRITERION, LANGUAGES
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
-from areopage.rag.answering.judge_gold import PATH, JudgeGoldRow, read_judge_gold
-from areopage.rag.answering.judging import CRITERION, LANGUAGES
 from areopage.suites.typed_lines import typed_lines
 from servers.command import Command
 from servers.configured import write_config

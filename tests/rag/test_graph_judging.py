@@ -11,13 +11,7 @@ from msgspec.structs import replace
 
 from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
-from areopage.errors import ConfigError
-from areopage.gate.decide import Gate
-from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.people.erasure import erase
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.rag.answering.judging import (
+from areopage.checking.judging import (
     LANGUAGES,
     MAX_TOKENS,
     TRIES,
@@ -25,6 +19,12 @@ from areopage.rag.answering.judging import (
     load_criterion,
     open_sentence_judge,
 )
+from areopage.errors import ConfigError
+from areopage.gate.decide import Gate
+from areopage.gate.records import SentenceCheck, SentenceJudgment
+from areopage.ledger.people.erasure import erase
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.trace_records import Trace
 from areopage.rag.records import ChatPrompt
 from servers.fake_llm import FakeServer
 from servers.new_ledger import ledger_at

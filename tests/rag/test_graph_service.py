@@ -18,13 +18,13 @@ from msgspec.structs import replace
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from areopage.checking.log_lines import MetricsLine
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, TooManyAnswers, UnknownCollection
 from areopage.gate.records import AskedJudge, Decision, GateVerdict
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.log_lines import MetricsLine
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService
 from servers import PATIENCE

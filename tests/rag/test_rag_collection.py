@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from areopage.cases.records import Document
+from areopage.checking.config import FieldsSection, RagConfig, RagSection, RetrievalSection, VectorStoreSection
 from areopage.errors import DatasetError, StorageError, UnknownCollection
-from areopage.rag.config import FieldsSection, RagConfig, RagSection, RetrievalSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.retrieval.collection import VectorStore, open_store
 from areopage.rag.retrieval.retriever import QdrantRetriever

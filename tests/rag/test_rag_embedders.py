@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from areopage.checking.config import RagConfig
 from areopage.errors import ConfigError, ModelError, ServerDown
-from areopage.rag.config import RagConfig
 from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.embedding import EmbedderIdentity
 from servers.fake_embedder import DIMENSION, EmbeddingServer

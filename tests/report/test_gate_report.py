@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from areopage.checking.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.ledger.people.erasure import erase
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
@@ -18,7 +19,6 @@ from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES
-from areopage.rag.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.report.elements import report_locale
 from areopage.report.gate.figures import GateOverview, Piece, gather, outward
 from areopage.report.gate.page import gate_report

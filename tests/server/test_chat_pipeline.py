@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from areopage.app.config import default_config
 from areopage.cases.records import Document
-from areopage.rag.config import TracesSection
+from areopage.checking.config import TracesSection
+from areopage.checking.trace_export import TraceExport
 from areopage.rag.records import Generated
-from areopage.rag.trace_export import TraceExport
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline
 from servers.new_ledger import ledger_at

@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 from areopage.app.answering import open_judge
 from areopage.app.gate_exam import gate_exams
 from areopage.app.gate_rules import load_gate
+from areopage.checking.judge_gold import read_judge_gold
+from areopage.checking.judging import CRITERION, open_sentence_judge
 from areopage.errors import StorageError
 from areopage.gate.decide import Gate
 from areopage.ledger.people.access import ApiKeys, Audit
@@ -24,8 +26,6 @@ from areopage.ledger.tables.answer_tables import judgments
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.operations import Role
 from areopage.ledger.write.traces import Traces
-from areopage.rag.answering.judge_gold import read_judge_gold
-from areopage.rag.answering.judging import CRITERION, open_sentence_judge
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.trust.asking import AskingWishes

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
+from areopage.checking.config import RagConfig, RagSection
+from areopage.checking.judging import SentenceJudge
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict, Metrics, Reason, SentenceCheck, SentenceJudgment
 from areopage.ledger.store import Ledger
-from areopage.rag.answering.judging import SentenceJudge
-from areopage.rag.config import RagConfig, RagSection
 from areopage.rag.records import Generated
 from areopage.rag.service import RagService
 from areopage.suites.config_file import SharedSections

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from areopage.app.monitor import open_judge
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
+from areopage.checking.judging import open_sentence_judge
 from areopage.gate.records import SentenceCheck
 from areopage.ledger.people.erasure import erase
 from areopage.ledger.people.labels import Labels
@@ -27,7 +28,6 @@ from areopage.ledger.write.traces import Traces
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from areopage.monitor.golden import open_golden, run_round
 from areopage.monitor.golden_rounds import finish_round
-from areopage.rag.answering.judging import open_sentence_judge
 from servers.configured import monitor_config
 from servers.evaluated import submitted
 from servers.fake_llm import FakeServer

@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 
 from areopage.app.config import AppConfig, find_config
+from areopage.checking.checker import Checker
+from areopage.checking.config import generation_options
+from areopage.checking.judging import SentenceJudge, open_sentence_judge
 from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.storage import stored_trace
-from areopage.rag.answering.checking import Checker
-from areopage.rag.answering.judging import SentenceJudge, open_sentence_judge
-from areopage.rag.generation import generation_options, open_generator
+from areopage.rag.generation import open_generator
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 

@@ -16,9 +16,9 @@ from areopage.yaml_document import YamlDocument, read_yaml
 
 if TYPE_CHECKING:
     from areopage.app.sections import AppSection, ServerSection
+    from areopage.checking.config import RagConfig
     from areopage.gate.config import GateConfig
     from areopage.monitor.config import MonitorConfig
-    from areopage.rag.config import RagConfig
 
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
@@ -94,7 +94,7 @@ class AppConfig(Struct, frozen=True, kw_only=True):
     @property
     def rag(self) -> "RagConfig":
         """The answering pipeline's section, or its defaults."""
-        from areopage.rag.config import RagConfig, RagSection
+        from areopage.checking.config import RagConfig, RagSection
 
         section = self.section
         return RagConfig(section=section.rag or RagSection(), shared=section, folder=self.folder, document=self.document)

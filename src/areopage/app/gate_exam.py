@@ -7,8 +7,8 @@ from msgspec import structs
 
 from areopage.app.answering import judge_window
 from areopage.app.config import AppConfig
-from areopage.rag.answering.judge_gold import read_judge_gold
-from areopage.rag.answering.judging import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion
+from areopage.checking.judge_gold import read_judge_gold
+from areopage.checking.judging import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion
 from areopage.scoring.exams.records import Marks
 from areopage.suites.config import ExecutionSection
 from areopage.suites.gold import GoldRow, gold_digest

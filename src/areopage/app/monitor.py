@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
+from areopage.checking.trace_export import trace_export
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.people.access import Audit
 from areopage.ledger.read.queries import last_days
@@ -16,7 +17,6 @@ from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
-from areopage.rag.trace_export import trace_export
 from areopage.report.monitor.figures import gather
 from areopage.report.monitor.page import file_name, quality_report
 from areopage.report.render import write_report

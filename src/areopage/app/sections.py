@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from areopage.checking.config import RagSection
 from areopage.monitor.config import MonitorSection
-from areopage.rag.config import RagSection
 from areopage.suites.config_file import Count, Section, SharedSections
 
 

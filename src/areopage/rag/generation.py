@@ -5,7 +5,6 @@ can pass for an instruction or end its own fence. Neither documents nor the ques
 """
 
 import asyncio
-import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from json_repair import repair_json
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
+from areopage.checking.config import GenerationSection, RagConfig, generation_options
 from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.prompts import fill, object_schema
 from areopage.digest import digest_of
@@ -26,7 +26,6 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
-from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.records import Generated
 from areopage.text.thoughts import split_thoughts
 from areopage.yaml_document import read_yaml
@@ -38,10 +37,6 @@ MAX_IDS = 50
 SCHEMA = object_schema(
     {"answer": {"type": "string"}, "cited_ids": {"type": "array", "items": {"type": "string"}}}, ["answer", "cited_ids"]
 )
-CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
-PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
-WINDOW_STEP = 1_024  # tokens
-SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 ATTEMPTS = 3
 LATER = 60.0  # seconds after the time-out at which the connection would give up by itself
 OUTAGE = 1.0  # seconds that a user waits for a server where nothing listens
@@ -226,21 +221,6 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
 def prompts_of(section: GenerationSection) -> Prompts:
     """Build the prompts of a configuration."""
     return load_prompts(section.instructions, section.max_chars, structured=section.structured)
-
-
-def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]:
-    """The options of each call.
-
-    The context window fits the longest prompt, so that no server truncates a prompt or reloads a model.
-    """
-    characters = section.max_chars * top_k + PROMPT_ROOM
-    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + section.max_tokens
-    window = math.ceil(tokens / WINDOW_STEP) * WINDOW_STEP
-    return {
-        "temperature": section.temperature,
-        "num_predict": section.max_tokens,
-        "num_ctx": min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW),
-    } | section.options
 
 
 def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:

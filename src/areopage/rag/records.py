@@ -7,7 +7,6 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.ledger.tables.trace_records import Trace
 
-MOST_PROMPT = 20_000  # characters
 EXCERPT = 300  # characters
 
 

@@ -12,6 +12,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from areopage.checking.checker import Checker
+from areopage.checking.config import MOST_PROMPT, RagConfig
+from areopage.checking.judging import SentenceJudge
+from areopage.checking.trace_export import TraceExport
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
@@ -20,12 +24,8 @@ from areopage.ledger.write.batch import Batch
 from areopage.ledger.write.traces import Traces
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
-from areopage.rag.answering.checking import Checker
-from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
-from areopage.rag.config import RagConfig
-from areopage.rag.records import MOST_PROMPT, ChatPrompt, Generator, Retriever
-from areopage.rag.trace_export import TraceExport
+from areopage.rag.records import ChatPrompt, Generator, Retriever
 from areopage.text.language import language_of
 
 Tell = Callable[[str, RagState], None]

@@ -14,7 +14,7 @@ from areopage.ledger.tables.records import Answer
 from areopage.suites.loader import Suite
 
 if TYPE_CHECKING:
-    from areopage.rag.answering.judging import SentenceJudge
+    from areopage.checking.judging import SentenceJudge
     from areopage.rag.service import RagService  # its parts are loaded only where questions are answered
 
 

@@ -20,6 +20,7 @@ from areopage.app.answering import open_gate, open_judge, open_pipeline
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
+from areopage.checking.judging import SentenceJudge
 from areopage.errors import AreopageError, UserError, counted
 from areopage.ledger.people.access import ApiKeys
 from areopage.ledger.store import Ledger
@@ -28,7 +29,6 @@ from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
-from areopage.rag.answering.judging import SentenceJudge
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
 from areopage.server.context import Pipeline, ServerContext

@@ -14,6 +14,8 @@ from areopage.app.gate_rules import load_gate
 from areopage.app.ledger import ledger_exists, open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
+from areopage.checking.checker import Checker
+from areopage.checking.gate_node import decide
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file, tell
 from areopage.errors import DatasetError, UserError
@@ -21,8 +23,6 @@ from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision
 from areopage.gate.tuning.labelled import labelled_of
 from areopage.locales import LANGUAGES, one_line
-from areopage.rag.answering.checking import Checker
-from areopage.rag.gate_node import decide
 from areopage.report.gate.decisions import decision_locale, explain, verdict_text
 
 MAX_DOCUMENT_BYTES = 16_000_000

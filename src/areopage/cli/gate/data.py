@@ -17,15 +17,15 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
 from areopage.cases.text_files import table_writer
+from areopage.checking.import_logs import Imported
+from areopage.checking.import_logs import import_logs as take
+from areopage.checking.old_logs import Difference, Progress
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.people.access import Audit
 from areopage.ledger.tables.trace_records import Channel
-from areopage.rag.import_logs import Imported
-from areopage.rag.import_logs import import_logs as take
-from areopage.rag.old_logs import Difference, Progress
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import WANTED, Selection, dataset
 from areopage.text.storing import Policy

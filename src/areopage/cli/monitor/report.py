@@ -9,6 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
+from areopage.checking.trace_export import trace_export
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
@@ -23,7 +24,6 @@ from areopage.ledger.write.storage import Policy
 from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
-from areopage.rag.trace_export import trace_export
 from areopage.report.export import export_answers, print_answers
 from areopage.report.monitor.figures import gather
 from areopage.report.monitor.page import file_name, quality_report

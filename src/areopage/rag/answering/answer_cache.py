@@ -16,14 +16,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from areopage.checking.config import RagConfig, generation_options
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra
 from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.config import RagConfig
-from areopage.rag.generation import generation_options, prompts_of
+from areopage.rag.generation import prompts_of
 from areopage.rag.records import ChatPrompt, Retriever
 
 if TYPE_CHECKING:

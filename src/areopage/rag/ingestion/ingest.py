@@ -8,8 +8,8 @@ from uuid import uuid4
 import numpy as np
 from msgspec import Struct, structs
 
+from areopage.checking.config import RagConfig
 from areopage.errors import DatasetError, StorageError, UnknownCollection
-from areopage.rag.config import RagConfig
 from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, Unread, cut
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from areopage.cases.records import Document
+from areopage.checking.config import FieldsSection, RagConfig
 from areopage.errors import StorageError
-from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
 from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors

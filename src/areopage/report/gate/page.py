@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from areopage.checking.figures import OTHERS, GateFigures, Slice
 from areopage.gate.records import GATE_VERDICTS
 from areopage.ledger.read.queries import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.rag.figures import OTHERS, GateFigures, Slice
 from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
 from areopage.report.gate.figures import GateOverview, ShownAnswer, json_figures
 from areopage.report.model import (

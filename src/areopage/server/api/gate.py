@@ -12,6 +12,8 @@ from starlette.responses import Response
 
 from areopage.cases.records import Case
 from areopage.cases.rows import MAX_DEPTH, is_deep
+from areopage.checking.checker import Checker
+from areopage.checking.gate_node import ForeignDocuments, foreign
 from areopage.errors import DatasetError
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision
@@ -21,8 +23,6 @@ from areopage.ledger.write.batch import Batch
 from areopage.ledger.write.storage import stored_trace
 from areopage.ledger.write.traces import Traces
 from areopage.monitor.answer_case import case_of
-from areopage.rag.answering.checking import Checker
-from areopage.rag.gate_node import ForeignDocuments, foreign
 from areopage.report.gate.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body

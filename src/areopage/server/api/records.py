@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
+from areopage.checking.config import MOST_PROMPT
 from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, JudgeTrust, Reason, ReasonCode, SignalName
 from areopage.ledger.tables.records import EvaluationState, Grounded, PanelResult
 from areopage.ledger.tables.trace_records import Channel, Mode, ReleaseState
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.figures import PeriodFigures
-from areopage.rag.records import MOST_PROMPT, Citation
+from areopage.rag.records import Citation
 from areopage.review.agreement import AgreementReport
 
 MOST_ITEMS = 1000

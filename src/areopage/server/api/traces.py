@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.checking.config import MOST_PROMPT
 from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.people.erasure import erase as erase_texts
@@ -16,7 +17,6 @@ from areopage.ledger.people.labels import Labels
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.decisions import explain
 from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen

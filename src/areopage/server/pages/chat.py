@@ -7,9 +7,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.checking.config import MOST_PROMPT
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.records import MOST_PROMPT, citations_of
+from areopage.rag.records import citations_of
 from areopage.server.access import Actor, Asker, Follower, Form, note_shown
 from areopage.server.api.chat import held_of
 from areopage.server.asking import ask, pipeline_of, prompt_of, reasons_of

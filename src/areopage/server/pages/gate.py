@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.records import Document
+from areopage.checking.config import MOST_PROMPT
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Change, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
@@ -19,7 +20,6 @@ from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.trace_records import Channel, Trace
 from areopage.ledger.write.traces import Traces
 from areopage.locales import Locale
-from areopage.rag.records import MOST_PROMPT
 from areopage.report.elements import histogram
 from areopage.report.gate.decisions import decision_locale, reason_text
 from areopage.report.render import draw

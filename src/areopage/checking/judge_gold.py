@@ -3,9 +3,9 @@
 A row holds a whole answer. The exam shows the judge what a decision would: `judged_case` makes it of the row.
 """
 
+from areopage.checking.judged_case import judged_case, within_one_call
+from areopage.checking.judging import CRITERION, LANGUAGES, SCALE, SUITE
 from areopage.errors import DatasetError
-from areopage.rag.answering.judged_case import judged_case, within_one_call
-from areopage.rag.answering.judging import CRITERION, LANGUAGES, SCALE, SUITE
 from areopage.suites.gold import GOLD_FILE, GoldRow
 from areopage.suites.loader import BUNDLED
 from areopage.suites.typed_lines import typed_lines

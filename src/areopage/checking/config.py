@@ -1,5 +1,6 @@
 """The section `rag` of `areopage.yml`: where the documents are, who embeds and who answers, and what users read."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -8,6 +9,11 @@ from pydantic import Field
 from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
 
 FROM_ENVIRONMENT = "env:"
+MOST_PROMPT = 20_000  # characters
+CHARACTERS_PER_TOKEN = 3.0  # fewer than in running English: names, figures and French take more tokens
+PROMPT_ROOM = 4_000  # characters: instruction, ids, titles and question
+WINDOW_STEP = 1_024  # tokens
+SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 
 
 class FieldsSection(Section):
@@ -138,6 +144,21 @@ class RagConfig(ConfigPart[RagSection], frozen=True, kw_only=True):
     """A pipeline's configuration."""
 
     KEYS = ("rag",)
+
+
+def generation_options(section: GenerationSection, top_k: int) -> dict[str, Any]:
+    """The options of each call.
+
+    The context window fits the longest prompt, so that no server truncates a prompt or reloads a model.
+    """
+    characters = section.max_chars * top_k + PROMPT_ROOM
+    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + section.max_tokens
+    window = math.ceil(tokens / WINDOW_STEP) * WINDOW_STEP
+    return {
+        "temperature": section.temperature,
+        "num_predict": section.max_tokens,
+        "num_ctx": min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW),
+    } | section.options
 
 
 def secret(config: RagConfig, environment: Mapping[str, str], text: str, *keys: str) -> str:

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
+from areopage.checking.config import RagConfig
+from areopage.checking.judged_case import judged_case, within_one_call
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import load_registry
@@ -29,8 +31,6 @@ from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
-from areopage.rag.answering.judged_case import judged_case, within_one_call
-from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.suites.config_file import CONFIG_FILE

@@ -17,11 +17,8 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.records import RejectedRow
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
-from areopage.rag.log_lines import MetricsLine
-from areopage.rag.old_logs import (
+from areopage.checking.log_lines import MetricsLine
+from areopage.checking.old_logs import (
     Difference,
     Kind,
     LogFile,
@@ -37,6 +34,9 @@ from areopage.rag.old_logs import (
     text_in,
     trace_of,
 )
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import Traces
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

@@ -18,6 +18,11 @@ import msgspec
 import pytest
 
 from areopage.cases.records import Document
+from areopage.checking import trace_export
+from areopage.checking.config import TracesSection
+from areopage.checking.import_logs import import_logs
+from areopage.checking.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
+from areopage.checking.trace_export import Exported, TraceExport
 from areopage.errors import StorageError
 from areopage.ledger.people.erasure import erase, erase_before
 from areopage.ledger.read.queries import TraceFilter
@@ -25,11 +30,6 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Release, Trace
 from areopage.ledger.write.storage import reduced_trace
 from areopage.ledger.write.traces import TraceFeed, Traces
-from areopage.rag import trace_export
-from areopage.rag.config import TracesSection
-from areopage.rag.import_logs import import_logs
-from areopage.rag.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
-from areopage.rag.trace_export import Exported, TraceExport
 from servers import PATIENCE
 from servers.forked import Forked
 from servers.made_traces import FIGURES, NOW, delivered_trace, held_decision, held_trace, trace_id
@@ -41,8 +41,8 @@ import sys
 import time
 from pathlib import Path
 from areopage.ledger.store import Ledger
-from areopage.rag.config import TracesSection
-from areopage.rag.trace_export import TraceExport
+from areopage.checking.config import TracesSection
+from areopage.checking.trace_export import TraceExport
 ledger, folder = Ledger.open(Path(sys.argv[1])), Path(sys.argv[2])
 export = TraceExport(ledger, TracesSection(enabled=True, max_bytes=10_000, keep=1000), folder)
 print("ready", flush=True)

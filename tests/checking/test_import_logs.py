@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
+from areopage.checking.config import TracesSection
+from areopage.checking.import_logs import Imported, import_logs
+from areopage.checking.old_logs import differences, figures_of, kind_of, metrics_line, moment_of
+from areopage.checking.trace_export import TraceExport
 from areopage.errors import DatasetError
 from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
-from areopage.rag.config import TracesSection
-from areopage.rag.import_logs import Imported, import_logs
-from areopage.rag.old_logs import differences, figures_of, kind_of, metrics_line, moment_of
-from areopage.rag.trace_export import TraceExport
 from servers.made_traces import delivered_trace, held_trace
 from servers.new_ledger import ledger_at
 
@@ -194,7 +194,7 @@ def test_lines_that_cannot_be_used_are_rejected_with_their_reason_and_the_others
 
 
 def test_a_line_longer_than_any_record_is_passed_over(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.rag.old_logs.MAX_RECORD", 1000)
+    monkeypatch.setattr("areopage.checking.old_logs.MAX_RECORD", 1000)
     bench.write("metrics.jsonl", figures(question="x" * 5000), figures())
     found = bench.take()
     assert (found.added, [row.reason for row in bench.rejected]) == (1, ["longer than 1,000 bytes"])

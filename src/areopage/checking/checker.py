@@ -8,13 +8,13 @@ from typing import Self
 from msgspec import Struct, structs
 
 from areopage.cases.records import Document
+from areopage.checking.judging import Judged, SentenceJudge
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.settle import asking_about_near_copies, settled_by_labels
 from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
-from areopage.rag.answering.judging import Judged, SentenceJudge
 
 LONG = 30_000  # characters from which a decision would hold the event loop up: it goes to a thread
 

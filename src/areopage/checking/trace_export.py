@@ -24,12 +24,8 @@ import msgspec
 from filelock import FileLock
 from msgspec import Struct, structs
 
-from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import TraceFeed
-from areopage.rag.config import RagConfig, TracesSection
-from areopage.rag.log_lines import (
+from areopage.checking.config import RagConfig, TracesSection
+from areopage.checking.log_lines import (
     METRICS,
     RESPONSES,
     SAFE_ID,
@@ -41,6 +37,10 @@ from areopage.rag.log_lines import (
     has_response,
     has_snapshot,
 )
+from areopage.errors import StorageError
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.traces import TraceFeed
 
 LOCK = "logs/.traces.lock"
 STATE = "logs/.traces.json"
