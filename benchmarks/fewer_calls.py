@@ -30,7 +30,8 @@ from areopage.jury.panel import planned_calls
 from areopage.jury.pass_copies import asked_once
 from areopage.jury.reader import read_answer
 from areopage.jury.shown import JudgedCase
-from areopage.models.port import Completion, TokenLogprob
+from areopage.models.logprobs import TokenLogprob
+from areopage.models.port import Completion
 from areopage.suites.loader import Suite, bundled_names, load_suite
 
 TARGET = "ollama:any"

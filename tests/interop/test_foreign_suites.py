@@ -13,7 +13,7 @@ import yaml
 from areopage.bench.execution.start import prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.errors import ModelError
-from areopage.models.contacts import Contact, contact_of_endpoint
+from areopage.models.contacts import Contact
 from areopage.models.settings import Endpoint, ModelSettings
 from servers.command import Command
 from servers.fake_llm import FakeServer
@@ -89,7 +89,7 @@ def test_who_is_asked_is_told_what_goes_where(
 def test_a_providers_usual_key_may_go_to_that_provider_only(variable: str, address: str, allowed: bool) -> None:
     settings = ModelSettings(environment={variable: "x"})
     endpoint = Endpoint(provider="openai", base_url=address, api_key_env=variable, foreign=True)
-    assert (contact_of_endpoint(endpoint).not_allowed(settings) == ()) is allowed
+    assert (endpoint.contact.not_allowed(settings) == ()) is allowed
 
 
 def test_the_users_own_configuration_allows_variables_and_defines_servers(

@@ -14,7 +14,7 @@ from areopage.errors import ModelError
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, Judged
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.opening import expected_kind, judge_provider_names, open_judge, settled_judge
+from areopage.jury.opening import JUDGES, expected_kind, open_judge, settled_judge
 from areopage.jury.plan import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
@@ -77,7 +77,7 @@ def test_a_judge_in_plain_python_is_installed_by_an_entry_point(
     (tmp_path / "installed_judge.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(tmp_path)
     backend = open_judge(REFERENCE, ModelSettings())
-    assert (expected_kind(REFERENCE), "mine" in judge_provider_names()) == ("code", True)
+    assert (expected_kind(REFERENCE), "mine" in JUDGES) == ("code", True)
     settled = settled_judge(judge, asyncio.run(backend.check()), "fr")
     assert (settled.kind, settled.digest, settled.criteria, len(settled.passes)) == ("code", "1-fr", ("a.b.c",), 1)
     found = judged(backend, settled, case, criterion)
@@ -94,7 +94,7 @@ def test_an_installed_judge_does_not_take_the_place_of_a_built_in_provider(
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text("[areopage.judges]\nollama = no_such_module:open_judge\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert "ollama" in judge_provider_names()
+    assert "ollama" in JUDGES
     assert isinstance(open_judge(reference, ModelSettings()), ModelJudge)
     assert expected_kind(reference) == "model"
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
 from areopage.models import http
 from areopage.models.http import JsonServer
-from areopage.models.servers import environment_proxy, is_loopback, named_endpoint, read_logprobs
+from areopage.models.logprobs import read_logprobs
+from areopage.models.servers import environment_proxy, is_loopback
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from servers.streams import listening
 
@@ -584,12 +585,12 @@ def test_loopback_is_told_from_its_namesakes() -> None:
 def test_an_endpoint_is_found_by_name_and_only_for_its_provider() -> None:
     lab = Endpoint(provider="openai", base_url="http://lab")
     settings = ModelSettings(endpoints={"lab": lab})
-    assert named_endpoint("openai", "", settings) is None
-    assert named_endpoint("openai", "lab", settings) is lab
+    assert settings.endpoint_named("", "openai") is None
+    assert settings.endpoint_named("lab", "openai") is lab
     with pytest.raises(ModelError, match=r"unknown endpoint 'x'.*\(lab\)"):
-        named_endpoint("openai", "x", settings)
+        settings.endpoint_named("x", "openai")
     with pytest.raises(ModelError, match="openai@lab:MODEL"):
-        named_endpoint("ollama", "lab", settings)
+        settings.endpoint_named("lab", "ollama")
 
 
 def test_log_probabilities_of_another_shape_are_left_out() -> None:

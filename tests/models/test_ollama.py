@@ -18,17 +18,16 @@ from hypothesis import strategies as st
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
+from areopage.models.addresses import ollama_url
+from areopage.models.logprobs import TokenLogprob
 from areopage.models.ollama import (
     TOP_LEVEL_OPTIONS,
     OllamaModel,
     chat_body,
-    list_models,
     looks_cut,
     open_model,
-    server_address,
-    server_url,
 )
-from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob
+from areopage.models.port import Completion, Message, ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
@@ -144,7 +143,7 @@ def test_options_go_where_the_protocol_wants_them_and_are_not_changed() -> None:
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8), max_size=6))
 def test_no_option_is_lost_and_none_can_change_the_request(options: dict[str, Any]) -> None:
     options |= {"model": "other", "stream": True}
-    body = chat_body("m", MESSAGES, options, None)
+    body = chat_body("m", MESSAGES, options)
     assert (body["model"], body["stream"]) == ("m", False)
     assert body["options"] | {name: body[name] for name in TOP_LEVEL_OPTIONS & options.keys()} == options
     assert json.loads(msgspec.json.encode(body))["options"] == body["options"]
@@ -299,7 +298,7 @@ def test_another_server_is_not_taken_for_ollama() -> None:
 def test_models_are_listed_with_digests_and_sizes() -> None:
     async def run() -> tuple[ListedModel, ...]:
         async with FakeOllama().running() as fake:
-            return await list_models(ModelSettings(environment={"OLLAMA_HOST": fake.url}))
+            return tuple(await providers.listed_models("ollama", "", ModelSettings(environment={"OLLAMA_HOST": fake.url})))
 
     assert asyncio.run(run()) == (
         ListedModel(name="m:latest", digest="sha-m:latest", size=7),
@@ -335,7 +334,7 @@ def test_the_model_is_opened_by_its_provider() -> None:
     ],
 )
 def test_an_address_is_read_as_ollamas_own_tools_read_it(host: str, url: str) -> None:
-    assert server_url(host) == url
+    assert ollama_url(host) == url
 
 
 @pytest.mark.parametrize("host", ["gpu:port", "http://gpu:99999", "[::1", "ftp://gpu"])
@@ -350,12 +349,12 @@ def test_the_server_is_the_endpoints_then_ollama_hosts_then_the_presets_then_thi
         ollama_base_url="http://preset:2",
         environment={"OLLAMA_HOST": " 'env:3' "},
     )
-    assert server_address("lab", settings).url == "http://lab:1"
-    assert server_address("", settings).url == "http://env:3"
-    assert server_address("", ModelSettings(ollama_base_url="http://preset:2")).url == "http://preset:2"
-    assert server_address("", ModelSettings(environment={"OLLAMA_HOST": " "})).url == "http://localhost:11434"
+    assert settings.address_of("ollama", "lab").url == "http://lab:1"
+    assert settings.address_of("ollama", "").url == "http://env:3"
+    assert ModelSettings(ollama_base_url="http://preset:2").address_of("ollama", "").url == "http://preset:2"
+    assert ModelSettings(environment={"OLLAMA_HOST": " "}).address_of("ollama", "").url == "http://localhost:11434"
     with pytest.raises(ModelError, match="unknown endpoint"):
-        server_address("other", settings)
+        settings.address_of("ollama", "other")
 
 
 def test_an_endpoints_key_and_headers_are_sent() -> None:

@@ -14,11 +14,12 @@ from aiohttp import web
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
+from areopage.models.logprobs import TokenLogprob
 from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, open_model
-from areopage.models.openai_server import connect, list_models
-from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
+from areopage.models.port import Completion, Message, ModelStatus, sent
+from areopage.models.providers import listed_models
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel
+from areopage.models.servers import ListedModel, connect
 from areopage.models.settings import Endpoint, ModelSettings
 
 if TYPE_CHECKING:
@@ -355,7 +356,7 @@ def test_openai_itself_needs_a_key_and_is_not_called_without() -> None:
 def test_models_are_listed() -> None:
     async def run(fake: FakeServer) -> tuple[ListedModel, ...]:
         async with fake.running():
-            return await list_models(settings_for(fake.url))
+            return tuple(await listed_models("openai", "", settings_for(fake.url)))
 
     assert asyncio.run(run(FakeServer())) == (ListedModel(name="m", context_length=8192), ListedModel(name="n"))
     fake = FakeServer()
@@ -395,10 +396,10 @@ def test_a_named_endpoint_gets_its_own_key_and_no_other() -> None:
 
 
 def test_the_server_is_the_endpoints_then_the_environments_then_openais() -> None:
-    assert connect("", ModelSettings()).server.address == "https://api.openai.com/v1"
-    assert connect("", settings_for("http://here:1/v1/")).server.address == "http://here:1/v1"
+    assert connect("openai", "", ModelSettings()).address == "https://api.openai.com/v1"
+    assert connect("openai", "", settings_for("http://here:1/v1/")).address == "http://here:1/v1"
     with pytest.raises(ModelError, match="unknown endpoint"):
-        connect("lab", settings_for("http://here:1/v1"))
+        connect("openai", "lab", settings_for("http://here:1/v1"))
 
 
 def test_the_model_is_opened_by_its_provider() -> None:

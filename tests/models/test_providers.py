@@ -9,7 +9,7 @@ import pytest
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, PromptTooLong
 from areopage.models.port import Completion, LanguageModel, Message
-from areopage.models.providers import contacts_of, listed_models, open_model
+from areopage.models.providers import listed_models, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.traffic import Traffic
@@ -456,5 +456,6 @@ def test_an_empty_account_stops_the_calls() -> None:
 )
 def test_a_provider_s_server_and_key_are_known_without_configuration(reference: str, address: str, variable: str) -> None:
     parsed = ModelReference.parse(reference)
-    contact = contacts_of([parsed], ModelSettings())[parsed]
+    contact = ModelSettings().contact(parsed)
+    assert contact is not None
     assert (contact.address, contact.variables) == (address, (variable,))

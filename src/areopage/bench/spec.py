@@ -16,7 +16,6 @@ from areopage.jury.judges import Judge, Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.tables.records import Run
 from areopage.locales import Note
-from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.passes.settings import PassSettings
@@ -229,7 +228,7 @@ def fingerprint_of(spec: RunSpec, cases: Sequence[RunCase]) -> str:
 
 def encode_spec(spec: RunSpec) -> str:
     """Serialise a specification without secrets."""
-    return encoded_spec(msgspec.structs.replace(spec, settings=without_secrets(spec.settings)))
+    return encoded_spec(msgspec.structs.replace(spec, settings=spec.settings.without_secrets()))
 
 
 def spec_of(run: Run) -> RunSpec:

@@ -24,11 +24,11 @@ def list_models(
     import asyncio
 
     from areopage.errors import ModelError
-    from areopage.jury.opening import answers_no_prompts, judge_provider_names
-    from areopage.models.providers import listed_models, provider_names
+    from areopage.jury.opening import JUDGES, answers_no_prompts
+    from areopage.models.providers import MODELS, listed_models
 
     if provider is None:
-        for name in sorted({*judge_provider_names(), *provider_names()}):
+        for name in sorted({*JUDGES.names(), *MODELS.names()}):
             typer.echo(name)
         return
     name, _, endpoint = provider.partition("@")
@@ -52,7 +52,7 @@ def check(
     from areopage.digest import short_digest
     from areopage.jury.opening import check_judge, probe_model
     from areopage.jury.options import typed_reference
-    from areopage.models.dialects import HOSTED
+    from areopage.models.known_providers import may_cost
 
     parsed, settings = typed_reference(reference), _settings_of(suite)
     status = asyncio.run(check_judge(parsed, settings))
@@ -61,7 +61,7 @@ def check(
     typer.echo(f"{reference}: ready{context}{digest}")
     if status.unfit:
         typer.echo(f"unfit as a judge: {status.unfit}")
-    if call and parsed.provider in HOSTED:
+    if call and may_cost(parsed.provider):
         typer.echo(f"{reference}: {asyncio.run(probe_model(parsed, settings))}")
 
 

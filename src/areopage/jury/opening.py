@@ -12,32 +12,27 @@ from areopage.errors import CallError, ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models.port import ModelStatus
-from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
-from areopage.models.providers import installed_names, is_provider, load_provider, open_model, provider_names, serves_models
+from areopage.models.providers import MODELS, Providers, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 
-ENTRY_POINT_GROUP = "areopage.judges"
-BUILT_IN = {"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"}
-
-
-def judge_provider_names() -> list[str]:
-    """The providers of judges that are not language models, built in or installed."""
-    return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
+JUDGES = Providers(
+    group="areopage.judges",
+    built_in={"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"},
+)
+"""The providers of judges that are not language models."""
 
 
 def answers_no_prompts(provider: str) -> bool:
     """Whether a provider is one of judges and none of language models."""
-    return not serves_models(provider) and is_judge_provider(provider)
+    return provider not in MODELS and is_judge_provider(provider)
 
 
 def is_judge_provider(provider: str) -> bool:
     """Whether a provider's judges are no language models; what is installed is searched only for one that is not built in."""
-    if provider in BUILT_IN:
-        return True
-    return provider not in BUILT_IN_MODELS and is_provider(provider, ENTRY_POINT_GROUP, BUILT_IN)
+    return provider in JUDGES.built_in or (provider not in MODELS.built_in and provider in JUDGES)
 
 
 def expected_kind(reference: ModelReference) -> JudgeKind:
@@ -57,12 +52,11 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
         ModelError: no such provider, or the reference does not fit it.
         MissingExtra: the judge needs a package that is not installed.
     """
-    own = is_judge_provider(reference.provider)
-    open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN) if own else None
+    open_adapter = JUDGES.load(reference.provider) if is_judge_provider(reference.provider) else None
     if open_adapter is not None:
         return cast(JudgeBackend, open_adapter(reference, settings))
-    if not serves_models(reference.provider):
-        names = name_list(sorted({*provider_names(), *judge_provider_names()}), 30)
+    if reference.provider not in MODELS:
+        names = name_list(sorted({*MODELS.names(), *JUDGES.names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
 

@@ -13,7 +13,6 @@ from areopage.criteria.registry import select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.jury.opening import expected_kind
-from areopage.models.contacts import with_secrets
 from areopage.models.reference import NAMED_REFERENCE, ModelReference
 from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import EvaluationSection, PriceSection
@@ -215,7 +214,7 @@ def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[
     settings = replace(stored, endpoints=endpoints, bots=bots, allowed_variables=frozenset())
     with suppress(AreopageError):
         suite = load_suite(str(stored.base_dir))
-        settings = with_secrets(settings, model_settings(suite, suite.own_language, settings.connections))
+        settings = settings.with_secrets(model_settings(suite, suite.own_language, settings.connections))
     own = replace(
         settings,
         endpoints={**settings.endpoints, **{name: Endpoint(**one.model_dump()) for name, one in shared.endpoints.items()}},

@@ -14,7 +14,6 @@ import msgspec
 from msgspec import Struct
 
 from areopage.jury.judges import Price
-from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -69,6 +68,6 @@ def known_price(
         return own
     if (stated := configured.get(str(reference))) is not None:
         return stated
-    contact = contacts_of([reference], settings).get(reference)
+    contact = settings.contact(reference)
     host = urlsplit(contact.address).hostname if contact is not None else None
     return price_list().price_of(host, reference.model) if host else None

@@ -7,7 +7,7 @@ others of the same size are waited for until their results tell.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from tempfile import TemporaryFile
@@ -16,19 +16,17 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from areopage.errors import CallError, CallRejected, CallUnreachable
-from areopage.models.anthropic import AnthropicModel, told_more
-from areopage.models.anthropic_messages import Reply
+from areopage.errors import CallError, CallRejected
+from areopage.models.anthropic import AnthropicModel
 from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
-from areopage.models.batch_server import BatchServer
+from areopage.models.batch_server import MOST_RESULT_BYTES, BatchServer
 from areopage.models.error_bodies import ErrorBody, error_of
-from areopage.models.lenient_json import decode_reply
-from areopage.models.port import Completion, Message, Options, Schema
+from areopage.models.port import Message, Options, Schema
+from areopage.models.retry import Calls
 
 MOST_CALLS = 100_000
 MOST_BYTES = 64_000_000
 """The API takes 256 MB; the request is built in memory."""
-MOST_RESULT_BYTES = 4_000_000_000
 _PATH = "/v1/messages/batches"
 _PAGE = 1000
 _HOUR = 3_600.0
@@ -96,42 +94,24 @@ class _Line(Struct):
     result: _Result
 
 
-class _Deleted(Struct):
-    id: str = ""
-
-
-class AnthropicBatches(BatchServer[AnthropicModel]):
+class AnthropicBatches(BatchServer):
     """The batch service of one model's server; see `BatchService`."""
 
     most_calls = MOST_CALLS
     most_bytes = MOST_BYTES
     fenced = False
+    path = _PATH
+    batch_type, list_type, line_type = _Batch, _Batches, _Line
+    after = "after_id"
 
-    # --- calls
+    def __init__(self, model: AnthropicModel, calls: Calls) -> None:
+        """Use a model's server; see `BatchServer`."""
+        super().__init__(model, calls)
+        self._explained = model.explained
 
     def line(self, key: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> bytes:
         """One call of a batch; see `BatchService.line`. `key` stands first, where `create` finds it."""
-        try:
-            body = msgspec.json.encode(self._model.body(messages, options, schema))
-        except (TypeError, ValueError) as error:
-            raise CallRejected(f"{self._model.reference}: the request cannot be written as JSON") from error
-        return key.encode() + b" " + body + b"\n"
-
-    def completion(self, line: BatchLine, messages: Sequence[Message], options: Options) -> Completion:
-        """Read an answer; see `BatchService.completion`."""
-        if line.fault is not None:
-            raise line.fault
-        try:
-            reply = decode_reply(line.reply, Reply)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
-        return self._model.read(reply, options)
-
-    # --- batches
-
-    async def check(self) -> None:
-        """Make sure that the server has the service; see `BatchService.check`."""
-        await self._require(_PATH, _Batches)
+        return key.encode() + b" " + self._encoded(self._model.body(messages, options, schema)) + b"\n"
 
     async def upload(self, token: str, file: BinaryIO) -> str:
         """There are no files: the request that creates the batch holds the calls."""
@@ -145,57 +125,42 @@ class AnthropicBatches(BatchServer[AnthropicModel]):
         file.seek(0)
         calls = (line.rstrip(b"\n").partition(b" ") for line in file)
         requests = b",".join(b'{"custom_id":"%s","params":%s}' % (_call_id(key.decode(), token), body) for key, _, body in calls)
-        return _state(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _Batch))
+        return self._state_of(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _Batch))
 
     async def find(self, searched: SearchedBatch) -> FoundBatches:
         """Look for a batch: those that have ended tell by their results; the others may be it if they have its size."""
-        alike = [one for one in await self._listed(searched.since - _HOUR) if one.size == searched.calls]
+        alike = [batch for batch in await self._listed(searched.since - _HOUR) if batch.size == searched.calls]
         certain: list[_Batch] = []
         unsettled = 0
-        for one in alike:
-            if one.processing_status != "ended":
+        for batch in alike:
+            if batch.processing_status != "ended":
                 unsettled += 1
-            elif one.archived_at is None and await self._carries(one.id, searched.token):
-                certain.append(one)
-        found = sorted(certain, key=lambda one: one.moment)
-        return FoundBatches(certain=tuple(map(_state, found)), unsettled=0 if found else unsettled)
+            elif batch.archived_at is None and await self._carries(batch.id, searched.token):
+                certain.append(batch)
+        certain.sort(key=lambda batch: batch.moment)
+        return FoundBatches(certain=tuple(map(self._state_of, certain)), unsettled=0 if certain else unsettled)
 
     async def _listed(self, since: float) -> list[_Batch]:
         """The batches that were created since a moment; the list begins with the newest."""
-        found: list[_Batch] = []
-        seen, after = set[str](), ""
-        while True:
-            asked = [("limit", str(_PAGE)), *([("after_id", after)] if after else [])]
-            page = await self._make(lambda asked=asked: self._server.ask(_PATH, asked, _Batches))  # type: ignore[misc]
-            items = page.data or []
-            found += [one for one in items if one.moment >= since]
-            if not page.has_more or not items or items[-1].id in seen or items[-1].moment < since:
-                return found
-            after = items[-1].id
-            seen.add(after)
+        batches: list[_Batch] = []
+        async for page in self._pages(_PATH, [("limit", str(_PAGE))], _Batches):
+            batches += [batch for batch in page if batch.moment >= since]
+            if page and page[-1].moment < since:
+                break
+        return batches
 
     async def _carries(self, batch_id: str, token: str) -> bool:
         """Whether the results of a batch are those of calls with this token."""
         with TemporaryFile() as file:
-            path = f"{_PATH}/{path_part(batch_id)}/results"
+            path = self._results_path(batch_id)
             await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
             file.seek(0)
             marks = (_token_in(line) for line in file)
             return any(mark == token[:_TOKEN_CHARACTERS] for mark in marks)
 
-    async def state(self, batch_id: str) -> BatchState:
-        """Look at a batch."""
-        return _state(await self._make(lambda: self._server.get(f"{_PATH}/{path_part(batch_id)}", _Batch)))
-
-    async def cancel(self, batch_id: str) -> BatchState:
-        """Cancel a batch; what it has brought so far is kept."""
-        return _state(await self._make(lambda: self._server.post(f"{_PATH}/{path_part(batch_id)}/cancel", {}, _Batch)))
-
-    async def results(self, file_id: str, file: BinaryIO) -> Iterator[BatchLine]:
-        """Download what a batch brought; the id of its file is its own. The address that the server states is not followed."""
-        path = f"{_PATH}/{path_part(file_id)}/results"
-        await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
-        return self._lines(path, file, _Line, self._read_line)
+    def _results_path(self, file_id: str) -> str:
+        """The id of a batch's file is its own. The address that the server states is not followed."""
+        return f"{_PATH}/{path_part(file_id)}/results"
 
     def _read_line(self, path: str, line: _Line) -> BatchLine:
         key, _ = _parts_of(line.custom_id)
@@ -209,16 +174,32 @@ class AnthropicBatches(BatchServer[AnthropicModel]):
             return self._server.fault(path, HTTPStatus.SERVICE_UNAVAILABLE, f"the call was {result.type[:20]}")
         inner = result.error.get("error") if isinstance(result.error, dict) else None
         body: ErrorBody = error_of(result.error if isinstance(inner, dict) else {"error": result.error})
-        fault = self._server.fault(path, _STATUSES.get(body.code, 500), body.message, body=body)
-        return told_more(self._model.reference, fault) if isinstance(fault, CallRejected) else fault
+        return self._explained(self._server.fault(path, _STATUSES.get(body.code, 500), body.message, body=body))
 
     async def discard(self, token: str, batch_id: str) -> None:
         """Delete a batch that has ended, with its prompts and its results."""
         try:
-            await self._make(lambda: self._server.delete(f"{_PATH}/{path_part(batch_id)}", _Deleted))
+            await self._delete(f"{_PATH}/{path_part(batch_id)}")
         except CallRejected as fault:
-            if fault.hopeless and fault.status != HTTPStatus.NOT_FOUND:
+            if fault.hopeless:
                 raise
+
+    def _state_of(self, batch: _Batch) -> BatchState:
+        counts = batch.request_counts or _Counts()
+        ended = batch.processing_status == "ended"
+        status = _STATES.get(batch.processing_status, batch.processing_status)
+        if ended:
+            status = (
+                "cancelled" if batch.cancel_initiated_at and counts.canceled else "expired" if counts.expired else "completed"
+            )
+        return BatchState(
+            id=batch.id,
+            status=status,
+            total=batch.size,
+            completed=counts.succeeded,
+            failed=counts.errored + counts.canceled + counts.expired,
+            files=(batch.id,) if ended else (),
+        )
 
 
 def _call_id(key: str, token: str) -> bytes:
@@ -242,20 +223,3 @@ def _token_in(line: bytes) -> str:
         return _parts_of(msgspec.json.decode(line, type=_Line).custom_id)[1]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
-
-
-def _state(batch: _Batch) -> BatchState:
-    """A batch in the words of OpenAI's protocol."""
-    counts = batch.request_counts or _Counts()
-    ended = batch.processing_status == "ended"
-    status = _STATES.get(batch.processing_status, batch.processing_status)
-    if ended:
-        status = "cancelled" if batch.cancel_initiated_at and counts.canceled else "expired" if counts.expired else "completed"
-    return BatchState(
-        id=batch.id,
-        status=status,
-        total=batch.size,
-        completed=counts.succeeded,
-        failed=counts.errored + counts.canceled + counts.expired,
-        files=(batch.id,) if ended else (),
-    )

@@ -8,14 +8,13 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from areopage.errors import CallUnreachable
 from areopage.models.call_notes import STOP_REASON
-from areopage.models.error_bodies import CONTENT_FILTER, error_of
-from areopage.models.http import JsonServer
+from areopage.models.error_bodies import CONTENT_FILTER
+from areopage.models.known_providers import SchemaMode
 from areopage.models.port import Completion, Message, Options, Schema
 
 DEFAULT_LIMIT = 4096
@@ -27,7 +26,6 @@ WRITE_FACTOR, READ_FACTOR = 1.25, 0.1
 TOOL = "verdict"
 _LIMITS = ("max_tokens", "max_completion_tokens", "num_predict", "n_predict")
 _MADE_HERE = frozenset({*_LIMITS, "stop", KEEP})
-_NOT_THERE = frozenset({"seed", "logprobs", "top_logprobs", "frequency_penalty", "presence_penalty", "repeat_penalty", "min_p"})
 _OLLAMA_ONLY = frozenset({"keep_alive", "num_ctx", "num_batch", "num_gpu", "num_thread", "think", "n_ctx", "n_threads"})
 _ENDS = {
     "end_turn": "stop",
@@ -42,7 +40,9 @@ _MOST_CHOICES = 101
 _UNKNOWN_BOUNDS = frozenset({"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "minItems", "pattern"})
 
 
-class _Block(msgspec.Struct):
+class Block(msgspec.Struct):
+    """A part of an answer."""
+
     type: str = ""
     text: str | None = None
     thinking: str | None = None
@@ -60,15 +60,15 @@ class _Usage(msgspec.Struct):
 class Reply(msgspec.Struct):
     """A message that the model answered with, or an error in its place."""
 
-    content: list[_Block] | None = None
+    content: list[Block] | None = None
     stop_reason: str | None = None
     usage: _Usage | None = None
     error: Any = None
 
 
-def message_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+def message_body(model: str, messages: Sequence[Message], options: Options, unsent: frozenset[str]) -> dict[str, Any]:
     """The body of a call: options as they are given, but for those that the API does not have."""
-    body = {name: value for name, value in options.items() if name not in (_MADE_HERE | _NOT_THERE | _OLLAMA_ONLY)}
+    body = {name: value for name, value in options.items() if name not in (_MADE_HERE | unsent | _OLLAMA_ONLY)}
     limits = [value for name in _LIMITS if type(value := options.get(name)) is int and value > 0]
     body |= {"model": model, "max_tokens": min(limits, default=DEFAULT_LIMIT)}
     if stop := options.get("stop"):
@@ -83,12 +83,7 @@ def message_body(model: str, messages: Sequence[Message], options: Options) -> d
     return body
 
 
-def unsent_options(options: Options) -> frozenset[str]:
-    """The options of a call that the API does not have."""
-    return _NOT_THERE.intersection(options)
-
-
-def schema_fields(mode: Literal["json_schema", "tool", "none"], schema: Schema) -> dict[str, Any]:
+def schema_fields(mode: SchemaMode, schema: Schema) -> dict[str, Any]:
     """The fields of a request that hold the answer to a schema."""
     if mode == "json_schema":
         return {"output_config": {"format": {"type": "json_schema", "schema": plain_schema(schema)}}}
@@ -109,31 +104,21 @@ def plain_schema(schema: Any) -> Any:
     return [plain_schema(one) for one in schema] if isinstance(schema, list | tuple) else schema
 
 
-def completion_of(reply: Reply, server: JsonServer, seconds: float, notes: tuple[str, ...] = ()) -> Completion:
-    """Read an answer. A refusal by the API's own filter is not the model's answer: its finish reason is that of a filter.
-
-    Raises:
-        CallError: there is none, or an error in its place.
-    """
-    if reply.error is not None:
-        body = error_of({"error": reply.error})
-        raise server.fault("/v1/messages", 200, body.message, body=body)
-    if reply.content is None:
-        raise CallUnreachable(f"{server.address}/v1/messages: the answer holds no content")
+def completion_of(reply: Reply, content: Sequence[Block], seconds: float) -> Completion:
+    """Read an answer. A refusal by the API's own filter is not the model's answer: its finish reason is that of a filter."""
     usage = reply.usage or _Usage()
-    given = next((block.input for block in reply.content if block.type == "tool_use" and block.name == TOOL), None)
-    text = "".join(block.text or "" for block in reply.content if block.type == "text")
-    if given is not None:
-        text = msgspec.json.encode(given).decode()
-    refused = reply.stop_reason == "refusal"
+    verdict = next((block.input for block in content if block.type == "tool_use" and block.name == TOOL), None)
+    text = "".join(block.text or "" for block in content if block.type == "text")
+    if verdict is not None:
+        text = msgspec.json.encode(verdict).decode()
     return Completion(
         text=text,
         finish_reason=_ENDS.get(reply.stop_reason or "end_turn", reply.stop_reason or "stop"),
         prompt_tokens=_whole_prompt(usage),
         completion_tokens=usage.output_tokens,
         seconds=seconds,
-        notes=(*notes, _REFUSED) if refused else notes,
-        reasoning="".join(block.thinking or "" for block in reply.content if block.type == "thinking"),
+        notes=(_REFUSED,) if reply.stop_reason == "refusal" else (),
+        reasoning="".join(block.thinking or "" for block in content if block.type == "thinking"),
         billed_tokens=_billed(usage),
     )
 

@@ -3,13 +3,14 @@
 from msgspec.structs import replace
 
 from areopage.errors import ModelError
-from areopage.models import anthropic, openai_server
+from areopage.models.anthropic import AnthropicModel
 from areopage.models.anthropic_batches import AnthropicBatches
 from areopage.models.batch_port import BatchService
 from areopage.models.openai import OpenAIModel
 from areopage.models.openai_batches import OpenAIBatches
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls
+from areopage.models.servers import connect
 from areopage.models.settings import ModelSettings
 
 PROVIDERS = ("openai", "anthropic")
@@ -32,8 +33,7 @@ def open_service(reference: ModelReference, settings: ModelSettings, calls: Call
         raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))
     patient = replace(settings, timeouts=limits)
+    server = connect(reference.provider, reference.endpoint, patient)
     if reference.provider == "anthropic":
-        messages = anthropic.connect(reference.endpoint, patient)
-        return AnthropicBatches(anthropic.AnthropicModel(reference, messages), messages.server, calls)
-    connection = openai_server.connect(reference.endpoint, patient)
-    return OpenAIBatches(OpenAIModel(reference, connection), connection.server, calls)
+        return AnthropicBatches(AnthropicModel(reference, server), calls)
+    return OpenAIBatches(OpenAIModel(reference, server), calls)

@@ -6,20 +6,18 @@ names is sent only where the user allows it, or where it is the key of the very 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from areopage.errors import ModelError, name_list
-from areopage.models.dialects import DIALECTS
-from areopage.models.settings import Bot, Endpoint, ModelSettings
+from areopage.models.known_providers import PROVIDERS
 
-PROVIDER_KEYS = {
-    "ANTHROPIC_API_KEY": "api.anthropic.com",
-    **{one.key_variable: one.host for one in DIALECTS.values() if one.needs_key and one.host},
-}
+if TYPE_CHECKING:
+    from areopage.models.settings import ModelSettings
+
+PROVIDER_KEYS = {provider.key_variable: provider.host for provider in PROVIDERS.values() if provider.needs_key and provider.host}
 """The usual variables of providers' keys, and the host that each belongs to."""
 
 FROM_ENVIRONMENT = "env:"
@@ -48,7 +46,7 @@ class Contact(Struct, frozen=True, kw_only=True):
         """The variables that have a value, so that it is sent."""
         return tuple(name for name in self.variables if environment.get(name, "").strip())
 
-    def not_allowed(self, settings: ModelSettings) -> tuple[str, ...]:
+    def not_allowed(self, settings: "ModelSettings") -> tuple[str, ...]:
         """The variables whose values would be sent, and that the user has not allowed."""
         if not self.foreign:
             return ()
@@ -59,7 +57,7 @@ class Contact(Struct, frozen=True, kw_only=True):
         parts = urlsplit(self.address)
         return parts.scheme == "https" and parts.netloc.rpartition("@")[2] == PROVIDER_KEYS.get(variable)
 
-    def check(self, settings: ModelSettings) -> None:
+    def check(self, settings: "ModelSettings") -> None:
         """Check that calls can be made.
 
         Raises:
@@ -81,27 +79,6 @@ Agree = Callable[[Sequence[Contact]], bool]
 """Asks the user whether servers of a suite may be sent the variables that they name. Without it, or if not, they may not."""
 
 
-def contact_of_endpoint(endpoint: Endpoint) -> Contact:
-    """Where an endpoint's calls go."""
-    return Contact(
-        address=shown_address(endpoint.base_url),
-        variables=(endpoint.api_key_env,) if endpoint.api_key_env else (),
-        foreign=endpoint.foreign,
-        lacks_secret=_is_hidden(endpoint.base_url, endpoint.headers),
-    )
-
-
-def contact_of_bot(bot: Bot) -> Contact:
-    """Where a bot's questions go."""
-    named = (variable_of(value) for value in bot.headers.values())
-    return Contact(
-        address=shown_address(bot.url),
-        variables=tuple(name for name in named if name),
-        foreign=bot.foreign,
-        lacks_secret=_is_hidden(bot.url, bot.headers) or repr(HIDDEN) in repr(bot.request),
-    )
-
-
 def variable_of(header: str) -> str:
     """The variable that a bot's header names as its last word, "" for none."""
     last = header.rpartition(" ")[2]
@@ -117,46 +94,10 @@ def shown_address(url: str) -> str:
     return f"{scheme}{f'{HIDDEN}@' if credentials is not None else ''}{host}{path}{f'{rest[0]}{HIDDEN}' if rest else ''}"
 
 
-def without_secrets(settings: ModelSettings) -> ModelSettings:
-    """Settings as a run stores them: no environment, no permissions, and no literal secret of a server; see `with_secrets`."""
-    return replace(
-        settings,
-        environment={},
-        allowed_variables=frozenset(),
-        endpoints={name: _bare_endpoint(one) for name, one in settings.endpoints.items()},
-        bots={name: _bare_bot(one) for name, one in settings.bots.items()},
-        ollama_base_url=shown_address(settings.ollama_base_url),
-    )
-
-
-def with_secrets(stored: ModelSettings, known: ModelSettings) -> ModelSettings:
-    """Stored settings with those servers of `known` that differ from them in nothing but what is not stored."""
-    bare = without_secrets(known)
-    endpoints = {name: known.endpoints[name] for name, one in bare.endpoints.items() if stored.endpoints.get(name) == one}
-    bots = {name: known.bots[name] for name, one in bare.bots.items() if stored.bots.get(name) == one}
-    same_ollama = bare.ollama_base_url == stored.ollama_base_url
-    return replace(
-        stored,
-        endpoints={**stored.endpoints, **endpoints},
-        bots={**stored.bots, **bots},
-        ollama_base_url=known.ollama_base_url if same_ollama else stored.ollama_base_url,
-    )
-
-
-def _bare_endpoint(endpoint: Endpoint) -> Endpoint:
-    headers = dict.fromkeys(endpoint.headers, HIDDEN)
-    return replace(endpoint, base_url=shown_address(endpoint.base_url), headers=headers, foreign=True)
-
-
-def _bare_bot(bot: Bot) -> Bot:
-    headers = {name: value if variable_of(value) else HIDDEN for name, value in bot.headers.items()}
-    return replace(bot, url=shown_address(bot.url), headers=headers, request=_bare_request(bot.request), foreign=True)
-
-
-def _bare_request(fields: Mapping[str, Any]) -> dict[str, Any]:
+def without_texts(fields: Mapping[str, Any]) -> dict[str, Any]:
     """A bot's request without the texts in fields that are named like a secret; a text with a placeholder is none."""
     return {
-        name: _bare_request(value)
+        name: without_texts(value)
         if isinstance(value, Mapping)
         else HIDDEN
         if isinstance(value, str) and "{" not in value and _SECRET_NAME.search(name)
@@ -165,5 +106,6 @@ def _bare_request(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_hidden(url: str, headers: Mapping[str, str]) -> bool:
+def has_hidden(url: str, headers: Mapping[str, str]) -> bool:
+    """Whether a secret was taken out of an address or of headers."""
     return f"{HIDDEN}@" in url or url.endswith((f"?{HIDDEN}", f"#{HIDDEN}")) or HIDDEN in headers.values()

@@ -74,6 +74,12 @@ def error_of(body: object) -> ErrorBody:
     return ErrorBody(message=_text(error.get("message")), code=next((one for one in codes if one), ""))
 
 
+def error_status(error: object) -> int:
+    """The HTTP status that a gateway puts into an error object inside a 200; 200 where there is none."""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 200
+
+
 def filtered_names(results: object) -> tuple[str, ...]:
     """The categories that Azure's content filter stopped, such as `violence`; `results` is its object by category."""
     if not isinstance(results, Mapping):

@@ -13,11 +13,11 @@ import msgspec
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
-from areopage.models.contacts import contact_of_bot, variable_of
+from areopage.models.contacts import variable_of
 from areopage.models.http import JsonServer, Query
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
-from areopage.models.servers import open_server
+from areopage.models.servers import open_transport
 from areopage.models.settings import Bot, ModelSettings
 
 PLACEHOLDER = re.compile(r"\{(?:prompt|id)\}")
@@ -136,12 +136,12 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
     if bot.method == "GET":
         for key, value in bot.request.items():
             _query_item(key, value)
-    contact_of_bot(bot).check(settings)
+    bot.contact.check(settings)
     headers = {
         key: _header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()
     }
     base, path, query = _split_url(bot.url)
-    return HttpBot(reference, bot, open_server(base, settings, headers=headers), path, query)
+    return HttpBot(reference, bot, open_transport(base, settings, headers), path, query)
 
 
 def _split_url(url: str) -> tuple[str, str, Query]:

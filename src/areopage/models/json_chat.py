@@ -1,29 +1,47 @@
-"""What the adapters of chat models have in common: JSON is posted to a server, and what the model does not take is left out.
+"""The base of the adapters of chat models: JSON is posted to a server, and what the model does not take is left out.
 
-An adapter writes the body of a call and reads the answer.
+An adapter is a codec: it writes the body of a call, reads the answer, and knows what a rejection means.
 """
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
-from areopage.errors import CallRejected, CallUnreachable
-from areopage.models.http import JsonServer, Query
-from areopage.models.port import Completion, Schema
+import msgspec
+from msgspec.structs import replace
+
+from areopage.cases.records import Case
+from areopage.errors import CallError, CallRejected, CallUnreachable, PromptTooLong
+from areopage.models.error_bodies import error_of, error_status
+from areopage.models.known_providers import SchemaMode
+from areopage.models.lenient_json import decode_reply
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
+from areopage.models.servers import ModelServer
 from areopage.models.untaken import Untaken
+from areopage.models.window import PromptMeter
 
-Mode = TypeVar("Mode", bound=str)
-T = TypeVar("T")
+PROBE = (Message("user", "ok"),)
+"""The shortest call."""
+Reply = TypeVar("Reply")
 
 
-class JsonChat:
-    """A model of a server."""
+class ChatModel(ABC, Generic[Reply]):
+    """A model of a server. It may refuse options, and ways of stating a schema: what it refused once is not sent again."""
 
-    def __init__(self, reference: ModelReference, server: JsonServer) -> None:
-        self._reference, self._server = reference, server
+    path: ClassVar[str]
+    """Where calls go, below the server's address."""
+    reply_type: ClassVar[type[Any]]
+    """The record of an answer: `Reply`."""
+    schema_signs: ClassVar[tuple[str, ...]] = ()
+    """Words of a rejection that is about the schema."""
+
+    def __init__(self, reference: ModelReference, server: ModelServer) -> None:
+        self._reference, self.server = reference, server
+        self._modes = server.modes  # those before the first are refused
+        self._untaken, self._meter = Untaken(), PromptMeter()
 
     @property
     def reference(self) -> ModelReference:
@@ -35,60 +53,140 @@ class JsonChat:
         """None: the server queues, the caller decides."""
         return None
 
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the server said is left of its limits; see `JsonServer.allowances`."""
-        return self._server.allowances()
-
-    async def aclose(self) -> None:
-        """Close the connections; a server that loads models keeps this one for as long as it wants."""
-        await self._server.aclose()
-
-
-class HostedModel(JsonChat, ABC, Generic[Mode]):
-    """A model that may refuse options, and ways of stating a schema: what it refused once is not sent again."""
-
-    def __init__(self, reference: ModelReference, server: JsonServer, modes: tuple[Mode, ...]) -> None:
-        super().__init__(reference, server)
-        self._modes = modes  # those before the first are refused
-        self._untaken = Untaken()
-
     @property
-    def schema_mode(self) -> Mode:
+    def schema_mode(self) -> SchemaMode:
         """How the server is told a schema, as the last call found out."""
         return self._modes[0]
 
+    # --- the codec
+
     @abstractmethod
-    def _schema_fields(self, mode: Mode, schema: Schema) -> Mapping[str, Any]:
+    async def check(self) -> ModelStatus:
+        """Make sure that the model can be called; see `LanguageModel.check`."""
+
+    @abstractmethod
+    def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+        """The body of a call without a schema, with the names that the provider has for options."""
+
+    @abstractmethod
+    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
         """The fields of a request that hold the answer to a schema."""
 
     @abstractmethod
-    def _following(self, fault: CallRejected, at: int, last: int) -> int | None:
-        """The number of the way of stating a schema to try after the rejection of number `at`; None: the schema is not why."""
+    def _completion(self, reply: Reply, seconds: float) -> Completion:
+        """What an answer says.
 
-    async def _ask(
-        self,
-        path: str,
-        body: Mapping[str, Any],
-        schema: Schema | None,
-        into: type[T],
-        read: Callable[[T, float], Completion],
-        query: Query | None = None,
-    ) -> Completion:
-        """Ask with each way of stating a schema until one is taken; only then is it known that the schema was refused.
-
-        Args:
-            read: what an answer says, and the seconds that it took.
+        Raises:
+            CallError: it is an error, or holds no answer.
         """
+
+    def _window(self, options: Options) -> tuple[int | None, str]:
+        """How many tokens a call's window holds, where that is known before it is sent, and the name of what sets it."""
+        return None, ""
+
+    def _was_cut(self, completion: Completion, messages: Sequence[Message], options: Options) -> bool:
+        """Whether the server dropped part of the prompt."""
+        return False
+
+    def _explained(self, fault: CallError, options: Options) -> Completion:
+        """The completion that a fault stands for; or raise the fault, as the kind that it is."""
+        raise fault
+
+    def _is_about_schema(self, fault: CallRejected) -> bool:
+        """Whether a rejection is about the schema."""
+        return fault.status in (400, 422) and any(sign in str(fault).lower() for sign in self.schema_signs)
+
+    def _next_mode(self, fault: CallRejected, at: int, last: int) -> int | None:
+        """The number of the way of stating a schema to try after the rejection of number `at`; None: the schema is not why."""
+        return at + 1 if self._is_about_schema(fault) else None
+
+    def _learns(self, fault: CallError, sent: Mapping[str, Any]) -> bool:
+        """Whether a fault names what the model does not take, so that the call is worth another try without it."""
+        if isinstance(fault, CallRejected):
+            return self._untaken.learn(fault, sent)
+        return self._untaken.learn_system(str(fault), sent)  # some servers answer 500 where a chat template has no system role
+
+    # --- calls
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
+    ) -> Completion:
+        """Ask once, or once more where the model does not take the schema or an option; see `LanguageModel.generate`."""
+        self._refuse_too_long(messages, options)
+        try:
+            completion = await self._ask(self._plain_body(messages, options), schema)
+        except (CallRejected, CallUnreachable) as fault:
+            completion = self._explained(fault, options)
+        return self._noted(completion, messages, options)
+
+    def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
+        """The body of a call, for a service that makes it later.
+
+        Raises:
+            PromptTooLong: the prompt does not fit into the model's window.
+        """
+        self._refuse_too_long(messages, options)
+        fields = {} if schema is None else self._schema_fields(self._modes[0], schema)
+        return self._untaken.applied({**self._plain_body(messages, options), **fields})
+
+    def learn(self, fault: CallRejected, options: Options) -> bool:
+        """Learn from the rejection of a call that a service made; whether it is worth another try."""
+        if len(self._modes) > 1 and self._is_about_schema(fault):
+            self._modes = self._modes[1:]
+            return True
+        return self._untaken.learn(fault, self._plain_body(PROBE, options))
+
+    def read(self, reply: bytes, messages: Sequence[Message], options: Options) -> Completion:
+        """Read the body of an answer that a service brought; its time is not known and is 0.
+
+        Raises:
+            CallError: it is an error, or not an answer.
+        """
+        try:
+            decoded: Reply = decode_reply(reply, self.reply_type)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise CallUnreachable(f"{self.server.address}: the answer is not the JSON expected") from error
+        try:
+            completion = self._completion(decoded, 0.0)
+        except CallRejected as fault:
+            completion = self._explained(fault, options)
+        return self._noted(completion, messages, options)
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the server said is left of its limits; see `JsonServer.allowances`."""
+        return self.server.http.allowances()
+
+    async def aclose(self) -> None:
+        """Close the connections; a server that loads models keeps this one for as long as it wants."""
+        await self.server.http.aclose()
+
+    def _fault_in(self, error: object) -> CallError:
+        """The fault that an answer with a status of success holds."""
+        body = error_of({"error": error})
+        return self.server.http.fault(self.path, error_status(error), body.message, body=body)
+
+    def _refuse_too_long(self, messages: Sequence[Message], options: Options) -> None:
+        if refusal := self._meter.refusal(messages, *self._window(options)):
+            raise PromptTooLong(f"{self._reference}: {refusal}")
+
+    def _noted(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
+        """A completion that says what was not sent, and whether the server cut the prompt."""
+        notes = self._untaken.notes(options, self.server.provider.unsent)
+        was_cut = self._was_cut(completion, messages, options)
+        return replace(completion, notes=(*completion.notes, *notes), prompt_cut=was_cut) if notes or was_cut else completion
+
+    async def _ask(self, body: Mapping[str, Any], schema: Schema | None) -> Completion:
+        """Ask with each way of stating a schema until one is taken; only then is it known that the schema was refused."""
         modes, at = self._modes, 0
         while True:
             fields = {} if schema is None else self._schema_fields(modes[at], schema)
             started = time.perf_counter()
             try:
-                reply = await self._post(path, {**body, **fields}, into, query)
-                completion = read(reply, time.perf_counter() - started)
+                reply = await self._post({**body, **fields})
+                completion = self._completion(reply, time.perf_counter() - started)
             except CallRejected as fault:
                 last = len(modes) - 1
-                after = None if schema is None or at == last else self._following(fault, at, last)
+                after = None if schema is None or at == last else self._next_mode(fault, at, last)
                 if after is None:
                     raise
                 at = after
@@ -96,17 +194,15 @@ class HostedModel(JsonChat, ABC, Generic[Mode]):
                 self._modes = modes[at:] if at else self._modes
                 return completion
 
-    async def _post(self, path: str, body: Mapping[str, Any], into: type[T], query: Query | None) -> T:
+    async def _post(self, asked: dict[str, Any]) -> Reply:
         """Ask once; once more for each option that the model turns out not to take."""
-        asked = dict(body)
         while True:
             sent = self._untaken.applied(asked)
             try:
-                return await self._server.post(path, sent, into, query=query)
-            except CallRejected as fault:
+                reply: Reply = await self.server.http.post(self.path, sent, self.reply_type, query=self.server.query)
+            except (CallRejected, CallUnreachable) as fault:
                 # a call beside this one may have learnt it meanwhile
-                if not self._untaken.learn(fault, sent) and self._untaken.applied(asked) == sent:
+                if not self._learns(fault, sent) and self._untaken.applied(asked) == sent:
                     raise
-            except CallUnreachable as fault:  # some servers answer 500 where a chat template has no system role
-                if not self._untaken.learn_system(str(fault), sent):
-                    raise
+            else:
+                return reply

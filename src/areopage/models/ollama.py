@@ -1,34 +1,20 @@
 """Ollama's native protocol: `/api/chat` without streaming, `/api/tags` and `/api/show`."""
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
-from areopage.cases.records import Case
-from areopage.errors import (
-    CallError,
-    CallRejected,
-    CallUnreachable,
-    ModelError,
-    ModelMissing,
-    PromptTooLong,
-    ServerDown,
-    name_list,
-)
-from areopage.models.error_bodies import error_of
-from areopage.models.http import JsonServer
-from areopage.models.json_chat import JsonChat
+from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, name_list
+from areopage.models.json_chat import ChatModel
+from areopage.models.known_providers import SchemaMode
+from areopage.models.logprobs import read_logprobs
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
+from areopage.models.servers import ListedModel, ModelServer, connect
 from areopage.models.settings import ModelSettings
-from areopage.models.window import PromptMeter, fills, too_small, window_of
+from areopage.models.window import fills, too_small, window_of
 
-DEFAULT_URL = "http://localhost:11434"
-DEFAULT_PORT = 11434
 # Fields of the request itself; Ollama ignores them without a word when they stand among `options`.
 TOP_LEVEL_OPTIONS = frozenset({"keep_alive", "think", "logprobs", "top_logprobs", "truncate", "shift"})
 # The windows, in tokens, that servers use by default when a call names no num_ctx (by version and by memory).
@@ -64,77 +50,74 @@ class _Show(msgspec.Struct):
     model_info: dict[str, Any] | None = None
 
 
-class OllamaModel(JsonChat):
-    """One model of one Ollama server, as a `LanguageModel`."""
+class OllamaModel(ChatModel[_Reply]):
+    """One model of one Ollama server, as a `LanguageModel`. Thinking is not part of the text."""
 
-    def __init__(self, reference: ModelReference, server: JsonServer, address: ServerAddress) -> None:
-        super().__init__(reference, server)
-        self._address, self._meter = address, PromptMeter()
+    path = "/api/chat"
+    reply_type = _Reply
 
     async def check(self) -> ModelStatus:
         """Make sure that the server has the model; see `LanguageModel.check`."""
-        listed = await _list(self._server, self._address)
-        by_name = {model.name: model for model in listed}
+        by_name = {model.name: model for model in await listed(self.server)}
         name = self._reference.model
-        found = by_name.get(name) or by_name.get(f"{name}:latest")
-        if found is None:
+        entry = by_name.get(name) or by_name.get(f"{name}:latest")
+        if entry is None:
             has = f"it has: {name_list(by_name)}" if by_name else "it has none yet"
-            raise ModelMissing(f"{self._server.address} has no model {name!r}: ollama pull {name} ({has})")
-        return ModelStatus(digest=found.digest, context_length=await self._context_length())
+            raise ModelMissing(f"{self.server.address} has no model {name!r}: ollama pull {name} ({has})")
+        return ModelStatus(digest=entry.digest, context_length=await self._context_length())
 
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
-    ) -> Completion:
-        """Ask once; see `LanguageModel.generate`. Thinking is not part of the text.
-
-        A prompt that cannot fit into the call's num_ctx is not sent.
-        """
-        window = window_of(options.get("num_ctx"))
-        if refusal := self._meter.refusal(messages, window, "num_ctx"):
-            raise PromptTooLong(f"{self._reference}: {refusal}")
-        started = time.perf_counter()
+    async def _context_length(self) -> int | None:
+        """The longest context that the model was made for, in tokens; None where the server does not tell."""
         try:
-            reply = await self._server.post("/api/chat", chat_body(self._reference.model, messages, options, schema), _Reply)
-        except (CallRejected, CallUnreachable) as fault:
-            raise self._told_more(fault, window) from fault
+            show = await self.server.http.post("/api/show", {"model": self._reference.model}, _Show)
+        except CallError:
+            return None
+        lengths = [value for key, value in (show.model_info or {}).items() if key.endswith(".context_length")]
+        return lengths[0] if lengths and isinstance(lengths[0], int) else None
+
+    def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+        return chat_body(self._reference.model, messages, options)
+
+    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
+        return {"format": dict(schema)}
+
+    def _window(self, options: Options) -> tuple[int | None, str]:
+        return window_of(options.get("num_ctx")), "num_ctx"
+
+    def _learns(self, fault: CallError, sent: Mapping[str, Any]) -> bool:
+        """False: Ollama passes over the options of a model that it does not know."""
+        return False
+
+    def _completion(self, reply: _Reply, seconds: float) -> Completion:
         if reply.error is not None:
-            raise self._told_more(self._server.fault("/api/chat", 200, error_of({"error": reply.error}).message), window)
+            raise self._fault_in(reply.error)
         if reply.message is None:
-            raise CallUnreachable(f"{self._server.address}/api/chat: the answer holds no message")
+            raise CallUnreachable(f"{self.server.address}{self.path}: the answer holds no message")
         return Completion(
             text=reply.message.content or "",
             finish_reason=reply.done_reason or "stop",
             prompt_tokens=reply.prompt_eval_count,
             completion_tokens=reply.eval_count,
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             logprobs=read_logprobs(reply.logprobs),
-            prompt_cut=self._was_cut(messages, reply, window),
         )
 
-    def _was_cut(self, messages: Sequence[Message], reply: _Reply, window: int | None) -> bool:
+    def _was_cut(self, completion: Completion, messages: Sequence[Message], options: Options) -> bool:
         """Whether the prompt was cut, before the answer began or to make room for it."""
-        counted = reply.prompt_eval_count
+        count, window = completion.prompt_tokens, window_of(options.get("num_ctx"))
         # where the context is full, a server drops the prompt's beginning and goes on
-        moved = counted is not None and window is not None and counted <= window < counted + (reply.eval_count or 0)
-        return moved or looks_cut(messages, counted, window) or self._meter.was_cut(messages, counted, window)
+        moved = count is not None and window is not None and count <= window < count + (completion.completion_tokens or 0)
+        return moved or looks_cut(messages, count, window) or self._meter.was_cut(messages, count, window)
 
-    def _told_more(self, fault: CallError, window: int | None) -> CallError:
-        """A fault with what the user can do about it, where that is known."""
+    def _explained(self, fault: CallError, options: Options) -> Completion:
+        """Raise a fault with what the user can do about it, where that is known."""
         if any(sign in str(fault) for sign in _TOO_LONG):
+            window = window_of(options.get("num_ctx"))
             advice = too_small(window, "num_ctx") if window else "set num_ctx or shorten the case"
-            return PromptTooLong(f"{self._reference}: the prompt does not fit, {advice}: {fault}", status=400)
+            raise PromptTooLong(f"{self._reference}: the prompt does not fit, {advice}: {fault}", status=400) from fault
         if isinstance(fault, CallRejected) and fault.status == 404:
-            return CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status)
-        return fault
-
-    async def _context_length(self) -> int | None:
-        """The longest context that the model was made for, in tokens; None where the server does not tell."""
-        try:
-            show = await self._server.post("/api/show", {"model": self._reference.model}, _Show)
-        except CallError:
-            return None
-        lengths = [value for key, value in (show.model_info or {}).items() if key.endswith(".context_length")]
-        return lengths[0] if lengths and isinstance(lengths[0], int) else None
+            raise CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status) from fault
+        raise fault
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaModel:
@@ -143,70 +126,24 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaMode
     Raises:
         ModelError: the endpoint is unknown, or an address is none.
     """
-    server, address = _open(reference.endpoint, settings)
-    return OllamaModel(reference, server, address)
+    return OllamaModel(reference, connect("ollama", reference.endpoint, settings))
 
 
-async def list_models(settings: ModelSettings, endpoint: str = "") -> tuple[ListedModel, ...]:
-    """The models that a server has, with digests and sizes; `endpoint` is "" for the usual server.
+async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
+    """The models that a server has, with digests and sizes.
 
     Raises:
         ServerDown: nothing answers there.
-        ModelError: the endpoint is unknown, or what answers is no Ollama server.
+        ModelError: what answers is no Ollama server.
     """
-    server, address = _open(endpoint, settings)
     try:
-        return await _list(server, address)
-    finally:
-        await server.aclose()
+        tags = await server.look_up("/api/tags", _Tags)
+    except CallRejected as fault:
+        raise ModelError(f"{server.place} does not respond like an Ollama server: {fault}") from fault
+    return tuple(ListedModel(name=tag.name, digest=tag.digest, size=tag.size) for tag in tags.models or ())
 
 
-def server_address(endpoint: str, settings: ModelSettings) -> ServerAddress:
-    """Where the server is: the named endpoint, else OLLAMA_HOST, else the suite's preset, else this machine.
-
-    Raises:
-        ModelError: the endpoint is unknown, or what should be an address is none.
-    """
-    named = named_endpoint("ollama", endpoint, settings)
-    if named is not None:
-        return ServerAddress(url=server_url(named.base_url), source=f"endpoint {endpoint!r}")
-    preset = settings.ollama_base_url
-    host = settings.environment.get("OLLAMA_HOST", "").strip(" \t\r\n\"'")
-    if host:
-        beside = f"; the suite's preset names {_without_credentials(preset)}" if preset else ""
-        return ServerAddress(url=server_url(host), source=f"OLLAMA_HOST{beside}")
-    if preset:
-        return ServerAddress(url=server_url(preset), source="the suite's active preset; OLLAMA_HOST would override it")
-    return ServerAddress(url=DEFAULT_URL, source="the default; OLLAMA_HOST names another")
-
-
-def server_url(host: str) -> str:
-    """Read an address as Ollama's own tools do: `host`, `host:port`, `:port`, `http(s)://host[:port][/path]`.
-
-    Without a scheme the port is 11434 by default; with one it is the scheme's. An address to listen on (0.0.0.0, ::)
-    is taken as this machine.
-
-    Raises:
-        ModelError: it is no address.
-    """
-    scheme, separator, rest = host.strip().partition("://")
-    if not separator:
-        scheme, rest = "http", scheme
-    try:
-        parts = urlsplit(f"{scheme}://{rest}")
-        name, port = parts.hostname or "127.0.0.1", parts.port
-    except ValueError as error:
-        raise ModelError(f"{_without_credentials(host)!r} is not the address of an Ollama server: write host:port") from error
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104
-    if ":" in name:
-        name = f"[{name}]"
-    if port is None and not separator:
-        port = DEFAULT_PORT
-    user_info, at, _ = parts.netloc.rpartition("@")
-    return f"{scheme}://{user_info}{at}{name}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
-
-
-def chat_body(model: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> dict[str, Any]:
+def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:
     """The body of a chat request: a few options are fields of their own, all the others go into `options` unchanged.
 
     The server is told to refuse a prompt that does not fit, unless the options say otherwise.
@@ -216,8 +153,6 @@ def chat_body(model: str, messages: Sequence[Message], options: Options, schema:
     inner = {name: value for name, value in options.items() if name not in TOP_LEVEL_OPTIONS}
     if inner:
         body["options"] = inner
-    if schema is not None:
-        body["format"] = dict(schema)
     return body
 
 
@@ -247,27 +182,3 @@ def looks_cut(messages: Sequence[Message], counted: int | None, window: object) 
 
 def _at_a_cut(counted: int, window: int) -> bool:
     return counted in (window // 2 + 2, window // 2 + 3)
-
-
-def _open(endpoint: str, settings: ModelSettings) -> tuple[JsonServer, ServerAddress]:
-    address = server_address(endpoint, settings)
-    named = named_endpoint("ollama", endpoint, settings)
-    headers: Mapping[str, str] = named.headers if named else {}
-    key = settings.environment.get(named.api_key_env, "").strip() if named else ""
-    return open_server(address.url, settings, headers=headers, api_key=key), address
-
-
-async def _list(server: JsonServer, address: ServerAddress) -> tuple[ListedModel, ...]:
-    try:
-        tags = await server.get("/api/tags", _Tags)
-    except CallRejected as fault:
-        raise ModelError(f"{server.address} ({address.source}) does not respond like an Ollama server: {fault}") from fault
-    except CallError as fault:
-        raise ServerDown(
-            f"no Ollama server answers at {server.address} ({address.source}): start it with: ollama serve [{fault}]"
-        ) from fault
-    return tuple(ListedModel(name=tag.name, digest=tag.digest, size=tag.size) for tag in tags.models or ())
-
-
-def _without_credentials(address: str) -> str:
-    return address.rpartition("@")[2]

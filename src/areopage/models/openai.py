@@ -1,50 +1,27 @@
 """The OpenAI chat protocol, as OpenAI and every compatible server speak it: `/chat/completions` and `/models`.
 
-How providers differ from it stands in `areopage.models.dialects`.
+How providers differ from it stands in `areopage.models.known_providers`.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from areopage.cases.records import Case
-from areopage.errors import (
-    CallError,
-    CallRejected,
-    CallUnreachable,
-    ModelMissing,
-    PromptTooLong,
-    name_list,
-)
+from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, name_list
 from areopage.models.call_notes import FILTERED
-from areopage.models.dialects import SchemaMode, schema_fields
-from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES, error_of
-from areopage.models.json_chat import HostedModel
-from areopage.models.lenient_json import decode_reply
-from areopage.models.openai_replies import (
-    Reply,
-    ReplyMessage,
-    Usage,
-    cost_of,
-    end_of,
-    error_status,
-    notes_of,
-    prompt_filters,
-    reasoning_of,
-    refusal_of,
-    text_of,
-)
-from areopage.models.openai_server import Connection, connect
+from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
+from areopage.models.json_chat import PROBE, ChatModel
+from areopage.models.known_providers import SchemaMode
+from areopage.models.openai_replies import Reply, completion_of
 from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
-from areopage.models.servers import read_logprobs
+from areopage.models.servers import ListedModel, ModelServer, connect
 from areopage.models.settings import ModelSettings
 from areopage.models.untaken import renamed
-from areopage.models.window import PromptMeter, window_of
+from areopage.models.window import window_of
 
-CHAT = "/chat/completions"
 # Left out of every call: they size or place a model in memory, which no server of this protocol lets a caller do,
 # and strict servers refuse a call with a name they do not know.
 OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
@@ -63,25 +40,48 @@ OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
         "use_mmap",
     }
 )
-PROBE = (Message("user", "ok"),)
 PROBE_TOKENS = 16
 """The smallest limit of an answer that every provider takes."""
+MOST_SLOTS = 1024
 _NO_MODEL = re.compile(r"\b(?:model|deployment|engine)\b", re.IGNORECASE)
 _MISSING = re.compile(
     r"not (?:found|exist|available|valid|supported|served|loaded)|does(?:n't| not) exist|unknown|invalid model|no such",
     re.IGNORECASE,
 )
-_OF_SCHEMA = ("response_format", "schema", "json", "guided", "grammar", "format")
 
 
-class OpenAIModel(HostedModel[SchemaMode]):
+class _ServerModel(msgspec.Struct):
+    """A listed model; servers name its window in different ways."""
+
+    id: str
+    max_model_len: int | None = None  # vLLM
+    context_length: int | None = None  # OpenRouter, Together
+    max_context_length: int | None = None  # Mistral
+    context_window: int | None = None  # Groq
+
+    @property
+    def window(self) -> int | None:
+        """In tokens; None where the server does not tell."""
+        return self.max_model_len or self.context_length or self.max_context_length or self.context_window or None
+
+
+class _ServerModels(msgspec.Struct):
+    data: list[_ServerModel] | None = None
+
+
+class _Props(msgspec.Struct):
+    total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
+
+
+class OpenAIModel(ChatModel[Reply]):
     """One model of one server of the OpenAI protocol, as a `LanguageModel`."""
 
-    def __init__(self, reference: ModelReference, connection: "Connection") -> None:
-        super().__init__(reference, connection.server, connection.modes)
-        self._connection = connection
-        self._dialect = connection.dialect
-        self._meter = PromptMeter()
+    path = "/chat/completions"
+    reply_type = Reply
+    schema_signs = ("response_format", "schema", "json", "guided", "grammar", "format")
+
+    def __init__(self, reference: ModelReference, server: ModelServer) -> None:
+        super().__init__(reference, server)
         self._context_length: int | None = None
         self._slots: int | None = None
 
@@ -97,156 +97,101 @@ class OpenAIModel(HostedModel[SchemaMode]):
         than the model shows that the model is there. The protocol has no
         digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
-        digest = f"{SERVER}{self._server.address}"
-        listed = await self._connection.models()
-        name = self._reference.model
-        found = next((model for model in listed or () if model.name == name), None)
-        if found is not None and self._dialect.lists:
-            self._context_length, self._slots = found.context_length, await self._connection.slots()
-            return ModelStatus(digest=digest, context_length=found.context_length, slots=self._slots)
+        digest, name = f"{SERVER}{self.server.address}", self._reference.model
+        models = await listed(self.server)
+        entry = next((model for model in models or () if model.name == name), None)
+        if entry is not None:
+            if self.server.may_cut:  # the server of llama.cpp says how many calls it works on at once
+                props = await self.server.look_up_root("/props", _Props)
+                self._slots = props.total_slots if props is not None else None
+            self._context_length = entry.context_length
+            return ModelStatus(digest=digest, context_length=entry.context_length, slots=self._slots)
         try:
-            await self._answer(PROBE, {"max_tokens": PROBE_TOKENS}, None)
+            await self._ask(self._plain_body(PROBE, {"max_tokens": PROBE_TOKENS}), None)
         except CallRejected as fault:
-            self._connection.complain_of_key(fault)
+            self.server.complain_of_key(fault)
             if fault.status in (400, 422) and not _speaks_of_model(fault, name):
                 return ModelStatus(digest=digest)
-            if listed is None:
+            if models is None:
                 advice = "correct the model's name, or the base URL, which usually ends in /v1"
             else:
-                advice = f"it has: {name_list(model.name for model in listed)}" if listed else "it lists none"
-            raise ModelMissing(f"{self._server.address} has no model {name!r} ({advice}) [{fault}]") from fault
+                advice = f"it has: {name_list(model.name for model in models)}" if models else "it lists none"
+            raise ModelMissing(f"{self.server.address} has no model {name!r} ({advice}) [{fault}]") from fault
         except CallError as fault:
-            raise self._connection.down(fault) from fault
+            raise self.server.down(fault) from fault
         return ModelStatus(digest=digest)
 
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
-    ) -> Completion:
-        """Ask once, or once more without the schema where the server refuses it; see `LanguageModel.generate`.
+    def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+        """The body of a call; num_ctx is not sent, since no server of this protocol takes it."""
+        body, provider = chat_body(self._reference.model, messages, options), self.server.provider
+        renamed(body, provider.renamed, provider.unsent)
+        return {**provider.added, **body}
 
-        The option num_ctx is not sent, since no server of this protocol takes it. A count that equals it is a sign of a cut all
-        the same: some servers cut a longer prompt to a window of their own.
-        """
-        self._refuse_too_long(messages)
-        try:
-            completion = await self._answer(messages, options, schema)
-        except CallRejected as fault:
-            completion = self._filtered(fault)
-        return self._noted(completion, messages, options)
+    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
+        if mode == "json_schema":
+            named = {"name": "verdict", "strict": True, "schema": dict(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": named}}
+        if mode == "json_object":
+            return {"response_format": {"type": "json_object"}}
+        return {"guided_json": dict(schema)} if mode == "guided_json" else {}
 
-    def _noted(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
-        """A completion that says what was not sent, and whether the server cut the prompt."""
-        if notes := self._untaken.notes(options, self._dialect.unsent):
-            completion = msgspec.structs.replace(completion, notes=(*completion.notes, *notes))
-        return self._marked(completion, messages, options)
+    def _window(self, options: Options) -> tuple[int | None, str]:
+        return self._context_length, "the server's context length"
 
-    def _filtered(self, fault: CallRejected) -> Completion:
+    def _was_cut(self, completion: Completion, messages: Sequence[Message], options: Options) -> bool:
+        """A count that equals num_ctx is a sign of a cut: some servers cut a longer prompt to a window of their own."""
+        count = completion.prompt_tokens
+        is_unknown = self._context_length is None and self.server.may_cut
+        fills = is_unknown and self._meter.fills_a_usual_window(messages, count)
+        return fills or self._meter.was_cut(messages, count, self._context_length or window_of(options.get("num_ctx")))
+
+    def _is_about_schema(self, fault: CallRejected) -> bool:
+        return fault.code not in (CONTENT_FILTER, *TOO_LONG_CODES) and super()._is_about_schema(fault)
+
+    def _next_mode(self, fault: CallRejected, at: int, last: int) -> int | None:
+        if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
+            return None
+        return at + 1 if self._is_about_schema(fault) else last
+
+    def _explained(self, fault: CallError, options: Options) -> Completion:
         """The completion of a call that a content filter refused; any other fault is raised."""
-        if fault.code == CONTENT_FILTER:
-            return Completion(text="", finish_reason=CONTENT_FILTER, notes=tuple(f"{FILTERED}{one}" for one in fault.filtered))
-        if fault.code in TOO_LONG_CODES:
+        if isinstance(fault, CallRejected) and fault.code == CONTENT_FILTER:
+            return Completion(text="", finish_reason=CONTENT_FILTER, notes=tuple(f"{FILTERED}{name}" for name in fault.filtered))
+        if isinstance(fault, CallRejected) and fault.code in TOO_LONG_CODES:
             raise PromptTooLong(str(fault), status=fault.status) from fault
         raise fault
 
-    def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
-        """The body of a call, with the names that the provider has for options."""
-        body, dialect = chat_body(self._reference.model, messages, options), self._dialect
-        if dialect.renamed or dialect.unsent:
-            renamed(body, dialect.renamed, dialect.unsent)
-        return {**dialect.added, **body} if dialect.added else body
-
-    def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
-        """The body of a call, for a service that makes it later.
-
-        Raises:
-            PromptTooLong: see `generate`.
-        """
-        self._refuse_too_long(messages)
-        plain = self._untaken.applied(self._plain_body(messages, options))
-        return plain if schema is None else {**plain, **schema_fields(self._modes[0], schema)}
-
-    def learn(self, fault: CallRejected, options: Options) -> bool:
-        """Learn from the rejection of a call that a service made; whether it is worth another try."""
-        return self._untaken.learn(fault, self._plain_body(PROBE, options))
-
-    def read(self, reply: bytes, messages: Sequence[Message], options: Options) -> Completion:
-        """Read the body of an answer that a service brought; its time is not known and is 0.
-
-        Raises:
-            CallError: it is an error, or not an answer.
-        """
-        try:
-            found = decode_reply(reply, Reply)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
-        try:
-            completion = self._completion(found, 0.0)
-        except CallRejected as fault:
-            completion = self._filtered(fault)
-        return self._noted(completion, messages, options)
-
-    def _refuse_too_long(self, messages: Sequence[Message]) -> None:
-        if refusal := self._meter.refusal(messages, self._context_length, "the server's context length"):
-            raise PromptTooLong(f"{self._reference}: {refusal}")
-
-    def _marked(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
-        """A completion that says whether the server cut the prompt."""
-        counted = completion.prompt_tokens
-        window = self._context_length or window_of(options.get("num_ctx"))
-        unknown = self._context_length is None and self._connection.may_cut
-        cut = unknown and self._meter.fills_a_usual_window(messages, counted)
-        cut = cut or self._meter.was_cut(messages, counted, window)
-        return msgspec.structs.replace(completion, prompt_cut=True) if cut else completion
-
-    async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:
-        body, query = self._plain_body(messages, options), self._connection.query
-        return await self._ask(CHAT, body, schema, Reply, self._completion, query)
-
-    def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
-        return schema_fields(mode, schema)
-
-    def _following(self, fault: CallRejected, at: int, last: int) -> int | None:
-        if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
-            return None
-        return at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
-
-    def _fault_inside(self, error: object) -> CallError:
-        """The fault that an answer with a status of success holds."""
-        body = error_of({"error": error})
-        return self._server.fault(CHAT, error_status(error), body.message, body=body)
-
     def _completion(self, reply: Reply, seconds: float) -> Completion:
         if reply.error:
-            raise self._fault_inside(reply.error)
-        if not reply.choices and (stopped := prompt_filters(reply)) is not None:
-            return Completion(
-                text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=tuple(f"{FILTERED}{name}" for name in stopped)
-            )
+            raise self._fault_in(reply.error)
         choice = next(filter(None, reply.choices or ()), None)
-        if choice is None:
-            raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no choice")
-        if choice.error or choice.finish_reason == "error":
-            raise self._fault_inside(choice.error)
-        finish_reason = end_of(choice.finish_reason)
-        message = choice.message or choice.delta or (ReplyMessage(content=choice.text) if choice.text is not None else None)
-        if message is None and finish_reason != CONTENT_FILTER:
-            raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no message")
-        usage, message = reply.usage or Usage(), message or ReplyMessage()
-        text = text_of(message)
-        if refused := refusal_of(message):
-            text, finish_reason = refused, "refusal"
-        tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
-        return Completion(
-            text=text,
-            finish_reason=finish_reason,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            seconds=seconds,
-            logprobs=read_logprobs(tokens),
-            notes=notes_of(reply.provider, finish_reason, choice),
-            reasoning=reasoning_of(message),
-            cost=cost_of(usage),
-        )
+        if choice is not None and (choice.error or choice.finish_reason == "error"):
+            raise self._fault_in(choice.error)
+        try:
+            return completion_of(reply, choice, seconds)
+        except LookupError as error:
+            raise CallUnreachable(f"{self.server.address}{self.path}: the answer holds no {error.args[0]}") from error
+
+
+async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
+    """The models that a server lists; None where it has no list.
+
+    Raises:
+        ServerDown: nothing answers.
+        ModelError: the key is missing or refused, or the server refuses to tell.
+    """
+    server.require_key()
+    if not server.provider.lists:
+        return None
+    try:
+        # some servers send the bare list
+        reply = await server.look_up("/models", _ServerModels | list[_ServerModel])  # type: ignore[arg-type]
+    except CallRejected as fault:
+        if fault.status == 404:
+            return None
+        raise ModelError(f"{server.place} does not list its models: {fault}") from fault
+    models = reply if isinstance(reply, list) else reply.data or ()
+    return tuple(ListedModel(name=model.id, context_length=model.window) for model in models)
 
 
 def _speaks_of_model(fault: CallRejected, name: str) -> bool:
@@ -263,7 +208,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIMode
     Raises:
         ModelError: the endpoint is unknown, or an address is none.
     """
-    return OpenAIModel(reference, connect(reference.endpoint, settings, reference.provider, reference.model))
+    return OpenAIModel(reference, connect(reference.provider, reference.endpoint, settings, reference.model))
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import msgspec
 
 from areopage.models.call_notes import ANSWERED_BY, FILTERED
 from areopage.models.error_bodies import CONTENT_FILTER, filter_names, filtered_names
+from areopage.models.logprobs import read_logprobs
+from areopage.models.port import Completion
 
 _ENDS = {
     word: end
@@ -73,6 +75,40 @@ class Reply(msgspec.Struct):
     prompt_feedback: Any = msgspec.field(name="promptFeedback", default=None)
 
 
+def completion_of(reply: Reply, choice: Choice | None, seconds: float) -> Completion:
+    """What an answer without an error says.
+
+    Args:
+        choice: the first of the answer's.
+
+    Raises:
+        LookupError: it holds no choice or no message; which one is the first argument.
+    """
+    if choice is None:
+        if reply.choices or (filters := prompt_filters(reply)) is None:
+            raise LookupError("choice")
+        notes = tuple(f"{FILTERED}{name}" for name in filters)
+        return Completion(text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=notes)
+    finish_reason = end_of(choice.finish_reason)
+    message = choice.message or choice.delta or (ReplyMessage(content=choice.text) if choice.text is not None else None)
+    if message is None and finish_reason != CONTENT_FILTER:
+        raise LookupError("message")
+    usage, message = reply.usage or Usage(), message or ReplyMessage()
+    refusal = refusal_of(message)
+    tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
+    return Completion(
+        text=refusal or text_of(message),
+        finish_reason="refusal" if refusal else finish_reason,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        seconds=seconds,
+        logprobs=read_logprobs(tokens),
+        notes=notes_of(reply.provider, finish_reason, choice),
+        reasoning=reasoning_of(message),
+        cost=cost_of(usage),
+    )
+
+
 def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
     """The categories for which a filter stopped the prompt; None where the reply names no filter that did."""
     results = reply.prompt_filter_results if isinstance(reply.prompt_filter_results, list) else []
@@ -105,12 +141,6 @@ def _part_text(part: Any) -> str:
         part = part.get("text")
         part = part.get("value") if isinstance(part, dict) else part
     return part if isinstance(part, str) else ""
-
-
-def error_status(error: object) -> int:
-    """The HTTP status that a gateway puts into an error object inside a 200; 200 where there is none."""
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 200
 
 
 def end_of(reason: str | None) -> str:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from areopage.cases.records import Case, Document
+from areopage.models.logprobs import TokenLogprob
 from areopage.models.reference import ModelReference
 
 # Of running text in English and French; code, figures and other scripts take more tokens.
@@ -31,29 +32,6 @@ class Message(Struct, frozen=True):
 def sent(messages: Sequence[Message]) -> list[dict[str, str]]:
     """Messages as servers take them: strict ones refuse a field that they do not know."""
     return [{"role": message.role, "content": message.content} for message in messages]
-
-
-class TokenLogprob(Struct, frozen=True):
-    """A generated token with its natural-log probability, and the likeliest others at its place.
-
-    `raw` are its bytes, where the server states others than those of its text: a token may be a part of a character.
-    """
-
-    token: str
-    logprob: float
-    top: tuple[tuple[str, float], ...] = ()
-    raw: bytes = b""
-
-    @property
-    def written(self) -> bytes:
-        """What the token adds to the answer in UTF-8."""
-        return self.raw or self.token.encode("utf-8", "replace")
-
-
-def token_bytes(token: str, stated: Sequence[int] | None) -> bytes:
-    """The bytes of a token as servers list them; nothing where they state none but those of its text, or what cannot be bytes."""
-    raw = bytes(stated) if stated and all(0 <= one < 256 for one in stated) else b""
-    return b"" if raw == token.encode("utf-8", "replace") else raw
 
 
 SERVER = "server "

@@ -1,19 +1,22 @@
-"""What the adapters of model servers share: where a server is and how it is reached, what it lists, its log-probabilities."""
+"""Model servers: how a provider's server is reached and which key it is sent, and the proxy on the way."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 from urllib.parse import urlsplit
 
-import msgspec
+from msgspec import Struct
 
-from areopage.errors import CallRejected, MissingKey, ModelError, name_list
-from areopage.models.contacts import contact_of_endpoint
-from areopage.models.http import JsonServer
-from areopage.models.port import TokenLogprob, token_bytes
-from areopage.models.settings import Endpoint, ModelSettings
+from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
+from areopage.models.addresses import ServerAddress
+from areopage.models.http import JsonServer, Query
+from areopage.models.known_providers import PROVIDERS, Provider, SchemaMode, place_of
+from areopage.models.settings import ModelSettings
+
+T = TypeVar("T")
 
 
-class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
+class ListedModel(Struct, frozen=True, kw_only=True):
     """A model that a server offers.
 
     `digest` is "" and `size` (bytes) and `context_length` (tokens) are None where the server does not tell.
@@ -25,80 +28,140 @@ class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
     context_length: int | None = None
 
 
-class ServerAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """The address of a server; `source` says in a message who named it."""
+class ModelServer:
+    """A provider's server, with what messages about it need: who named it, and which variable holds its key."""
 
-    url: str
-    source: str
+    def __init__(
+        self,
+        open_at: Callable[[str], JsonServer],
+        provider: Provider,
+        address: ServerAddress,
+        url: str,
+        *,
+        key_variable: str,
+        has_key: bool,
+        modes: tuple[SchemaMode, ...],
+        query: Query | None,
+    ) -> None:
+        """Prepare it; nothing is called.
 
+        Args:
+            open_at: opens the transport to an address, with the key.
+            url: where calls go.
+            modes: the ways of stating a schema that are tried.
+            query: follows each path behind a `?`.
+        """
+        is_providers = not provider.host or urlsplit(address.url).hostname == provider.host
+        self._open_at, self._url, self._source = open_at, url, address.source
+        self._key_variable, self._lacks_key = key_variable, not has_key and provider.needs_key and is_providers
+        self.http, self.provider, self.modes, self.query = open_at(url), provider, modes, query
+        # a provider's own server refuses what does not fit
+        self.may_cut = not (provider.hosted and is_providers)
 
-class KeyedServer:
-    """A model server with the name of the variable that holds its key."""
+    @property
+    def address(self) -> str:
+        """Its address, without credentials."""
+        return self.http.address
 
-    def __init__(self, server: JsonServer, key_variable: str, *, lacks_key: bool) -> None:
-        self.server = server
-        self._key_variable, self._lacks_key = key_variable, lacks_key
+    @property
+    def place(self) -> str:
+        """Its address, and who named it."""
+        return f"{self.address} ({self._source})"
 
     def require_key(self) -> None:
         """Raise a ModelError where the key is missing."""
         if self._lacks_key:
-            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
+            raise MissingKey(f"{self.address} requires an API key: set the environment variable {self._key_variable}")
 
     def complain_of_key(self, fault: CallRejected) -> None:
         """Raise a ModelError that names the key's variable if the fault is about the key."""
         if fault.status in (401, 403):
             raise ModelError(
-                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
+                f"{self.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
             ) from fault
 
+    async def look_up(self, path: str, into: type[T], query: Query | None = None) -> T:
+        """Ask what the server has.
 
-class _AlternativeToken(msgspec.Struct):
-    token: str
-    logprob: float
+        Raises:
+            ServerDown: nothing answers.
+            ModelError: the key is missing or refused.
+            CallRejected: the server refuses to tell for another reason.
+        """
+        self.require_key()
+        try:
+            return await (self.http.get(path, into) if query is None else self.http.ask(path, query, into))
+        except CallRejected as fault:
+            self.complain_of_key(fault)
+            raise
+        except CallError as fault:
+            raise self.down(fault) from fault
+
+    async def look_up_root(self, path: str, into: type[T]) -> T | None:
+        """What stands at a path beside the API's own, which ends in /v1; None where the server does not tell."""
+        root = self._open_at(self._url.strip().rstrip("/").removesuffix("/v1"))
+        try:
+            return await root.get(path, into)
+        except CallError:
+            return None
+        finally:
+            await root.aclose()
+
+    def down(self, fault: CallError) -> ServerDown:
+        """The exception for a server that does not answer."""
+        return ServerDown(f"no {self.provider.kind} answers at {self.place}: {self.provider.advice} [{fault}]")
 
 
-class _Token(msgspec.Struct):
-    token: str
-    logprob: float
-    top_logprobs: tuple[_AlternativeToken, ...] | None = None
-    bytes: tuple[int, ...] | None = None
+def connect(provider_name: str, endpoint: str, settings: ModelSettings, model: str = "") -> ModelServer:
+    """Find a provider's server.
 
+    A provider's key goes to the server that the environment means, and to the provider's; to a named endpoint only the key
+    that it names, so that no key reaches a stranger.
 
-def named_endpoint(provider: str, name: str, settings: ModelSettings) -> Endpoint | None:
-    """The endpoint of this name; None for no name.
+    Args:
+        endpoint: a named server, "" for the usual one.
+        model: what is called there; only Azure's paths depend on it.
 
     Raises:
-        ModelError: no endpoint has the name, it belongs to another provider, or it may not be sent the variable that it names.
+        ModelError: the endpoint is unknown or may not be sent its key, or an address is none.
     """
-    if not name:
-        return None
-    endpoint = settings.endpoints.get(name)
-    if endpoint is None:
-        known = name_list(sorted(settings.endpoints)) or "none is defined"
-        raise ModelError(f"unknown endpoint {name!r} in {provider}@{name}: use one of the configuration's endpoints ({known})")
-    if endpoint.provider != provider:
-        raise ModelError(f"endpoint {name!r} belongs to {endpoint.provider}: write {endpoint.provider}@{name}:MODEL")
-    contact_of_endpoint(endpoint).check(settings)
-    return endpoint
+    provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
+    address = settings.address_of(provider_name, endpoint)
+    place = place_of(provider, address.url, named, settings.environment, model)
+    variable = named.api_key_env if named is not None else provider.key_variable
+    key = settings.environment.get(variable, "").strip()
+    headers = dict(provider.headers)
+    if key and provider.key_header:
+        headers[provider.key_header] = key
+    headers |= named.headers if named is not None else {}
+    has_key = bool({"authorization", provider.key_header} & {name.lower() for name in headers}) or bool(key)
+    if key and not provider.key_header and "authorization" not in {name.lower() for name in headers}:
+        headers["Authorization"] = f"Bearer {key}"
+    chosen = named.schema_mode if named is not None else "auto"
+    return ModelServer(
+        lambda url: open_transport(url, settings, headers),
+        provider,
+        address,
+        place.url,
+        key_variable=variable or "that the endpoint's api_key_env names",
+        has_key=has_key,
+        modes=provider.modes if chosen == "auto" or provider.protocol != "openai" else (chosen,),
+        query=place.query or None,
+    )
 
 
-def open_server(
-    base_url: str, settings: ModelSettings, *, headers: Mapping[str, str] | None = None, api_key: str = ""
-) -> JsonServer:
-    """A transport with the user's limits; the key goes into the Authorization header, unless the headers have one.
+def open_transport(url: str, settings: ModelSettings, headers: Mapping[str, str]) -> JsonServer:
+    """A transport with the user's limits.
 
     Raises:
         ModelError: the address, a header or the proxy cannot be used.
     """
-    given = dict(headers or {})
-    if api_key and "authorization" not in {name.lower() for name in given}:
-        given["Authorization"] = f"Bearer {api_key}"
     return JsonServer(
-        base_url,
-        headers=given,
+        url,
+        headers=headers,
         timeouts=settings.timeouts,
         connections=settings.connections,
-        proxy=environment_proxy(base_url, settings.environment),
+        proxy=environment_proxy(url, settings.environment),
     )
 
 
@@ -158,25 +221,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
-    """Read the list of tokens that both protocols give; None where there is none, or where it has another shape.
-
-    An answer that was paid for is not thrown away because its log-probabilities cannot be read.
-    """
-    if not tokens:
-        return None
-    try:
-        read = msgspec.convert(tokens, list[_Token])
-    except msgspec.ValidationError:
-        return None
-    return tuple(
-        TokenLogprob(
-            item.token,
-            item.logprob,
-            tuple((other.token, other.logprob) for other in item.top_logprobs or ()),
-            token_bytes(item.token, item.bytes),
-        )
-        for item in read
-    )

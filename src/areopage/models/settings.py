@@ -1,4 +1,4 @@
-"""What an adapter needs to know of the user's configuration; built once at the edge."""
+"""What an adapter needs to know of the user's configuration: servers, bots, keys and limits; built once at the edge."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -8,6 +8,10 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from areopage.errors import AreopageError, ModelError, name_list
+from areopage.models.addresses import ServerAddress, ollama_url
+from areopage.models.contacts import HIDDEN, Agree, Contact, has_hidden, shown_address, variable_of, without_texts
+from areopage.models.known_providers import PROVIDERS
 from areopage.models.reference import ModelReference
 
 _ONE_MODEL = ("ollama", "embedded")
@@ -48,6 +52,20 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     schema_mode: Literal["auto", "json_schema", "json_object", "guided_json", "none"] = "auto"
     foreign: bool = False
 
+    @property
+    def contact(self) -> Contact:
+        """Where its calls go."""
+        return Contact(
+            address=shown_address(self.base_url),
+            variables=(self.api_key_env,) if self.api_key_env else (),
+            foreign=self.foreign,
+            lacks_secret=has_hidden(self.base_url, self.headers),
+        )
+
+    def without_secrets(self) -> Self:
+        """The endpoint as a run stores it."""
+        return replace(self, base_url=shown_address(self.base_url), headers=dict.fromkeys(self.headers, HIDDEN), foreign=True)
+
 
 class Bot(Struct, frozen=True, kw_only=True):
     """A team's own bot: how it is asked, and where the answer stands in what it returns.
@@ -64,6 +82,23 @@ class Bot(Struct, frozen=True, kw_only=True):
     answer: str = "answer"
     documents: str = ""
     foreign: bool = False
+
+    @property
+    def contact(self) -> Contact:
+        """Where its questions go."""
+        variables = map(variable_of, self.headers.values())
+        return Contact(
+            address=shown_address(self.url),
+            variables=tuple(name for name in variables if name),
+            foreign=self.foreign,
+            lacks_secret=has_hidden(self.url, self.headers) or repr(HIDDEN) in repr(self.request),
+        )
+
+    def without_secrets(self) -> Self:
+        """The bot as a run stores it."""
+        headers = {name: value if variable_of(value) else HIDDEN for name, value in self.headers.items()}
+        request = without_texts(self.request)
+        return replace(self, url=shown_address(self.url), headers=headers, request=request, foreign=True)
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -113,3 +148,114 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         if seconds is None:
             return self
         return replace(self, timeouts=replace(self.timeouts, read=seconds, total=seconds))
+
+    # --- servers
+
+    def endpoint_named(self, name: str, provider: str) -> Endpoint | None:
+        """The endpoint of a name; None for no name.
+
+        Raises:
+            ModelError: no endpoint has the name, it belongs to another provider, or may not be sent the variable that it names.
+        """
+        if not name:
+            return None
+        endpoint = self.endpoints.get(name)
+        if endpoint is None:
+            names = name_list(sorted(self.endpoints)) or "none is defined"
+            raise ModelError(
+                f"unknown endpoint {name!r} in {provider}@{name}: use one of the configuration's endpoints ({names})"
+            )
+        if endpoint.provider != provider:
+            raise ModelError(f"endpoint {name!r} belongs to {endpoint.provider}: write {endpoint.provider}@{name}:MODEL")
+        endpoint.contact.check(self)
+        return endpoint
+
+    def address_of(self, provider_name: str, endpoint: str) -> ServerAddress:
+        """Where a server is: the named endpoint, else that of the provider's variable, else the provider's own.
+
+        Ollama's is that of the suite's preset where OLLAMA_HOST names none.
+
+        Raises:
+            ModelError: the endpoint is unknown, or may not be sent its key, or no address is known.
+        """
+        provider, named = PROVIDERS[provider_name], self.endpoint_named(endpoint, provider_name)
+        is_ollama = provider.protocol == "ollama"
+        preset, variable = self.ollama_base_url if is_ollama else "", provider.url_variable
+        if named is not None:
+            url, source = named.base_url, f"endpoint {endpoint!r}"
+        elif url := self.environment.get(variable, "").strip(" \t\r\n\"'"):
+            source = f"{variable}; the suite's preset names {preset.rpartition('@')[2]}" if preset else variable
+        elif preset:
+            url, source = preset, f"the suite's active preset; {variable} would override it"
+        elif provider.url:
+            url, source = provider.url, f"the default; {variable} names another"
+        else:
+            raise ModelError(f"{provider_name} needs the address of your resource: set the environment variable {variable}")
+        return ServerAddress(url=ollama_url(url) if is_ollama else url, source=source)
+
+    def contact(self, reference: ModelReference) -> Contact | None:
+        """The server of a model; None of a model in this process, and where the provider or the address is not known."""
+        if reference.provider == "http":
+            bot = self.bots.get(reference.model)
+            return bot.contact if bot is not None else None
+        if reference.endpoint:
+            named = self.endpoints.get(reference.endpoint)
+            return named.contact if named is not None else None
+        if reference.provider not in PROVIDERS:
+            return None
+        key = PROVIDERS[reference.provider].key_variable
+        try:
+            address = shown_address(self.address_of(reference.provider, "").url)
+        except AreopageError:  # opening the model says so
+            return None
+        return Contact(address=address, variables=(key,) if key else ())
+
+    def contacts(self, references: Iterable[ModelReference]) -> dict[ModelReference, Contact]:
+        """The servers of some models, as far as there are any."""
+        contacts = {reference: self.contact(reference) for reference in references}
+        return {reference: contact for reference, contact in contacts.items() if contact is not None}
+
+    def contact_lines(self, references: Iterable[ModelReference]) -> list[str]:
+        """One line for each server: its address, the variables whose values it gets, and the models that are called there."""
+        models: dict[Contact, list[str]] = {}
+        for reference, contact in self.contacts(references).items():
+            models.setdefault(contact, []).append(str(reference))
+        lines = []
+        for contact, names in models.items():
+            sent = contact.sent(self.environment)
+            key = f", with the value of {name_list(sent)}" if sent else ""
+            lines.append(f"calls to {contact.address}{key}: {name_list(names)}")
+        return lines
+
+    def agreed_variables(self, references: Iterable[ModelReference], agree: Agree | None) -> tuple[str, ...]:
+        """The variables that the user agrees to send to foreign servers of some models."""
+        refused = [contact for contact in dict.fromkeys(self.contacts(references).values()) if contact.not_allowed(self)]
+        if not refused or agree is None or not agree(refused):
+            return ()
+        return tuple(name for contact in refused for name in contact.variables)
+
+    # --- what a run stores
+
+    def without_secrets(self) -> Self:
+        """The settings as a run stores them: no environment, no permissions, and no literal secret; see `with_secrets`."""
+        return replace(
+            self,
+            environment={},
+            allowed_variables=frozenset(),
+            endpoints={name: endpoint.without_secrets() for name, endpoint in self.endpoints.items()},
+            bots={name: bot.without_secrets() for name, bot in self.bots.items()},
+            ollama_base_url=shown_address(self.ollama_base_url),
+        )
+
+    def with_secrets(self, configured: Self) -> Self:
+        """Stored settings with those servers of others that differ from them in nothing but what is not stored."""
+        bare = configured.without_secrets()
+        endpoints = {name: configured.endpoints[name] for name, one in bare.endpoints.items() if self.endpoints.get(name) == one}
+        bots = {name: configured.bots[name] for name, one in bare.bots.items() if self.bots.get(name) == one}
+        same_ollama = bare.ollama_base_url == self.ollama_base_url
+        return replace(
+            self,
+            endpoints={**self.endpoints, **endpoints},
+            bots={**self.bots, **bots},
+            ollama_base_url=configured.ollama_base_url if same_ollama else self.ollama_base_url,
+        )

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.limits import Limiter, Pacer, limiter_of, pacer_of
-from areopage.models.providers import contacts_of, open_model
+from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import ATTEMPTS, CallBudget, Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
@@ -141,7 +141,7 @@ class Traffic:
 
 def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
     """What the models of one server have in common."""
-    contact = contacts_of([reference], settings).get(reference)
+    contact = settings.contact(reference)
     return str(reference) if contact is None else contact.address
 
 

@@ -25,7 +25,6 @@ from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment, Run
-from areopage.models.providers import contact_lines
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.monitor.answer_case import Documents, Prompt, case_of
@@ -59,8 +58,8 @@ class QualityJudge:
             outage_seconds: how long calls wait for a server that is gone.
             remarks: what the reader should know of the configuration.
         """
-        self.calls = contact_lines([judge.reference for judge in panel.judges], settings)
-        """Where the judges' calls go; see `contact_lines`."""
+        self.calls = settings.contact_lines(judge.reference for judge in panel.judges)
+        """Where the judges' calls go; see `ModelSettings.contact_lines`."""
         self._remarks = tuple(remarks)
         self.traffic = Traffic(outage_seconds)
         """The calls to the judges' servers."""

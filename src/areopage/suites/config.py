@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from areopage.cases.records import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
-from areopage.models.providers import BUILT_IN
+from areopage.models.providers import MODELS
 from areopage.models.reference import ModelReference
 from areopage.scoring.exams.records import Marks
 
@@ -63,7 +63,7 @@ class ModelSection(Section):
             reference = ModelReference.parse(given["model"])
         except ModelError:
             return given
-        known = reference.provider in (*BUILT_IN, "rules")
+        known = reference.provider in (*MODELS.built_in, "rules")
         return {**given, "provider": reference.server, "model": reference.model} if known else given
 
 

@@ -22,7 +22,6 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, RunKind
 from areopage.models.breaker import OutageObserver
 from areopage.models.contacts import Agree
-from areopage.models.providers import agreed_variables, contact_lines
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
@@ -139,7 +138,7 @@ def asking_of(
 def agreed(askings: Sequence[Asking], agree: Agree | None) -> tuple[Asking, ...]:
     """The same with the variables allowed that the user agrees to send to servers of the suite; the user is asked once."""
     models = dict.fromkeys(model for asking in askings for model in asking.models)
-    variables = agreed_variables(models, askings[0].settings, agree)
+    variables = askings[0].settings.agreed_variables(models, agree)
     return tuple(structs.replace(asking, settings=asking.settings.allowing(variables)) for asking in askings)
 
 
@@ -155,7 +154,7 @@ async def checked(asking: Asking) -> Asking:
 
 def contacts(asking: Asking) -> list[str]:
     """Where the calls go, one line for each server."""
-    return contact_lines(asking.models, asking.settings)
+    return asking.settings.contact_lines(asking.models)
 
 
 class Asker:

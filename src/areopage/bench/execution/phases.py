@@ -18,7 +18,6 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.bench.spec import RunSpec, Target
-from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -124,7 +123,7 @@ def servers(spec: RunSpec, settings: ModelSettings) -> list[str]:
 
 def server_of(reference: ModelReference, settings: ModelSettings) -> str:
     """The name of a model's server: its address; models in this process share one, and code has one of its own."""
-    contact = contacts_of([reference], settings).get(reference)
+    contact = settings.contact(reference)
     if contact is not None:
         return contact.address
     return _IN_THIS_PROCESS if reference.provider == "embedded" else str(reference)

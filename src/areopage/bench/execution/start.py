@@ -39,7 +39,6 @@ from areopage.ledger.tables.rows import json_text
 from areopage.locales import Note
 from areopage.models.contacts import Agree
 from areopage.models.port import ModelStatus
-from areopage.models.providers import agreed_variables, contact_lines
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
@@ -268,14 +267,14 @@ def settle(run: Run, open_calls: int, ledger: Ledger) -> "RunView":
 
 def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     """The specification with the variables allowed that the user agrees to send to its foreign servers; see `Contact`."""
-    variables = agreed_variables(_models_of(spec), spec.settings.with_environment(), agree)
+    variables = spec.settings.with_environment().agreed_variables(_models_of(spec), agree)
     return structs.replace(spec, settings=spec.settings.allowing(variables))
 
 
 def calls_of(specs: Sequence[RunSpec]) -> list[str]:
-    """Where the calls of runs go that share their settings; see `contact_lines`."""
+    """Where the calls of runs go that share their settings; see `ModelSettings.contact_lines`."""
     models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
-    return contact_lines(models, specs[0].settings.with_environment())
+    return specs[0].settings.with_environment().contact_lines(models)
 
 
 def _models_of(spec: RunSpec) -> list[ModelReference]:

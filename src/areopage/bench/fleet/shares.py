@@ -15,7 +15,6 @@ from areopage.bench.spec import RunSpec
 from areopage.errors import ModelError
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
-from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.config_file import SharedSections
@@ -103,7 +102,7 @@ def at_worker(spec: RunSpec, own: SharedSections) -> RunSpec:
 
 def strangers(models: Sequence[ModelReference], settings: ModelSettings) -> str:
     """Why a worker calls no server for a share: one is named by the stored run and not by the worker's configuration; or ""."""
-    for model, contact in contacts_of(models, settings).items():
+    for model, contact in settings.contacts(models).items():
         if contact.foreign:
             name = model.endpoint or model.model
             return f"{contact.address} is not in this worker's areopage.yml: define {name!r} there"

@@ -10,8 +10,8 @@ from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError, counted
 from areopage.jury.opening import check_judge, check_model, is_judge_provider, open_judge
 from areopage.jury.options import choose_judges, model_settings
-from areopage.models.dialects import DIALECTS, OPENAI
-from areopage.models.providers import contacts_of, open_model
+from areopage.models.known_providers import PROVIDERS
+from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.loader import Suite
@@ -71,10 +71,10 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
     except UserError as fault:
         yield str(fault)
         return
-    variables = {name for one in contacts_of([*judges, *targets], settings).values() for name in one.variables}
+    variables = {name for one in settings.contacts([*judges, *targets]).values() for name in one.variables}
     # keys, and addresses of a provider's accounts, are the user's and no part of a suite
-    stand_ins = dict.fromkeys((*variables, OPENAI.key_variable), "x")
-    stand_ins |= {one.url_variable: "https://resource.invalid" for one in DIALECTS.values() if not one.url}
+    stand_ins = dict.fromkeys((*variables, PROVIDERS["openai"].key_variable), "x")
+    stand_ins |= {one.url_variable: "https://resource.invalid" for one in PROVIDERS.values() if not one.url}
     settings = structs.replace(settings.allowing(variables), environment=stand_ins)
     for reference, is_judge in (*((one, True) for one in judges), *((one, False) for one in targets)):
         try:

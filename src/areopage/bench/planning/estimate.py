@@ -15,9 +15,8 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
 from areopage.jury.judges import Price
 from areopage.jury.plan import by_scope
-from areopage.models.dialects import HOSTED
+from areopage.models.known_providers import may_cost
 from areopage.models.port import CHARACTERS_PER_TOKEN
-from areopage.models.providers import contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -228,7 +227,7 @@ def _has_price(price: Price | None) -> bool:
 
 
 def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:
-    contact = contacts_of([reference], settings).get(reference) if reference.provider in HOSTED else None
+    contact = settings.contact(reference) if may_cost(reference.provider) else None
     if contact is None or not contact.sent(settings.environment):
         return False
     return urlsplit(contact.address).hostname not in THIS_MACHINE

@@ -18,7 +18,7 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
 from areopage.errors import UserError, counted, name_list
 from areopage.jury.options import model_settings
-from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
+from areopage.models.contacts import Contact, shown_address
 from areopage.suites.blank import blank_suite
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite, set_release
@@ -59,8 +59,8 @@ def show_suite(suite: SuiteArgument) -> None:
 def _print_servers(suite: Suite) -> None:
     """The servers that the suite defines, with the variables whose values they would get."""
     settings = model_settings(suite, suite.own_language, 1)
-    servers = {f"endpoint {name}": contact_of_endpoint(one) for name, one in settings.endpoints.items()}
-    servers |= {f"bot {name}": contact_of_bot(one) for name, one in settings.bots.items()}
+    servers = {f"endpoint {name}": endpoint.contact for name, endpoint in settings.endpoints.items()}
+    servers |= {f"bot {name}": bot.contact for name, bot in settings.bots.items()}
     if settings.ollama_base_url:
         servers["ollama"] = Contact(address=shown_address(settings.ollama_base_url))
     for name, contact in servers.items():

@@ -19,9 +19,9 @@ from areopage.checking.config import RagConfig
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
 from areopage.models.http import JsonServer
 from areopage.models.limits import limiter_of
-from areopage.models.openai_server import connect
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.retry import Calls
+from areopage.models.servers import connect
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, Embedder, EmbedderIdentity, Vectors, embeddable, normalised
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
         raise config.fault("provider openai needs it: name one of the endpoints", "embedding", "endpoint")
     settings = config.model_settings(environment, section.timeout, section.endpoint, "embedding", "endpoint")
     try:
-        server = connect(section.endpoint, settings).server
+        server = connect("openai", section.endpoint, settings).http
     except ModelError as fault:
         raise config.fault(str(fault), "embedding", "endpoint") from None
     limiter = limiter_of(settings.endpoints.get(section.endpoint))

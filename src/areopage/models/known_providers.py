@@ -1,23 +1,26 @@
-"""Providers that speak the OpenAI protocol, and where each differs from it: data and pure functions, no calls.
+"""Providers of model servers: where their servers are, how keys are sent, and how those of the OpenAI protocol differ from it.
 
-Written from the providers' documentation as it stood in autumn 2026: Azure OpenAI (v1 API, and dated API versions up to
-2024-10-21), Mistral (chat completions), OpenRouter (chat completions), and the OpenAI-compatible interfaces of the others. A
-provider that is not here is an endpoint of the configuration, by its base URL and the variable of its key.
+Data and pure functions, no calls. Written from the providers' documentation as it stood in autumn 2026: Azure OpenAI (v1 API, and
+dated API versions up to 2024-10-21), Mistral (chat completions), OpenRouter (chat completions), Anthropic (Messages API), and the
+OpenAI-compatible interfaces of the others. A provider that is not here is an endpoint of the configuration, by its base URL and
+the variable of its key.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from msgspec import Struct
 
-from areopage.models.settings import Endpoint
+if TYPE_CHECKING:
+    from areopage.models.settings import Endpoint
 
-SchemaMode = Literal["json_schema", "json_object", "guided_json", "none"]
+Protocol = Literal["openai", "anthropic", "ollama"]
+SchemaMode = Literal["json_schema", "json_object", "guided_json", "tool", "none"]
 """How a server is told that the answer must fit a JSON schema.
 
-`json_schema` and `json_object` are values of `response_format`, `guided_json` is the field of older versions of vLLM, and `none`
-leaves it to the prompt.
+`json_schema` and `json_object` are values of `response_format`, `guided_json` is the field of older versions of vLLM, `tool` is a
+tool that the model must call, and `none` leaves it to the prompt.
 """
 VERSION_VARIABLES = ("OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION")
 _UNDATED = ("", "v1", "latest", "preview")
@@ -25,29 +28,36 @@ _UNDATED = ("", "v1", "latest", "preview")
 _LOGPROBS = frozenset({"logprobs", "top_logprobs"})
 
 
-class Dialect(Struct, frozen=True, kw_only=True):
+class Provider(Struct, frozen=True, kw_only=True):
     """One provider.
 
     Args:
         name: what references begin with.
+        protocol: the module of `areopage.models` that speaks it.
+        kind: of its servers, for messages; `advice` says what to do where none answers.
         url: its usual base URL; "" where the user's account has one of its own.
         url_variable: the environment variable that names another base URL.
-        key_variable: the environment variable that holds the key.
+        key_variable: the environment variable that holds the key; "" where no key is sent.
         key_header: the header that carries the key; "" for `Authorization: Bearer KEY`.
+        headers: of each request, beside the key.
         needs_key: whether its usual server, or every server where there is none, refuses calls without a key.
         renamed: options that have another name there.
         unsent: options that it does not have.
         added: fields of each request that names no other value for them.
-        modes: the ways of stating a schema, in the order in which they are tried.
+        modes: the ways of stating a schema, in the order in which they are tried: older models do not take all of them.
         lists: whether it lists the models that can be called.
         hosted: whether it rejects a prompt that does not fit, and does not cut it.
     """
 
     name: str
+    protocol: Protocol = "openai"
+    kind: str = "OpenAI-compatible server"
+    advice: str = "start it, or correct the address"
     url: str = ""
     url_variable: str = ""
     key_variable: str = ""
     key_header: str = ""
+    headers: Mapping[str, str] = {}
     needs_key: bool = True
     renamed: Mapping[str, str] = {}
     unsent: frozenset[str] = frozenset()
@@ -61,30 +71,42 @@ class Dialect(Struct, frozen=True, kw_only=True):
         """The host of its usual server."""
         return urlsplit(self.url).hostname or ""
 
-    def headers(self, key: str) -> dict[str, str]:
-        """The headers that carry a key in another way than `Authorization: Bearer`."""
-        return {self.key_header: key} if key and self.key_header else {}
+
+def _cloud(name: str, url: str, variable: str, **differences: Any) -> Provider:
+    return Provider(name=name, url=url, url_variable=f"{name.upper()}_BASE_URL", key_variable=variable, **differences)
 
 
-def _cloud(name: str, url: str, variable: str, **differences: Any) -> Dialect:
-    return Dialect(name=name, url=url, url_variable=f"{name.upper()}_BASE_URL", key_variable=variable, **differences)
-
-
-def _local(name: str, url: str) -> Dialect:
+def _local(name: str, url: str) -> Provider:
     """A server on this machine, or wherever its variable says; it may have a key."""
-    return Dialect(
-        name=name,
-        url=url,
-        url_variable=f"{name.upper()}_BASE_URL",
-        key_variable=f"{name.upper()}_API_KEY",
-        needs_key=False,
-        hosted=False,
-    )
+    return _cloud(name, url, f"{name.upper()}_API_KEY", needs_key=False, hosted=False)
 
 
 _ALL = (
+    _cloud(
+        "anthropic",
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_KEY",
+        protocol="anthropic",
+        kind="server of the Messages API",
+        advice="correct the address",
+        key_header="x-api-key",
+        headers={"anthropic-version": "2023-06-01"},
+        unsent=_LOGPROBS | {"seed", "frequency_penalty", "presence_penalty", "repeat_penalty", "min_p"},
+        modes=("json_schema", "tool", "none"),
+    ),
+    Provider(
+        name="ollama",
+        protocol="ollama",
+        kind="Ollama server",
+        advice="start it with: ollama serve",
+        url="http://localhost:11434",
+        url_variable="OLLAMA_HOST",
+        needs_key=False,
+        modes=("json_schema",),
+        hosted=False,
+    ),
     _cloud("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-    Dialect(
+    Provider(
         name="azure",
         url_variable="AZURE_OPENAI_ENDPOINT",
         key_variable="AZURE_OPENAI_API_KEY",
@@ -112,10 +134,13 @@ _ALL = (
     _local("lmstudio", "http://127.0.0.1:1234/v1"),
     _local("vllm", "http://127.0.0.1:8000/v1"),
 )
-DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}
-OPENAI = DIALECTS["openai"]
-HOSTED = frozenset({"anthropic", *DIALECTS})
-"""Providers whose calls may cost money: a key is sent to them."""
+PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _ALL}
+"""The providers by name."""
+
+
+def may_cost(provider: str) -> bool:
+    """Whether calls to a provider's models may cost money: a key is sent to its server."""
+    return provider in PROVIDERS and bool(PROVIDERS[provider].key_variable)
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -125,18 +150,22 @@ class Place(Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...] = ()
 
 
-def place_of(dialect: Dialect, url: str, version: str, model: str) -> Place:
+def place_of(provider: Provider, url: str, endpoint: "Endpoint | None", environment: Mapping[str, str], model: str) -> Place:
     """Where a model of a server is called.
 
-    Only Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
+    Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
     deployment has a path of its own.
 
     Args:
-        url: the base URL that the user gave.
-        version: the API version that the user gave, "" for none; one in the URL goes before.
+        url: the base URL that the user gave; an API version in it goes before others.
+        endpoint: the named server; it says the API version, in place of the environment.
     """
-    if dialect.name != "azure":
+    if provider.protocol == "anthropic":
+        return Place(url=url.strip().rstrip("/").removesuffix("/v1"))
+    if provider.name != "azure":
         return Place(url=url)
+    variables = (environment.get(name, "").strip() for name in VERSION_VARIABLES)
+    version = endpoint.api_version if endpoint is not None else next(filter(None, variables), "")
     parts = urlsplit(url.strip())
     asked = parse_qs(parts.query).get("api-version", [version])[0].strip()
     path = parts.path.partition("/openai")[0].rstrip("/")
@@ -146,27 +175,3 @@ def place_of(dialect: Dialect, url: str, version: str, model: str) -> Place:
         return Place(url=f"{root}/v1", query=query)
     deployment = f"/deployments/{quote(model, safe='')}" if model else ""
     return Place(url=root + deployment, query=(("api-version", asked),))
-
-
-def version_of(endpoint: Endpoint | None, environment: Mapping[str, str]) -> str:
-    """The API version that the user gave: that of a named endpoint, else that of the environment; "" for none."""
-    if endpoint is not None:
-        return endpoint.api_version
-    return next((found for name in VERSION_VARIABLES if (found := environment.get(name, "").strip())), "")
-
-
-def modes_of(dialect: Dialect, endpoint: Endpoint | None) -> tuple[SchemaMode, ...]:
-    """The ways of stating a schema that are tried: one alone where the endpoint names it."""
-    if endpoint is None or endpoint.schema_mode == "auto":
-        return dialect.modes
-    return (endpoint.schema_mode,)
-
-
-def schema_fields(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a request that hold the answer to a schema."""
-    if mode == "json_schema":
-        named = {"name": "verdict", "strict": True, "schema": dict(schema)}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
-    if mode == "json_object":
-        return {"response_format": {"type": "json_object"}}
-    return {"guided_json": dict(schema)} if mode == "guided_json" else {}
