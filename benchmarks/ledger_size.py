@@ -26,11 +26,12 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, insert, text
 
 from areopage.cases.records import Case, Document
-from areopage.ledger.store import Ledger, insert_judgments
+from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import evaluations
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.write.answers import Link, insert_answers, insert_links
 from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
+from areopage.ledger.write.judgments import insert_judgments
 from areopage.scoring.outcome import Scored
 
 ANSWERS = 16  # of a transaction

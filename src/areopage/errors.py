@@ -78,6 +78,10 @@ class StorageError(UserError):
     """A file or the ledger cannot be written: no space, no permission, locked."""
 
 
+class EmptyLedger(StorageError):
+    """A file or a database without a table of a ledger."""
+
+
 class UnknownRun(UserError):
     """The ledger holds no such run."""
 

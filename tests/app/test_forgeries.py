@@ -13,7 +13,7 @@ from areopage.app.verify import verify_ledger
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.people.run_people import SignOffs
-from areopage.ledger.store import Ledger, whole_judgments
+from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, releases, verdicts
 from areopage.ledger.tables.chain import EVIDENCE, append_sealed, queued, seal
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
@@ -21,6 +21,7 @@ from areopage.ledger.tables.rows import naive, values_of
 from areopage.ledger.tables.schema import audit, review_items
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.answers import seal_links
+from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import Traces
 
 LONG_AGO = datetime(2026, 1, 2, tzinfo=UTC)

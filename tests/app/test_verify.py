@@ -17,9 +17,10 @@ from areopage.errors import UserError
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.erasure import erase, erase_before
 from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.store import Ledger, whole_judgments
+from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import Head, seal
 from areopage.ledger.tables.trace_records import Release
+from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import Traces
 from areopage.report.bench.files import write_run_files
 from areopage.report.gate.figures import gather

@@ -13,10 +13,11 @@ from sqlalchemy import Engine, func, select, text
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.read.chain_check import ChainCheck, check_chains
-from areopage.ledger.store import Ledger, insert_judgments, whole_judgments
+from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import EVIDENCE, row_digests, with_verdicts
 from areopage.ledger.tables.records import Judgment, Label, Run, Verdict
 from areopage.ledger.tables.schema import chain
+from areopage.ledger.write.judgments import insert_judgments, whole_judgments
 from areopage.scoring.outcome import NotApplicable, Scored, Unparsed
 from servers import PATIENCE
 from servers.forked import Forked

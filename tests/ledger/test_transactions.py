@@ -8,7 +8,7 @@ import pytest
 
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables import transactions
+from areopage.ledger.tables import database
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.evaluations import Evaluations
 from servers import PATIENCE
@@ -39,7 +39,7 @@ def test_it_waits_for_whoever_writes_and_then_writes(tmp_path: Path) -> None:
 
 
 def test_it_gives_up_with_one_line_when_nobody_lets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "PATIENCE", 0.05)
+    monkeypatch.setattr(database, "PATIENCE", 0.05)
     ledger, other = Ledger.open(tmp_path / "l.db"), Ledger.open(tmp_path / "l.db")
     with other.engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -9,8 +9,6 @@ from msgspec import structs
 
 from areopage.errors import UserError
 from areopage.jury.options import choose_judges
-from areopage.ledger.people.canaries import CanaryRounds
-from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.canaries import canary_finding
 from areopage.monitor.alerts.jobs import alerting_of, settle
@@ -116,8 +114,8 @@ async def _run(
 def _may_be_due(ledger: Ledger, suite: Suite, names: Sequence[str], every: timedelta, due: datetime) -> bool:
     """Whether a judge was examined and had no round in this period, by the ledger alone: no server is asked for nothing."""
     judges = choose_judges(suite, names, 1)
-    examined = {name for one in Qualifications(ledger).list(suite=suite.name) if one.whole for name in (one.judge, one.model)}
+    examined = {name for one in ledger.qualifications.list(suite=suite.name) if one.whole for name in (one.judge, one.model)}
     last: dict[str, datetime] = {}
-    for one in CanaryRounds(ledger).list(suite=suite.name):
+    for one in ledger.canaries.list(suite=suite.name):
         last[one.judge] = max(one.at, last.get(one.judge, one.at))
     return any({judge.name, str(judge.reference)} & examined and is_due(last.get(judge.name), every, due) for judge in judges)

@@ -34,9 +34,7 @@ def open_ledger(
     """
     place = _from_here(config.ledger)
     if read_only and ledger_exists(config):
-        from areopage.ledger.tables.reading import ledger_to_read
-
-        with ledger_to_read(place) as ledger:
+        with Ledger.open_to_read(place) as ledger:
             yield ledger
         return
     if create or ledger_exists(config):

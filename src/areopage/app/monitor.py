@@ -7,7 +7,6 @@ from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
 from areopage.checking.trace_export import trace_export
 from areopage.jury.panel import ContextBudget
-from areopage.ledger.people.access import Audit
 from areopage.ledger.read.queries import last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.connection import make_folder
@@ -100,7 +99,7 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
     made = quality_report(figures)
     folder = config.path(section.folder)
     if figures.quotes:
-        Audit(ledger).note("report", "export", str(folder), f"report, text {figures.text}")
+        ledger.audit.note("report", "export", str(folder), f"report, text {figures.text}")
     make_folder(folder)
     for form in dict.fromkeys(section.formats):
         write_report(made, form, folder / file_name(last, form))

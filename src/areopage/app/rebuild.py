@@ -17,7 +17,6 @@ from areopage.digest import digest_of_list
 from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.results import evaluated_again
-from areopage.ledger.people.access import Audit
 from areopage.ledger.read.caches import (
     COPIES,
     FIGURES,
@@ -38,11 +37,9 @@ from areopage.ledger.read.streams import PORTION, evaluation_portions
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Judgment, Run, StoredOutcome
 from areopage.ledger.tables.rows import storable_value
-from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.equal_answers import rebuild_equals
 from areopage.ledger.write.evaluation_rows import BLANK
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.operations import GoldenRun, GoldenRuns
+from areopage.ledger.write.operations import GoldenRun
 from areopage.monitor.golden_rounds import recomputed_round
 
 _CASE = msgspec.json.Decoder(RunCase)
@@ -116,12 +113,12 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
     for portion in recomputing.portions():
         wrong = [one for one in portion if one.differences]
         written += rewrite(ledger, [(one.stored, one.computed) for one in wrong if one.stored is not None])
-        Evaluations(ledger).put([one.computed for one in wrong if one.stored is None])
+        ledger.evaluations.put([one.computed for one in wrong if one.stored is None])
     for run_id, outcome in recomputing.outcomes.items():
         ledger.put_outcome(run_id, outcome)
     for computed, differences in _rounds(ledger):
         if differences:
-            GoldenRuns(ledger).save(computed)
+            ledger.golden_runs.save(computed)
     rebuild_days(ledger)
     rebuild_equals(ledger)
     return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
@@ -129,14 +126,14 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
 
 def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, progress: Progress) -> Rebuilt:
     """Store judgments whose raw texts were read again in place of what is stored of them, then rebuild every score."""
-    Audit(ledger).note(actor, "reparse", "", f"{len(readings)} judgments")
+    ledger.audit.note(actor, "reparse", "", f"{len(readings)} judgments")
     ledger.reread(readings)
     return rebuild_ledger(ledger, progress)
 
 
 def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[Difference]]]:
     """The finished rounds of golden questions as they come out now, with what is stored otherwise."""
-    for stored in GoldenRuns(ledger).list(limit=None):
+    for stored in ledger.golden_runs.list(limit=None):
         if stored.finished_at is not None:
             computed = recomputed_round(ledger, stored)
             pairs = ((name, getattr(stored, name), getattr(computed, name)) for name in OF_ROUNDS)
@@ -202,7 +199,7 @@ class _Recomputing:
         self.outcomes[run.id] = outcome_of_run(view)
         self._erased |= {run.id} if view.erased else set()
         made = [one for one, _ in run_evaluations(view)]
-        known = Answers(self._ledger).numbers([one.id for one in made])
+        known = self._ledger.answers.numbers([one.id for one in made])
         changes = [_of_run(stored.get(one.id), one) for one in made if one.id in known]
         for start in range(0, len(changes), PORTION):
             yield changes[start : start + PORTION]

@@ -13,7 +13,6 @@ from areopage.jury.results import reparsed
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Run
 from areopage.ledger.tables.rows import chunks
-from areopage.ledger.write.answers import Answers
 from areopage.scoring.outcome import Scored
 
 
@@ -37,7 +36,7 @@ def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[st
     panels, faults, left = _Panels(ledger), 0, 0
     for part in chunks(numbers):
         judgments = ledger.judgments_numbered(part)
-        cases = Answers(ledger).cases_of([one.key for one in judgments.values()])
+        cases = ledger.answers.cases_of([one.key for one in judgments.values()])
         for number, judgment in judgments.items():
             panel = panels.of(judgment.run_id)
             if panel is None or _is_expectation(judgment):

@@ -25,7 +25,7 @@ from areopage.bench.fleet.work import WorkEnd, end_run
 from areopage.bench.spec import RunSpec, spec_of
 from areopage.errors import AreopageError, StorageError
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.fleet import Fleet, FleetNote, FleetPhase
+from areopage.ledger.write.fleet import FleetNote, FleetPhase
 from areopage.ledger.write.outage import LedgerOutage
 from areopage.work.workers import WorkerId
 
@@ -75,7 +75,7 @@ class RunWorker:
         """
         self._ledger, self._config, self._out, self._grace = ledger, config, out, grace
         self._endpoints, self._only = tuple(endpoints), run_id
-        self._fleet = Fleet(ledger)
+        self._fleet = ledger.fleet
         self._id = WorkerId(out / ".workers", "fleet")
         self._runs: dict[str, _Run | None] = {}
         self._running: dict[Key, _Process] = {}

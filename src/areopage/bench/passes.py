@@ -16,7 +16,6 @@ from areopage.jury.panel import planned_calls
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Judgment, Run
-from areopage.ledger.write.answers import Answers
 
 if TYPE_CHECKING:
     from areopage.scoring.passes.allocation import PassPlan
@@ -100,7 +99,7 @@ def passes_so_far(
         return RunPasses()
     places = call_places(spec, judged)
     held = ledger.judgments(list(places.values()))
-    erased = {cases[place].case.id: answer for place, answer in Answers(ledger).erased_in(run_id).items()}
+    erased = {cases[place].case.id: answer for place, answer in ledger.answers.erased_in(run_id).items()}
     judgments = {place: held[key] for place, key in places.items() if key in held}
     judgments |= erased_judgments(ledger, run_id, erased)
     return run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run_id, numbers, erased))
@@ -123,7 +122,7 @@ def stored_passes(
     """
     if spec.adaptive is None:
         return RunPasses()
-    by_id = Answers(ledger).numbers(list(ids.values()))
+    by_id = ledger.answers.numbers(list(ids.values()))
     numbers = {case_id: by_id[id] for case_id, id in ids.items() if id in by_id}
     found = run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run.id, numbers, erased))
     if run.finished_at is None:

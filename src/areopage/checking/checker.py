@@ -12,7 +12,6 @@ from areopage.checking.judging import Judged, SentenceJudge
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.settle import asking_about_near_copies, settled_by_labels
-from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 
@@ -38,7 +37,7 @@ class Checker:
         judge: settles the grey band, and says whether near copies are supported; None: a decision there says `needs_judge`.
         """
         self.gate, self._judge = gate, judge
-        self._remembered = Remembered(ledger) if ledger is not None else None
+        self._remembered = ledger.remembered if ledger is not None else None
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
 

@@ -36,7 +36,6 @@ from areopage.checking.old_logs import (
 )
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""
@@ -157,7 +156,7 @@ class Import:
     """An import in two passes: index responses and snapshots, then import rows."""
 
     def __init__(self, ledger: Ledger, files: Sequence[LogFile], zone: tzinfo, reject: Reject, progress: Progress) -> None:
-        self._traces = Traces(ledger)
+        self._traces = ledger.traces
         self._files, self._zone, self._reject, self._progress = files, zone, reject, progress
         self._bytes = sum(file.size for file in files)
         self._with_rows: set[int] = set()

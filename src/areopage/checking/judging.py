@@ -25,7 +25,6 @@ from areopage.jury.options import judge_name, price_of
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
@@ -166,7 +165,7 @@ class SentenceJudge:
         It calls no model.
         """
         reference = str(self._judge.judge.reference)
-        exams = [] if self._ledger is None else Qualifications(self._ledger).list(suite=SUITE)
+        exams = [] if self._ledger is None else self._ledger.qualifications.list(suite=SUITE)
         own = [one for one in exams if one.whole and one.model == reference]
         states = {language: one.state for one in own for language in one.languages}  # the latest of each language
         lacking = [language for language in LANGUAGES if states.get(language) != "qualified"]
@@ -181,7 +180,7 @@ class SentenceJudge:
         insisted: JudgeTrust = "accepted" if self._accepted else "unexamined"
         if self._ledger is None:
             return insisted
-        (standing,) = Qualifications(self._ledger).standings(panel.judges, panel.criteria)
+        (standing,) = self._ledger.qualifications.standings(panel.judges, panel.criteria)
         if standing.state == "qualified":
             return "provisional" if standing.provisional else "examined"
         failed = any(one.state in ("not_qualified", "drifted") or one.failed_otherwise for one in standing.criteria)

@@ -11,7 +11,6 @@ from areopage.app.ledger import open_ledger
 from areopage.cases.text_files import CSV_ENCODING
 from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
-from areopage.ledger.people.access import Audit
 from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_csv, agreement_json, agreement_text
@@ -93,5 +92,5 @@ def _measured(
             max_chars=config.storage.max_chars,
         )
         if any(report.questions.values()):
-            Audit(ledger).note(actor(), "read", "", f"agreement with {len(report.questions)} questions")
+            ledger.audit.note(actor(), "read", "", f"agreement with {len(report.questions)} questions")
     return report, language

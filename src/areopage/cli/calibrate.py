@@ -18,9 +18,7 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.people.access import Audit
-from areopage.ledger.people.calibrations import Calibrations
-from areopage.ledger.people.labels import TEACHING, ReviewQueue
+from areopage.ledger.people.labels import TEACHING
 from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.tables.records import ReviewItem
 from areopage.locales import MISSING
@@ -72,7 +70,7 @@ def plan(
         taught = teaching_answers(judged_run(view), allowed, teach, known) if teach else ()
         if taught and queue:
             items = [ReviewItem(answer_id=id, why=TEACHING, created_at=now, wanted=raters, run_id=view.run.id) for id in taught]
-            ReviewQueue(opened).add(items)
+            opened.review_queue.add(items)
         if taught:
             typer.echo(f"{'queued as they teach most' if queue else 'teach most'}: {name_list(taught, len(taught))}")
         places = ["--out", str(out)]
@@ -120,8 +118,8 @@ def fit(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
         found = fit_run(view, datetime.now(UTC))
-        Calibrations(opened).add(found.stored())
-        Audit(opened).note(actor(), "calibrate", view.run.id, f"calibration {found.id}: {counted(found.labels.labels, 'label')}")
+        opened.calibrations.add(found.stored())
+        opened.audit.note(actor(), "calibrate", view.run.id, f"calibration {found.id}: {counted(found.labels.labels, 'label')}")
         _print_calibration(found)
         parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", found.id, "--out", str(out)]
         typer.echo(f"apply it: {shlex.join(parts)}")
@@ -147,8 +145,8 @@ def monitored(
     with open_ledger(found) as ledger:
         scope = Scope(suite=suite.name, source=source, variant=variant)
         fitted = fit_period(ledger, last_days(days, last), scope, now)
-        Calibrations(ledger).add(fitted.stored())
-        Audit(ledger).note(
+        ledger.calibrations.add(fitted.stored())
+        ledger.audit.note(
             actor(), "calibrate", fitted.source, f"calibration {fitted.id}: {counted(fitted.labels.labels, 'label')}"
         )
         _print_calibration(fitted)
@@ -160,7 +158,7 @@ def monitored(
 def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the calibrations of a ledger, oldest first."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        known = Calibrations(opened).all()
+        known = opened.calibrations.all()
         if not known:
             typer.echo(f"no calibrations in {opened.place}")
             return
@@ -178,7 +176,7 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
 def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Show what a calibration corrects, and what it rests on: labels, raters, judges with digests, prompt version."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        _print_calibration(read_calibration(Calibrations(opened).find(id)))
+        _print_calibration(read_calibration(opened.calibrations.find(id)))
 
 
 def _print_calibration(found: Calibration) -> None:

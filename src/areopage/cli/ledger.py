@@ -14,8 +14,7 @@ from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
-from areopage.errors import UserError, counted
-from areopage.ledger.people.access import Audit
+from areopage.errors import EmptyLedger, UserError, counted
 from areopage.ledger.people.erasure import compact as compact_file
 from areopage.ledger.read.caches import Difference
 from areopage.ledger.write.operations import AuditEntry
@@ -60,7 +59,7 @@ def compact(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
         if opened.engine.dialect.name != "sqlite":
             raise UserError(f"{opened.place}: PostgreSQL reuses the space of deleted rows by itself (autovacuum)")
         compact_file(opened)
-        Audit(opened).note(actor(), "compact", opened.place)
+        opened.audit.note(actor(), "compact", opened.place)
         typer.echo(f"written anew: {opened.place}")
 
 
@@ -81,12 +80,10 @@ def verify(
     that of the ledger. Exit code 3: the ledger is empty, something could not be compared, or areopage changed rows since FILE.
     Without --against, a ledger that was rewritten as a whole is not told from an intact one.
     """
-    from areopage.ledger.tables.reading import EmptyLedger, damages
-
     kept = kept_heads(against) if against else ()
     try:
         with open_ledger(find_config(config, ledger), read_only=True) as opened:
-            if damaged := damages(opened):
+            if damaged := opened.damages():
                 typer.echo("\n".join([*(f"the file is damaged: {one}" for one in damaged), "altered"]))
                 raise typer.Exit(FAILED)
             pace = Pace("verified", count_stored(opened))
@@ -119,7 +116,7 @@ def export(
     chosen = one_of("--format", form, LEDGER_FORMS) or "jsonl"
     with open_ledger(find_config(config, ledger)) as opened:
         # before the first row: nothing leaves without an entry
-        Audit(opened).note(actor(), "export", str(out), f"{chosen}, the whole ledger")
+        opened.audit.note(actor(), "export", str(out), f"{chosen}, the whole ledger")
         counts = export_ledger(opened, out, chosen)
     tell_cut(sum(written.cut for written in counts.values()))
     typer.echo(f"written to {out}: " + ", ".join(f"{written.rows:,} {name}" for name, written in counts.items()), err=True)
@@ -135,7 +132,7 @@ def show_audit(
     """Show the audit log: who read, labelled, erased, exported or changed what, newest first."""
     chosen = one_of("--format", form, ("text", "jsonl")) or "text"
     with open_ledger(find_config(config, ledger), read_only=True) as opened:
-        for entry in Audit(opened).list(subject=subject, limit=limit):
+        for entry in opened.audit.list(subject=subject, limit=limit):
             typer.echo(msgspec.json.encode(entry).decode() if chosen == "jsonl" else _audit_line(entry))
 
 

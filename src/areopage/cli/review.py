@@ -17,15 +17,10 @@ from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_fi
 from areopage.errors import UserError, counted
 from areopage.gate.records import Decision
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.people.access import Audit
 from areopage.ledger.people.held import HELD
-from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDING
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.traces import Traces
 from areopage.locales import one_line
 from areopage.report.gate.decisions import explain
 from areopage.report.judges.agreement import table
@@ -136,7 +131,7 @@ def label(
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
         typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(opened, id)}")
         if scores:
-            Audit(opened).note_scores_seen(done.labels[0].rater, id)
+            opened.audit.note_scores_seen(done.labels[0].rater, id)
             _print_comparison(opened, rubric, id)
 
 
@@ -149,7 +144,7 @@ def fill(config: ConfigOption = None) -> None:
             f"{added.sample} at random, {added.alert} with an alert, {added.low_score} weak, "
             f"{added.addressed} that address the judge, {added.disagreement} disputed, {added.unscored} without a score"
         )
-        typer.echo(f"added: {added.total} ({parts}); waiting: {ReviewQueue(ledger).count_open()}")
+        typer.echo(f"added: {added.total} ({parts}); waiting: {ledger.review_queue.count_open()}")
 
 
 def import_file(
@@ -219,21 +214,21 @@ def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Se
 
 def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
     """Print the open items; `reveal` adds why each was queued, which hints at what the judge or the gate said."""
-    queue = ReviewQueue(ledger)
+    queue = ledger.review_queue
     items = queue.open_items(rater, limit=limit)
     if not items:
         typer.echo("the review queue is empty (areopage review fill adds answers)")
         return
     ids = [item.answer_id for item in items]
-    Audit(ledger).note(actor(), "read", "", f"a list of {len(ids)} answers")
+    ledger.audit.note(actor(), "read", "", f"a list of {len(ids)} answers")
     if reveal and rater is not None:
-        Audit(ledger).note_scores_listed(rater, ids)
-    given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+        ledger.audit.note_scores_listed(rater, ids)
+    given, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
     labelled = {id for id, who, _ in given if who == rater}
     rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
     for item in items:
         raters = len({who for id, who, _ in given if id == item.answer_id})
-        answer = Answers(ledger).get(item.answer_id)
+        answer = ledger.answers.get(item.answer_id)
         waiting = together.get(item.answer_id, 0)
         held = item.why == HELD and (reveal or item.answer_id in labelled)
         kind = "answer" if not held else f"held ({waiting} waiting)" if waiting > 1 else "held"
@@ -248,9 +243,9 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
 
 
 def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
-    answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
-    Audit(ledger).note(actor(), "read", answer.id)
-    shown = reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id)))
+    answer, trace = find_answer(ledger, id), ledger.traces.get(id)
+    ledger.audit.note(actor(), "read", answer.id)
+    shown = reveal or (rater is not None and any(one.rater == rater for one in ledger.labels.of(id)))
     case, decision = answer.case, trace.decision if trace is not None else None
     parts = [("audience", case.maturity)] if case.maturity else []
     parts += [("prompt", case.prompt_text)] if isinstance(case.prompt, str) else _turns(case.prompt)
@@ -264,14 +259,14 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     if trace is not None:
         if shown:
             _print_trace(ledger, trace)
-        if Evaluations(ledger).get(id) is None:
+        if ledger.evaluations.get(id) is None:
             return
     scale = rubric.scale
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
     if shown:
         if rater is not None:
-            Audit(ledger).note_scores_seen(rater, id)
+            ledger.audit.note_scores_seen(rater, id)
         _print_comparison(ledger, rubric, id)
 
 
@@ -292,13 +287,13 @@ def _print_decision(decision: Decision, *, shown: bool) -> None:
 
 
 def _print_trace(ledger: Ledger, trace: Trace) -> None:
-    for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
+    for label in ledger.labels.grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
         view = "" if label.blind else f" ({IN_VIEW})"
         typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked}{view} {one_line(label.note, 1000)}".rstrip())
-    release = Traces(ledger).release(trace.id)
+    release = ledger.traces.release(trace.id)
     if release is not None:
-        together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
+        together = ledger.traces.waiting([trace.id]).get(trace.id, 1)
         equal = f"; the decision also applies to {together - 1} equal answers" if together > 1 else ""
         typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
@@ -315,14 +310,14 @@ def _sentence_lines(decision: Decision, *, marked: bool) -> list[str]:
 
 
 def _still_waits(ledger: Ledger, id: str) -> str:
-    release = Traces(ledger).release(id)
+    release = ledger.traces.release(id)
     waits = release is not None and release.state == "waiting"
     return "; it is still held: use --release, --release-text FILE or --refuse" if waits else ""
 
 
 def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
-    judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
-    labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
+    judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
+    labels = [label for label in ledger.labels.current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}
     rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
@@ -333,7 +328,7 @@ def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
         typer.echo(f"  {one_line(rater, 40)}: {IN_VIEW}")
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
         typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
-    evaluation = Evaluations(ledger).get(id)
+    evaluation = ledger.evaluations.get(id)
     if evaluation is None or evaluation.state != "evaluated":
         typer.echo("  this answer has no evaluation yet")
     elif evaluation.feedback:

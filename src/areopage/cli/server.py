@@ -10,7 +10,6 @@ from areopage.app.config import find_config, write_template
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import ConfigOption, actor, tell
 from areopage.errors import MissingExtra, UserError
-from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.write.operations import Role
 
 ROLES: tuple[Role, ...] = ("ingest", "ask", "read", "write", "admin")
@@ -78,8 +77,8 @@ def create_key(
     if not all(0 < len(one) <= LONGEST_COLLECTION and one.isprintable() for one in scope):
         raise UserError(f"--collection: give 1 to {LONGEST_COLLECTION} printable characters")
     with open_ledger(find_config(config), create=True) as ledger:
-        record, key = ApiKeys(ledger).create(name.strip(), chosen, scope)
-        Audit(ledger).note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
+        record, key = ledger.api_keys.create(name.strip(), chosen, scope)
+        ledger.audit.note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
     allowed = ", ".join([record.role, *(f"only {one}" for one in record.collections)])
     typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it will not be shown again", err=True)
@@ -88,7 +87,7 @@ def create_key(
 def list_keys(config: ConfigOption = None) -> None:
     """List keys: id, role, day of creation, state, name and collections."""
     with open_ledger(find_config(config)) as ledger:
-        for key in ApiKeys(ledger).list():
+        for key in ledger.api_keys.list():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
             scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
             typer.echo(f"{key.id}  {key.role:<6}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")
@@ -100,7 +99,7 @@ def revoke_key(
 ) -> None:
     """Revoke a key; servers notice within seconds."""
     with open_ledger(find_config(config)) as ledger:
-        if not ApiKeys(ledger).revoke(id):
+        if not ledger.api_keys.revoke(id):
             raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
-        Audit(ledger).note(actor(), "key_revoke", id)
+        ledger.audit.note(actor(), "key_revoke", id)
     typer.echo(f"revoked: {id}")

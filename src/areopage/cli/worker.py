@@ -97,7 +97,6 @@ def _run_worker(ledger: Ledger, config: AppConfig, out: Path, endpoints: Sequenc
 def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: str, grace: float, *, monitors: bool) -> None:
     """Work until a signal comes, or until the only run has ended."""
     from areopage.app.monitor import open_worker
-    from areopage.ledger.write.evaluations import Evaluations
 
     if benches is not None:
         what = f"run {run}" if run else "benchmark runs"
@@ -115,7 +114,7 @@ def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: s
             tell("")
     if monitor is not None:
         try:
-            left = Evaluations(ledger).backlog().waiting
+            left = ledger.evaluations.backlog().waiting
         except StorageError as fault:
             tell(f"stopped: {fault}")
             return

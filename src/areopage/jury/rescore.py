@@ -20,8 +20,6 @@ from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.read.streams import PORTION, evaluation_portions
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Judgment, Run
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.traces import Traces
 from areopage.locales import Note
 from areopage.scoring.reduce import Profile
 from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names
@@ -230,7 +228,7 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
     Args:
         texts: read them too, for raw texts are read again.
     """
-    stored = Answers(ledger)
+    stored = ledger.answers
     for portion in evaluation_portions(ledger, *wanted.conditions()):
         found = ledger.judgments_under([(number, one.run_id) for number, one in portion])
         for number, one in portion:
@@ -248,7 +246,7 @@ def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequenc
         ids: only judgments of these answers; empty: of all that the filter lets through.
     """
     wanted = set(ids)
-    traces = (one for one in Traces(ledger).each(filter) if not wanted or one.id in wanted)
+    traces = (one for one in ledger.traces.each(filter) if not wanted or one.id in wanted)
     while portion := list(islice(traces, PORTION)):
         found = ledger.judgments_under([(one.answer.number, run.id) for one in portion for run in runs])
         for one in portion:

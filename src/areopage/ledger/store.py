@@ -1,45 +1,57 @@
-"""SQL access to runs, answers and judgments."""
+"""A ledger: runs, answers, judgments, and what is said of them."""
 
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exists, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
+from areopage.ledger.people.access import ApiKeys, Audit, Sessions
+from areopage.ledger.people.calibrations import Calibrations
+from areopage.ledger.people.canaries import CanaryRounds
+from areopage.ledger.people.labels import Labels, Remembered, ReviewQueue
+from areopage.ledger.people.qualifications import Qualifications
+from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.read.days import Days
+from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.read.source_activity import SourceActivity
 from areopage.ledger.tables.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
-from areopage.ledger.tables.chain import Head, heads, placed, seal, seal_commits, with_verdicts
-from areopage.ledger.tables.connection import open_engine, shown, storage_errors
-from areopage.ledger.tables.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
+from areopage.ledger.tables.chain import Head, heads, placed, seal
+from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.records import Judgment, Run, RunKind, RunUse, StoredOutcome
 from areopage.ledger.tables.rows import (
     NumberedRows,
-    RowValues,
     aware,
     chunks,
     insert_into,
-    insert_numbered,
+    insert_missing,
     insert_rows,
     is_whole,
     json_text,
-    judgment_of,
     judgment_row,
     naive,
-    outcome_of,
     row_of,
     storable,
     valid_places,
-    values_of,
     verdict_row,
 )
 from areopage.ledger.tables.schema import ledger_meta
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.answers import Answers
+from areopage.ledger.write.endpoint_shares import EndpointShares
+from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.fleet import Fleet
+from areopage.ledger.write.hook_counts import HookCounts
+from areopage.ledger.write.judgments import attempts_of, insert_judgments, judgments_of, whole_judgments
+from areopage.ledger.write.operations import GoldenRuns, Workers
+from areopage.ledger.write.sent_batches import SentBatches
+from areopage.ledger.write.traces import Traces
 from areopage.scoring.outcome import GIVEN_NAMES
 
 _BEGIN_LOCK = 0x0A5E0B
@@ -51,12 +63,10 @@ _CASES_AT_ONCE = 1_000
 """Cases of a run that are written or read together: texts of many are never in memory at once."""
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
 # made once: a condition on many keys that is made for one query keeps them in a reference cycle
-_ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
 _KEYS_AFTER = select(judgments.c.key).where(
     judgments.c.key.in_(bindparam("keys", expanding=True)), judgments.c.id > bindparam("number")
 )
 _JUDGMENTS = NumberedRows(select(judgments), judgments.c.id)
-_VERDICTS = NumberedRows(select(verdicts), verdicts.c.judgment_id)
 _REASONS = NumberedRows(select(verdicts.c.judgment_id, verdicts.c.criterion, verdicts.c.reason), verdicts.c.judgment_id)
 _GIVEN = verdicts.c.outcome.in_(GIVEN_NAMES)
 _SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
@@ -65,74 +75,48 @@ _WHOLE = select(judgments.c.key).where(
 )
 
 
-class Ledger:
-    """An open ledger. Methods are synchronous and may be called from any thread; each is one transaction."""
+class Ledger(Database):
+    """An open ledger: runs and judgments, and by attributes all else that it holds.
+
+    Methods are synchronous and may be called from any thread; each is one transaction.
+    """
 
     def __init__(self, engine: Engine, place: str = "") -> None:
-        """Args:
-        engine: its database.
-        place: how messages name it; "": by the engine's URL.
-        """
-        self.engine = engine
-        seal_commits(engine)
-        self.place = place or shown(engine.url)
-
-    @classmethod
-    def open(cls, location: str | Path) -> "Ledger":
-        """Open a SQLite file or a database URL and migrate it.
-
-        Raises:
-            StorageError, MissingExtra: see `open_engine`.
-        """
-        return cls(open_engine(location))
-
-    def close(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection that reads, or commits by itself.
-
-        Raises:
-            StorageError: the database fails.
-        """
-        with storage_errors(self.place), self.engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that is committed at its end, or rolled back where an exception leaves it.
-
-        Raises:
-            StorageError: the database fails.
-        """
-        with storage_errors(self.place), self.engine.begin() as connection:
-            yield connection
+        super().__init__(engine, place)
+        self.answers = Answers(self)
+        self.evaluations = Evaluations(self)
+        self.lists = EvaluationLists(self)
+        self.days = Days(self)
+        self.traces = Traces(self)
+        self.remembered = Remembered(self)
+        self.labels = Labels(self)
+        self.review_queue = ReviewQueue(self)
+        self.signoffs = SignOffs(self)
+        self.qualifications = Qualifications(self)
+        self.canaries = CanaryRounds(self)
+        self.calibrations = Calibrations(self)
+        self.fleet = Fleet(self)
+        self.batches = SentBatches(self)
+        self.workers = Workers(self)
+        self.endpoint_shares = EndpointShares(self)
+        self.alerts = Alerts(self)
+        self.golden_runs = GoldenRuns(self)
+        self.hook_counts = HookCounts(self)
+        self.sources = SourceActivity(self)
+        self.api_keys = ApiKeys(self)
+        self.sessions = Sessions(self)
+        self.audit = Audit(self)
 
     def secret(self) -> bytes:
         """The ledger's secret for prompt nonces, created at the first call."""
-        with storage_errors(self.place):
-            for _ in range(2):
-                with self.engine.connect() as connection:
-                    found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)).scalar()
-                if found is not None:
-                    return bytes.fromhex(found)
-                try:
-                    with self.engine.begin() as connection:
-                        connection.execute(insert(ledger_meta).values(name=SECRET, value=secrets.token_hex(32)))
-                except IntegrityError:  # another process was first: its secret is read in the second round
-                    continue
-            with self.engine.connect() as connection:
-                return bytes.fromhex(
-                    connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)).scalar_one()
-                )
+        query = select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)
+        with self.reading() as connection:
+            value = connection.execute(query).scalar()
+        if value is None:
+            with self.writing() as connection:  # where another process is first, its secret counts
+                insert_missing(connection, ledger_meta, [{"name": SECRET, "value": secrets.token_hex(32)}])
+                value = connection.execute(query).scalar_one()
+        return bytes.fromhex(value)
 
     def heads(self) -> tuple[Head, ...]:
         """Return the last link of each hash chain."""
@@ -157,15 +141,12 @@ class Ledger:
         Returns:
             The run that was there, or the given one.
         """
-        with self.reading() as connection:
-            if connection.dialect.name == "sqlite":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            else:
+        with self.exclusive() as connection:
+            if not self.is_sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_BEGIN_LOCK)))
             found = connection.execute(_newest(_unfinished(run.fingerprint, since))).first()
             if found is None:
                 _insert_run(connection, run, cases, rejected)
-            connection.commit()
             return run if found is None else _run_of(found)
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
@@ -257,8 +238,8 @@ class Ledger:
         The valid judgment is the latest with a verdict on every criterion, else the latest attempt: see `valid_places`.
         """
         valid: dict[str, Judgment] = {}
-        with storage_errors(self.place):
-            for attempts in self._attempts(keys):
+        with self.reading() as connection:
+            for attempts in attempts_of(connection, keys):
                 places = valid_places((judgment.key, is_whole(judgment)) for judgment in attempts)
                 valid |= {key: attempts[place] for key, place in places.items()}
         return valid
@@ -377,8 +358,8 @@ class Ledger:
 
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:
         """Return every judgment of these keys in order, failed attempts included."""
-        with storage_errors(self.place):
-            return list(chain.from_iterable(self._attempts(sorted(keys))))
+        with self.reading() as connection:
+            return list(chain.from_iterable(attempts_of(connection, sorted(keys))))
 
     def judged_wholly(self, keys: Sequence[str]) -> set[str]:
         """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
@@ -387,25 +368,6 @@ class Ledger:
             for part in chunks(keys):
                 found.update(connection.execute(_WHOLE, {"keys": part}).scalars())
         return found
-
-    def _attempts(self, keys: Sequence[str]) -> Iterator[list[Judgment]]:
-        """The judgments of keys in order, those of some keys after those of others."""
-        for part in chunks(keys):
-            with self.engine.connect() as connection:
-                rows = connection.execute(_ATTEMPTS, {"keys": part}).all()
-                attempts = judgments_of(connection, rows)
-            yield attempts
-
-
-def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
-    """Read judgments with their verdicts from rows, in order."""
-    said: dict[int, list[Verdict]] = {}
-    for part in chunks([row.id for row in rows]):
-        for row in _VERDICTS.of(connection, part):
-            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-    names = rows[0]._fields if rows else ()
-    found = (dict(zip(names, row, strict=True)) for row in rows)
-    return [judgment_of(values, tuple(said.get(values["id"], ()))) for values in found]
 
 
 def _unfinished(fingerprint: str, since: datetime | None) -> Select[Any]:
@@ -446,29 +408,3 @@ def _insert_run(connection: Connection, run: Run, cases: Iterable[str], rejected
             insert_rows(connection, table, portion)
             if table is run_cases:
                 seal(connection, "added", "run_cases", [placed(row) for row in portion])
-
-
-def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
-    """Append judgments with their verdicts."""
-    if not judged:
-        return
-    added = [judgment_row(judgment) for judgment in judged]
-    ids = insert_numbered(connection, judgments, added)
-    said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
-    insert_rows(connection, verdicts, [row for rows in said for row in rows])
-    found = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
-    seal(connection, "added", "judgments", found)
-
-
-def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValues]:
-    """Return the rows of judgments by id, with what is hashed of their verdicts."""
-    rows = connection.execute(select(judgments).where(judgments.c.id.in_(ids)).order_by(judgments.c.id))
-    return judged_rows(connection, [values_of(row) for row in rows])
-
-
-def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
-    """Add to rows of judgments what is hashed of their verdicts."""
-    said: dict[int, list[RowValues]] = {}
-    for row in _VERDICTS.of(connection, [one["id"] for one in rows]):
-        said.setdefault(row.judgment_id, []).append(values_of(row))
-    return [with_verdicts(row, said.get(row["id"], [])) for row in rows]

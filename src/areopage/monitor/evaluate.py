@@ -17,14 +17,11 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log, erase_late
-from areopage.ledger.people.labels import ReviewQueue
-from areopage.ledger.people.qualifications import Qualifications, compact, told_of
+from areopage.ledger.people.qualifications import compact, told_of
 from areopage.ledger.read.queries import Backlog
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
 from areopage.ledger.tables.rows import is_whole
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.storage import stored_answer, stored_judgment, stored_text
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
@@ -160,7 +157,7 @@ class Evaluator:
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
         self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
-        self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
+        self._answers, self._evaluations = ledger.answers, ledger.evaluations
         self._judgments = LedgerJudgments(ledger, self._stored_judgment)
         self._alerting = open_alerting(ledger, config)
         self._has_reduced, self._emptied_at = False, 0.0
@@ -278,7 +275,7 @@ class Evaluator:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         panel = self._judge.panel
-        known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria, joint=panel.joint))
+        known = compact(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
         is_addressing = any(signs_in(one.steps) for one in found.judgments)
         score = structs.replace(evaluation, **told_of(known))
         alert = due_answer_alert(self._alerting, score, now, addressing=is_addressing)
@@ -287,7 +284,7 @@ class Evaluator:
         if finished and is_addressing and evaluation.score_global is None and not is_golden(answer.source):
             raters = self._config.section.review.raters
             item = ReviewItem(answer_id=answer.id, why=ADDRESSED, created_at=now, wanted=raters)
-            ReviewQueue(self._ledger).add([item])
+            self._ledger.review_queue.add([item])
         if finished and alert is not None:  # no text of the answer: logs are kept by others, and nothing erases them
             LOG.warning("%s | %s", alert.title, self._alerting.locale.answer_page(answer.id))
 

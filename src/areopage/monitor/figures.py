@@ -9,14 +9,10 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.ledger.read.days import Days
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Standing
 from areopage.ledger.write.equal_answers import EqualAnswers, read_equals
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.hook_counts import HookCounts
 from areopage.scoring.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites.loader import Suite
 
@@ -182,7 +178,7 @@ def measure(
     Raises:
         StorageError: the ledger cannot be read.
     """
-    counts, lists = Days(ledger), EvaluationLists(ledger)
+    counts, lists = ledger.days, ledger.lists
     rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)
     now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda one: one.variant)
     earlier = previous_of(period)
@@ -190,11 +186,11 @@ def measure(
     variants = sorted({str(variant) for variant, _ in sides}, key=_by_name)
     base = baseline if baseline in variants else most_frequent({name: _answers_of(sides, name) for name in variants})
     totals, judges = counts.totals(period, scope), counts.judges(period)
-    backlog = Evaluations(ledger).backlog(() if scope.source is None else (scope.source,))
+    backlog = ledger.evaluations.backlog(() if scope.source is None else (scope.source,))
     states = ("scored", "unscored", "failed", "left_out")
     scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
     waiting = backlog.waiting
-    hooks = HookCounts(ledger)
+    hooks = ledger.hook_counts
     lost = hooks.lost(period, scope)
     planned = scored + unscored + failed + waiting + sum(lost.values())
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
@@ -246,7 +242,7 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    return _days(period, Days(ledger).scores(period, scope), _equals(ledger, period, scope), scale)
+    return _days(period, ledger.days.scores(period, scope), _equals(ledger, period, scope), scale)
 
 
 def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:

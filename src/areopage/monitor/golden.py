@@ -20,8 +20,7 @@ from areopage.jury.options import model_settings
 from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.operations import GoldenRun, GoldenRuns
+from areopage.ledger.write.operations import GoldenRun
 from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
@@ -152,7 +151,7 @@ def begin_round(golden: Golden, due: datetime) -> GoldenRun:
         return known
     begun = _new_round(golden, due)
     _note_questions(golden, begun)
-    GoldenRuns(golden.ledger).save(begun)
+    golden.ledger.golden_runs.save(begun)
     return begun
 
 
@@ -166,7 +165,7 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
 
 
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
-    for known in GoldenRuns(golden.ledger).list(golden.suite, ROUNDS_SEEN):
+    for known in golden.ledger.golden_runs.list(golden.suite, ROUNDS_SEEN):
         if known.verdict == "running" or known.id == _round_id(golden, due):
             logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
             return known
@@ -198,12 +197,12 @@ def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
     for run in running_rounds(ledger):
         if run.id == id:
             ended = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
-            GoldenRuns(ledger).save(recomputed_round(ledger, ended))
+            ledger.golden_runs.save(recomputed_round(ledger, ended))
 
 
 def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
     """Return the unfinished rounds."""
-    return [run for run in GoldenRuns(ledger).list(suite, ROUNDS_SEEN) if run.verdict == "running"]
+    return [run for run in ledger.golden_runs.list(suite, ROUNDS_SEEN) if run.verdict == "running"]
 
 
 async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
@@ -239,28 +238,28 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     now = datetime.now(UTC)
     run = msgspec.structs.replace(run, asked=asked, answered=answered, asked_at=now, reason=reason)
     if answered:
-        await asyncio.to_thread(GoldenRuns(golden.ledger).save, run)
+        await asyncio.to_thread(golden.ledger.golden_runs.save, run)
         return run
     return await asyncio.to_thread(finish_round, golden.alerts, golden.cases, run, now)
 
 
 def _note_questions(golden: Golden, run: GoldenRun) -> None:
-    GoldenRuns(golden.ledger).note_questions(run.id, {case.id: answer_id(run.id, case.id) for case in golden.cases})
+    golden.ledger.golden_runs.note_questions(run.id, {case.id: answer_id(run.id, case.id) for case in golden.cases})
 
 
 def _unasked(golden: Golden, run: GoldenRun) -> list[Case]:
     """The questions of a round without an answer in the ledger; a round that has none yet gets all."""
-    if not GoldenRuns(golden.ledger).questions(run.id):
+    if not golden.ledger.golden_runs.questions(run.id):
         _note_questions(golden, run)
-    noted = set(GoldenRuns(golden.ledger).questions(run.id).values())
-    open_ids = noted - Answers(golden.ledger).numbers(list(noted)).keys()
+    noted = set(golden.ledger.golden_runs.questions(run.id).values())
+    open_ids = noted - golden.ledger.answers.numbers(list(noted)).keys()
     return [case for case in golden.cases if answer_id(run.id, case.id) in open_ids]
 
 
 def _counts(golden: Golden, run: GoldenRun) -> tuple[int, int]:
     """How many questions a round has, and how many of them have an answer."""
-    ids = GoldenRuns(golden.ledger).questions(run.id)
-    return len(ids), len(Answers(golden.ledger).numbers(list(ids.values())))
+    ids = golden.ledger.golden_runs.questions(run.id)
+    return len(ids), len(golden.ledger.answers.numbers(list(ids.values())))
 
 
 async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:

@@ -14,9 +14,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Scale
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.rows import storable
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.operations import GoldenRun, GoldenRuns
+from areopage.ledger.write.operations import GoldenRun
 from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
@@ -131,8 +129,8 @@ def answer_id(round_id: str, case_id: str) -> str:
 
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round once all answers are settled or time is over; else None."""
-    ids = list(GoldenRuns(alerting.ledger).questions(run.id).values())
-    waiting = any(one.state == "waiting" for one in Evaluations(alerting.ledger).latest(ids).values())
+    ids = list(alerting.ledger.golden_runs.questions(run.id).values())
+    waiting = any(one.state == "waiting" for one in alerting.ledger.evaluations.latest(ids).values())
     return None if waiting and now - run.started_at <= PATIENCE else finish_round(alerting, cases, run, now)
 
 
@@ -143,7 +141,7 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
 
     Scores are compared only where the same judges, criteria and weights gave them.
     """
-    runs = GoldenRuns(alerting.ledger)
+    runs = alerting.ledger.golden_runs
     last = runs.last_good(run.suite)
     texts = {storable(case.id): case.prompt_text for case in cases}
     questions = _read_questions(alerting.ledger, run.id, last.id if last else "", texts)
@@ -175,7 +173,7 @@ def recomputed_round(ledger: Ledger, run: GoldenRun) -> GoldenRun:
     return msgspec.structs.replace(
         run,
         asked=len(questions),
-        answered=len(Answers(ledger).numbers(list(GoldenRuns(ledger).questions(run.id).values()))),
+        answered=len(ledger.answers.numbers(list(ledger.golden_runs.questions(run.id).values()))),
         scored=sum(question.score is not None for question in questions),
         mean=_mean_score(questions),
         change=change,
@@ -186,8 +184,8 @@ def _read_questions(
     ledger: Ledger, run_id: str, compared_to: str, texts: Mapping[str, str], until: datetime | None = None
 ) -> list[Question]:
     """The questions of a round with their scores in it and in another, in the order of their texts."""
-    ids, ids_before = (GoldenRuns(ledger).questions(id) for id in (run_id, compared_to))
-    found = Evaluations(ledger).latest([*ids.values(), *ids_before.values()], until)
+    ids, ids_before = (ledger.golden_runs.questions(id) for id in (run_id, compared_to))
+    found = ledger.evaluations.latest([*ids.values(), *ids_before.values()], until)
     questions: list[Question] = []
     for name in dict.fromkeys([*(name for name in texts if name in ids), *ids]):
         now, before = found.get(ids[name]), found.get(ids_before.get(name, ""))

@@ -9,7 +9,6 @@ import msgspec
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, HookCount
-from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.hook_counts import read_tally, tallies
 from areopage.monitor.spool_files import REJECTED, rejected_files
 
@@ -18,7 +17,7 @@ class HookCarrier:
     """Carries the counts of a spool's hooks into the ledger."""
 
     def __init__(self, spool: Path, ledger: Ledger) -> None:
-        self._spool, self._counts = spool, HookCounts(ledger)
+        self._spool, self._counts = spool, ledger.hook_counts
         self._stored: dict[str, tuple[int, int]] = {}
 
     def carry(self) -> None:

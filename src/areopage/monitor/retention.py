@@ -3,7 +3,6 @@
 import asyncio
 from datetime import datetime, timedelta
 
-from areopage.ledger.people.access import Audit
 from areopage.ledger.people.erasure import erase_before
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
@@ -33,5 +32,5 @@ def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     """
     erased = erase_before(ledger, moment)
     if erased:
-        Audit(ledger).note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")
+        ledger.audit.note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")
     return erased

@@ -51,9 +51,8 @@ class Intake:
             sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
         """
         from areopage.ledger.write.batch import Batch
-        from areopage.ledger.write.evaluations import Evaluations
 
-        self._batch: Batch[Answer, bool] = Batch(Evaluations(ledger).submit, what="submissions", at_once=MOST_AT_ONCE)
+        self._batch: Batch[Answer, bool] = Batch(ledger.evaluations.submit, what="submissions", at_once=MOST_AT_ONCE)
         self._sampling = sampling
 
     def submit(self, answers: Sequence[Answer]) -> Sequence[bool]:

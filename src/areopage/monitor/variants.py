@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
 from areopage.digest import digest_of
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation
@@ -104,7 +103,7 @@ def compare_variants(
         StorageError: the ledger cannot be read.
     """
     by_variant: dict[str, list[_Answer]] = {}
-    for one in EvaluationLists(ledger).stream(Filters(period=period, source=source)):
+    for one in ledger.lists.stream(Filters(period=period, source=source)):
         if one.suite == suite:
             by_variant.setdefault(one.variant, []).append(_answer(one))
     if not (base := by_variant.pop(baseline, [])):

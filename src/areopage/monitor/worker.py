@@ -12,7 +12,6 @@ from areopage.errors import ServerDown, StorageError
 from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
@@ -60,7 +59,7 @@ class MonitorWorker(Worker):
             check_pause: how often it checks a judge whose server is down, in seconds.
         """
         self.calls = judge.calls
-        self._evaluations, self._counter = Evaluations(ledger), ProgressCounter()
+        self._evaluations, self._counter = ledger.evaluations, ProgressCounter()
         work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)
         folder, dead_after = config.spool / "workers", config.section.worker.dead_after
         super().__init__(ledger, work, WorkerPool(name=POOL, folder=folder, dead_after=dead_after, pace=pace))
@@ -87,14 +86,14 @@ def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None, *, given_up:
     from areopage.work.queue import Queue  # dbos takes a second to import
 
     url, woken = queue_url(ledger.engine.url), 0
-    if Evaluations(ledger).waiting(1, tried=True) and (url.drivername != "sqlite" or Path(url.database or "").exists()):
+    if ledger.evaluations.waiting(1, tried=True) and (url.drivername != "sqlite" or Path(url.database or "").exists()):
         queue = Queue(ledger.engine.url, [ItemQueue(name=NAME)], None, POOL)
         queue.attach()
         try:
             woken = queue.wake(NAME, ids)
         finally:
             queue.detach()
-    return woken + (Evaluations(ledger).reopen(ids) if given_up else 0)
+    return woken + (ledger.evaluations.reopen(ids) if given_up else 0)
 
 
 class MonitorWork:
@@ -119,7 +118,7 @@ class MonitorWork:
         self._carrier = HookCarrier(config.spool, ledger)
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
-        self._evaluations, self._outages = Evaluations(ledger), Outages(check_pause)
+        self._evaluations, self._outages = ledger.evaluations, Outages(check_pause)
         self._limits = SharedLimits(ledger, judge.traffic, without_limits=LIMITS_PAUSE)
         self._evaluator: Evaluator
         self._probe: asyncio.Task[None] | None = None

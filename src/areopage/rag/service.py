@@ -21,7 +21,6 @@ from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.batch import Batch
-from areopage.ledger.write.traces import Traces
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
@@ -80,7 +79,7 @@ class RagService:
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
-        self._traces, self._reduce = Traces(ledger), reduce
+        self._traces, self._reduce = ledger.traces, reduce
         self._export = TraceExport(ledger, config.section.traces, config.path(config.section.traces.folder))
         self._batch: Batch[Trace, None] = Batch(self._store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}

@@ -17,15 +17,13 @@ from msgspec import structs
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, UserError
-from areopage.ledger.people.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.people.calibrations import StoredCalibration
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.read.streams import each_answer, each_judgment, each_label, evaluation_portions
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label, SignOff
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.storage import Policy, stored_answer
-from areopage.ledger.write.traces import Traces
 from areopage.report.monitor.figures import outward
 from areopage.report.replacing import replacing
 from areopage.report.tables import Column, Kind, TableForm, Written, print_rows, write_rows
@@ -228,9 +226,9 @@ def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
         "evaluations": (_fields(one, _OF_EVALUATION) for part in evaluation_portions(ledger) for _, one in part),
         "judgments": (_judgment(one, about) for one, about in each_judgment(ledger)),
         "labels": (_fields(one, Label.__struct_fields__) for one in each_label(ledger)),
-        "decisions": (_fields(one, COLUMNS["decisions"]) for one in Traces(ledger).each(TraceFilter())),
-        "signoffs": (_fields(one, SignOff.__struct_fields__) for one in SignOffs(ledger).of()),
-        "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in Calibrations(ledger).all()),
+        "decisions": (_fields(one, COLUMNS["decisions"]) for one in ledger.traces.each(TraceFilter())),
+        "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
+        "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),
     }
 
 

@@ -6,10 +6,9 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.people.labels import SAMPLE, Labels, ReviewQueue
+from areopage.ledger.people.labels import SAMPLE, Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Label
-from areopage.ledger.write.answers import Answers
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.human_failures import HumanFailures, human_failures
@@ -93,10 +92,10 @@ def ledger_agreement(
     Raises:
         UserError: no judge of that name judged a labelled answer.
     """
-    store, suite = Labels(ledger), rubric.suite
+    store, suite = ledger.labels, rubric.suite
     blind = store.current(since, blind=True)
     labels, by_suite = _in_scope(ledger, blind, suite, sources)
-    queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))
+    queued = ledger.review_queue.items(list(dict.fromkeys(label.answer_id for label in labels)))
     drawn = {id for id, item in queued.items() if item.why == SAMPLE}
     others = {label.answer_id for label in labels} - drawn
     kept = [label for label in labels if label.answer_id in drawn] if sample_only else labels
@@ -146,12 +145,12 @@ def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) ->
     Args:
         sources: only answers of these sources and collections; () for all.
     """
-    store = Labels(ledger)
+    store = ledger.labels
     labels, _ = _in_scope(ledger, store.current(blind=True), rubric.suite, sources)
     ids = list(dict.fromkeys(label.answer_id for label in labels if label.criterion != GROUNDING))
     if not ids:
         return None
-    drawn = {id for id, item in ReviewQueue(ledger).items(ids).items() if item.why == SAMPLE}
+    drawn = {id for id, item in ledger.review_queue.items(ids).items() if item.why == SAMPLE}
     return _ledger_worth(store, store.judges_of(ids), ids, ratings_of(labels, rubric)[0], drawn, rubric)
 
 
@@ -171,15 +170,15 @@ def _in_scope(
     """The labels of sources' answers that a suite judged, or of grounding; with the scores of the answers by id and suite."""
     kept = list(labels)
     if sources:
-        known = Answers(ledger).sources(list(dict.fromkeys(label.answer_id for label in kept)))
+        known = ledger.answers.sources(list(dict.fromkeys(label.answer_id for label in kept)))
         kept = [label for label in kept if known.get(label.answer_id) in sources]
-    by_suite = Labels(ledger).panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
+    by_suite = ledger.labels.panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
     kept = [one for one in kept if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
     return kept, by_suite
 
 
 def _questions(ledger: Ledger, ids: Sequence[str], policy: Policy, max_chars: int) -> dict[str, str]:
-    read = {id: Answers(ledger).get(id) for id in ids}
+    read = {id: ledger.answers.get(id) for id in ids}
     return {id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer}
 
 

@@ -8,13 +8,10 @@ from datetime import UTC, date, datetime, timedelta
 from msgspec import Struct
 
 from areopage.ledger.people.held import HELD
-from areopage.ledger.people.labels import SAMPLE, ReviewQueue
-from areopage.ledger.read.lists import EvaluationLists
+from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, ReviewItem, is_golden
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.counts import DECIMALS
 
 DAYS_BACK = 3
@@ -68,7 +65,7 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     """
     today = now.astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
-    queue = ReviewQueue(ledger)
+    queue = ledger.review_queue
     chosen = {
         "sample": [id for day in days[:-1] for id in _sampled(ledger, day, settings.sample)],
         "alert": _alerted(ledger, days[0], settings.most * len(days)),
@@ -98,14 +95,14 @@ def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
     """A day's random sample, the same in every process."""
     if size == 0:
         return []
-    return _own(EvaluationLists(ledger).sample(day_of(day), Scope(), size, seed=day.toordinal()))
+    return _own(ledger.lists.sample(day_of(day), Scope(), size, seed=day.toordinal()))
 
 
 def _alerted(ledger: Ledger, since: date, most: int) -> list[str]:
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
-    alerts = Alerts(ledger).list(limit=MOST_ALERTS)
+    alerts = ledger.alerts.list(limit=MOST_ALERTS)
     ids = dict.fromkeys(alert.answer_id for alert in alerts if alert.answer_id and alert.opened_at >= start)
-    scores = [Evaluations(ledger).get(id) for id in list(ids)[:most]]
+    scores = [ledger.evaluations.get(id) for id in list(ids)[:most]]
     return _own([score for score in scores if score is not None])
 
 
@@ -115,23 +112,23 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     if threshold is None:
         return []
     good = settings.higher_is_better
-    found = EvaluationLists(ledger).worst(day_of(day), Scope(), settings.most, higher_is_better=good)
+    found = ledger.lists.worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
     shown = [(score, round(score.score_global, DECIMALS)) for score in found if score.score_global is not None]
     return _own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
 def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
-    found = EvaluationLists(ledger).spread_most(day_of(day), Scope(), settings.most)
+    found = ledger.lists.spread_most(day_of(day), Scope(), settings.most)
     return _own([score for score in found if score.spread is not None and score.spread >= settings.spread])
 
 
 def _unscored(ledger: Ledger, day: date, most: int) -> list[str]:
-    return _own(EvaluationLists(ledger).page(Filters(period=day_of(day), grade="unscored"), limit=most))
+    return _own(ledger.lists.page(Filters(period=day_of(day), grade="unscored"), limit=most))
 
 
 def _addressing(ledger: Ledger, day: date, most: int) -> list[str]:
-    return _own(EvaluationLists(ledger).addressing(day_of(day), Scope(), most))
+    return _own(ledger.lists.addressing(day_of(day), Scope(), most))
 
 
 def _own(scores: Sequence[Evaluation]) -> list[str]:

@@ -12,11 +12,8 @@ from areopage.cases.readers import has_header, read_rows
 from areopage.cases.records import RejectedRow
 from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
-from areopage.ledger.people.access import Audit
-from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
-from areopage.ledger.write.answers import Answers
 from areopage.review.label import MAX_NOTE, rater_name
 from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric
@@ -88,11 +85,11 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
                 rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
             except UserError as fault:
                 rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
-    known = set(Answers(ledger).numbers([row.answer for row in taken]))
+    known = set(ledger.answers.numbers([row.answer for row in taken]))
     kept = list(_usable(taken, known, rejected, path, ledger))
     new, same = _fresh(ledger, kept, now)
     if new:
-        Labels(ledger).add(new)
+        ledger.labels.add(new)
         _note_raters(ledger, new, path)
     return Imported(
         labels=len(new),
@@ -178,8 +175,8 @@ def _usable(
 
 
 def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
-    current = Labels(ledger).current_of([row.answer for row in rows])
-    seen = Audit(ledger).scores_seen([row.answer for row in rows])
+    current = ledger.labels.current_of([row.answer for row in rows])
+    seen = ledger.audit.scores_seen([row.answer for row in rows])
     new: list[Label] = []
     same = 0
     for row in rows:
@@ -204,7 +201,7 @@ def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[lis
 
 
 def _note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
-    audit = Audit(ledger)
+    audit = ledger.audit
     for rater in dict.fromkeys(label.rater for label in labels):
         answers = [label.answer_id for label in labels if label.rater == rater]
         audit.note(rater, "label", path.name, f"import: {len(answers)} labels of {len(set(answers))} answers")

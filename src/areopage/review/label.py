@@ -8,15 +8,11 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.ledger.people.access import Audit
 from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log
-from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Label
 from areopage.ledger.tables.trace_records import Release, Trace
-from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.storage import reduced_trace
-from areopage.ledger.write.traces import Traces
 from areopage.review.rubric import Rubric
 from areopage.text.storing import Policy
 
@@ -106,7 +102,7 @@ def review_answer(
     if not scores and not given.grounded and given.settlement is None:
         raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
     answer = find_answer(ledger, id)
-    trace = Traces(ledger).get(id)
+    trace = ledger.traces.get(id)
     sentences: tuple[int, ...] = ()
     if given.grounded:
         scores, sentences = scores | {GROUNDING: _grounding_score(given)}, _marked_sentences(given, trace)
@@ -119,15 +115,15 @@ def review_answer(
         for one, score in scores.items()
     ]
     if labels:
-        Labels(ledger).add(labels)
-        Audit(ledger).note(name, "label", id, ", ".join(_told(label) for label in labels), key_id=key_id)
+        ledger.labels.add(labels)
+        ledger.audit.note(name, "label", id, ", ".join(_told(label) for label in labels), key_id=key_id)
     settled = 0 if release is None else _settle(ledger, answer, release, storage, key_id)
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
 
 
 def is_seen(ledger: Ledger, id: str, *, rater: str, actor: str) -> bool:
     """Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it."""
-    return bool(Audit(ledger).scores_seen([id]) & {(id, rater), (id, actor)})
+    return bool(ledger.audit.scores_seen([id]) & {(id, rater), (id, actor)})
 
 
 def find_answer(ledger: Ledger, id: str) -> Answer:
@@ -136,7 +132,7 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
     Raises:
         UnknownAnswer: there is none, or it was erased.
     """
-    answer = Answers(ledger).get(id)
+    answer = ledger.answers.get(id)
     if answer is None:
         raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows the queue")
     if answer.erased:
@@ -190,7 +186,7 @@ def _marked_sentences(given: Given, trace: Trace | None) -> tuple[int, ...]:
 
 
 def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settlement, now: datetime) -> Release:
-    found = Traces(ledger).release(answer.id)
+    found = ledger.traces.release(answer.id)
     if found is None or found.state != "waiting":
         raise _not_held(ledger, answer.id)
     if settlement.state == "refused":
@@ -207,19 +203,19 @@ def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, 
     def reduce(one: Trace) -> Trace:
         return reduced_trace(one, storage.policy, storage.max_chars)
 
-    settled = Traces(ledger).settle(release, None if storage.policy == "full" else reduce)
+    settled = ledger.traces.settle(release, None if storage.policy == "full" else reduce)
     if not settled:
         raise _not_held(ledger, answer.id)
     if storage.policy != "full":
         empty_log(ledger, patience=LOG_PATIENCE)  # it held the texts; where others read it now, the next checkpoint empties it
     edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
     equal = f", with {settled - 1} equal ones" if settled > 1 else ""
-    Audit(ledger).note(release.rater, "release", answer.id, release.state + edited + equal, key_id=key_id)
+    ledger.audit.note(release.rater, "release", answer.id, release.state + edited + equal, key_id=key_id)
     return settled
 
 
 def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
-    release = Traces(ledger).release(id)
+    release = ledger.traces.release(id)
     if release is None:
         return NotHeldBack(f"the answer {id!r} was not held back: there is nothing to release or refuse")
     why = f"by {release.rater}" if release.rater else "as it was erased"

@@ -50,7 +50,7 @@ def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int
     Args:
         policy, max_chars: what leaves the ledger of each text; see `stored_text`.
     """
-    for trace, labels in Traces(ledger).each_labelled(selection.filter):
+    for trace, labels in ledger.traces.each_labelled(selection.filter):
         if not trace.erased and _is_wanted(trace, labels, selection):
             yield _dataset_row(trace, labels, policy, max_chars)
 
@@ -181,7 +181,7 @@ def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
     rows: list[Labelled] = []
     left_out: dict[str, int] = {}
     all_answers = all_delivered = delivered = 0
-    for trace, said in Traces(ledger).each_labelled(scope):
+    for trace, said in ledger.traces.each_labelled(scope):
         all_answers += 1
         all_delivered += trace.verdict == "deliver"
         if not said:

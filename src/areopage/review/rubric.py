@@ -12,9 +12,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import LocalText, RegistryEntry, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.scoring.reduce import Profile, profile_named
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 from areopage.suites.loader import Suite
@@ -137,7 +135,7 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
     Raises:
         StorageError: another version of areopage wrote the run.
     """
-    item, evaluation = ReviewQueue(ledger).item(answer_id), Evaluations(ledger).get(answer_id)
+    item, evaluation = ledger.review_queue.item(answer_id), ledger.evaluations.get(answer_id)
     judged = evaluation.run_id if evaluation is not None and evaluation.origin == "bench" else ""
     run_id = (item.run_id if item else "") or judged
     run = ledger.panel(run_id, "bench") if run_id else None

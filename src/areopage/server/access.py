@@ -19,7 +19,7 @@ from starlette.requests import Request
 
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.answers import Answers, id_within
+from areopage.ledger.write.answers import id_within
 from areopage.ledger.write.operations import ApiKey, Role
 from areopage.review.label import MAX_RATER
 from areopage.server.context import ServerContext, context_of
@@ -171,14 +171,14 @@ class Actor(Struct, frozen=True, kw_only=True):
 
     def may_see_answers(self, ledger: Ledger, ids: Sequence[str]) -> bool:
         """Whether the stored answers with these ids are in the actor's scope."""
-        return not self.collections or all(map(self.may_see, Answers(ledger).sources(ids).values()))
+        return not self.collections or all(map(self.may_see, ledger.answers.sources(ids).values()))
 
     def id_in_scope(self, ledger: Ledger, id: str) -> str:
         """The id in the ledger of an answer of the actor's sources; see `id_within`. It is as given where there is none."""
         if not self.collections:
             return id
         ids = [id, *(id_within(id, one) for one in self.collections)]
-        sources = Answers(ledger).sources(ids)
+        sources = ledger.answers.sources(ids)
         return next((one for one in ids if one in sources and self.may_see(sources[one])), id)
 
     def check_unscoped(self) -> None:
@@ -203,8 +203,8 @@ class Access(Struct, frozen=True, kw_only=True):
 def access_to(context: ServerContext) -> Access:
     """Build a server's access rules."""
     return Access(
-        keys=KeyDirectory(ApiKeys(context.ledger), Audit(context.ledger)),
-        sessions=Sessions(context.ledger),
+        keys=KeyDirectory(context.ledger.api_keys, context.ledger.audit),
+        sessions=context.ledger.sessions,
         seal=FormSeal(context.ledger.secret()),
         addresses=Addresses.of(context.config),
     )
@@ -222,7 +222,7 @@ def actor_of(request: Request) -> Actor | None:
 
 def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = "") -> None:
     """Append an entry to the audit log, with the name and the id of the actor's key."""
-    Audit(ledger).note(actor.name, action, subject, detail, key_id=actor.key_id)
+    ledger.audit.note(actor.name, action, subject, detail, key_id=actor.key_id)
 
 
 class Shown:
@@ -269,7 +269,7 @@ def note_scores_listed(request: Request, ledger: Ledger, actor: Actor, ids: Iter
     ids = list(ids)
     content = "\n".join(("scores", *ids))
     if ids and "write" in GRANTS[actor.role] and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
-        Audit(ledger).note_scores_listed(rater_of(request, actor) or actor.name, ids, key_id=actor.key_id)
+        ledger.audit.note_scores_listed(rater_of(request, actor) or actor.name, ids, key_id=actor.key_id)
 
 
 def rater_of(request: Request, actor: Actor) -> str:
@@ -279,7 +279,7 @@ def rater_of(request: Request, actor: Actor) -> str:
 
 def note_scores_seen(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:
     """Note that an actor (under a rater's name) reads an answer with the judges' scores, or the gate's decision, on it."""
-    Audit(ledger).note_scores_seen(rater or actor.name, id, key_id=actor.key_id)
+    ledger.audit.note_scores_seen(rater or actor.name, id, key_id=actor.key_id)
 
 
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:

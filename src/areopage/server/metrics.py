@@ -17,16 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.errors import StorageError, counted
 from areopage.gate.records import Decision
-from areopage.ledger.read.days import Days
 from areopage.ledger.read.queries import Period
 from areopage.ledger.read.queries import Scope as AnswerScope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.connection import revision_of, storage_errors
 from areopage.ledger.tables.schema import REVISION
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.batch import Batch
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.hook_counts import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
@@ -153,7 +150,7 @@ class LedgerCollector(Collector):
         yield from self._answers()
         yield from self._judges()
         gauge = GaugeMetricFamily("areopage_open_alerts", "Alerts that hold now.", labels=["rule"])
-        for rule, count in Alerts(self._context.ledger).counts().items():
+        for rule, count in self._context.ledger.alerts.counts().items():
             gauge.add_metric([rule], count)
         yield gauge
         lost = GaugeMetricFamily("areopage_hook_lost", "Answers that hooks on this computer did not submit.", labels=["why"])
@@ -167,7 +164,7 @@ class LedgerCollector(Collector):
         yield doubtful
 
     def _backlog(self) -> Iterator[Metric]:
-        backlog = Evaluations(self._context.ledger).backlog()
+        backlog = self._context.ledger.evaluations.backlog()
         gauge = GaugeMetricFamily("areopage_backlog", "Answers that are not evaluated, by state.", labels=["state"])
         for state, count in (("waiting", backlog.waiting), ("failed", backlog.failed)):
             gauge.add_metric([state], count)
@@ -176,7 +173,7 @@ class LedgerCollector(Collector):
         yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting answer.", age)
 
     def _answers(self) -> Iterator[Metric]:
-        days = Days(self._context.ledger).totals(ALWAYS, AnswerScope())
+        days = self._context.ledger.days.totals(ALWAYS, AnswerScope())
         counter = CounterMetricFamily(
             "areopage_answers", "Answers that were dealt with, golden ones left out.", labels=["outcome"]
         )
@@ -187,7 +184,7 @@ class LedgerCollector(Collector):
     def _judges(self) -> Iterator[Metric]:
         calls = CounterMetricFamily("areopage_judge_calls", "Calls to judges.", labels=["judge", "model"])
         verdicts = CounterMetricFamily("areopage_judge_verdicts", "Verdicts by outcome.", labels=["judge", "model", "outcome"])
-        for judge in Days(self._context.ledger).judges(ALWAYS):
+        for judge in self._context.ledger.days.judges(ALWAYS):
             calls.add_metric([judge.judge, judge.model], judge.calls)
             for outcome, count in sorted(judge.outcomes.items()):
                 verdicts.add_metric([judge.judge, judge.model, outcome], count)
@@ -257,7 +254,7 @@ def readyz(request: Request) -> Response:
 
 def _judges_fault(context: ServerContext) -> str:
     """Says that judges fail: answers are still taken and kept, so the server stays ready."""
-    failing = Evaluations(context.ledger).failing_since(context.now() - FAILING_WITHIN, MOST_FAILING)
+    failing = context.ledger.evaluations.failing_since(context.now() - FAILING_WITHIN, MOST_FAILING)
     return f"judges fail: {counted(failing, 'answer')} {'has' if failing == 1 else 'have'} no score yet" if failing else ""
 
 

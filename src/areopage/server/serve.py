@@ -22,10 +22,8 @@ from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
 from areopage.checking.judging import SentenceJudge
 from areopage.errors import AreopageError, UserError, counted
-from areopage.ledger.people.access import ApiKeys
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
@@ -129,7 +127,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             say(f"serving {_address_of(listener)} (Ctrl-C stops)")
 
         Process(context, listener, own_worker, ready).run(provider)
-        backlog = Evaluations(ledger).backlog()
+        backlog = ledger.evaluations.backlog()
         left = backlog.waiting
         say(
             f"stopped: {counted(left, 'answer')} {'waits' if left == 1 else 'wait'} to be evaluated; kept in the ledger"
@@ -244,7 +242,7 @@ class Process:
 
 
 def _check_keys(ledger: Ledger, host: str) -> None:
-    if not is_loopback(host) and not ApiKeys(ledger).any():
+    if not is_loopback(host) and not ledger.api_keys.any():
         raise UserError(
             f"others can reach {host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
             "or listen on 127.0.0.1"

@@ -14,8 +14,8 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
-from areopage.ledger.people.canaries import CanaryRound, CanaryRounds, drifts_by_path
-from areopage.ledger.people.qualifications import Qualification, Qualifications, exam_command, standing_key
+from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
+from areopage.ledger.people.qualifications import Qualification, exam_command, standing_key
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.scoring.exams.drift import Series, look, moved, shift
@@ -148,7 +148,7 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
     calls = [one.call.key for part in canary.exam.parts for one in exam_calls(canary.exam, part, part.panel.judges[0])]
     if open_calls := sum(key not in held or is_open(held[key]) for key in calls):
         return CanaryResult(open_calls=open_calls, found=())
-    return CanaryResult(open_calls=0, found=CanaryRounds(ledger).add(rounds_of(canary, held, at)))
+    return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, held, at)))
 
 
 def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
@@ -201,9 +201,9 @@ def _span(criterion: Criterion) -> float:
 
 def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
     judge, section = exam.judges[place], suite.config.exam.canary
-    rounds = CanaryRounds(ledger).list(suite=suite.name, judge=judge.name, digest=judge.digest)
+    rounds = ledger.canaries.list(suite=suite.name, judge=judge.name, digest=judge.digest)
     own = structs.replace(exam, whole=False, variants=(), parts=tuple(_alone(part, place) for part in exam.parts))
-    exams = [one for one in Qualifications(ledger).list(suite=suite.name) if one.whole]
+    exams = [one for one in ledger.qualifications.list(suite=suite.name) if one.whole]
     found, left_out = dict[str, tuple[Criterion, Qualification]](), dict[str, str]()
     chosen: dict[str, set[str]] = {}
     for criterion in _criteria(own):

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables.transactions import holder_name
-from areopage.ledger.write.endpoint_shares import SILENCE, EndpointShares
+from areopage.ledger.tables.database import holder_name
+from areopage.ledger.write.endpoint_shares import SILENCE
 from areopage.models.traffic import Server, Traffic
 
 LOG = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class SharedLimits:
         Args:
             without_limits: seconds between two looks while no server with limits is known.
         """
-        self._shares, self._traffic, self._without_limits = EndpointShares(ledger), traffic, without_limits
+        self._shares, self._traffic, self._without_limits = ledger.endpoint_shares, traffic, without_limits
         self._holder = holder_name()
         self._parts: dict[str, _Part] = {}
         self._task: asyncio.Task[None] | None = None

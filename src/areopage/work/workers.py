@@ -16,7 +16,7 @@ import msgspec
 from areopage.errors import StorageError
 from areopage.file_lock import hold, hold_existing, remove
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Worker, Workers
+from areopage.ledger.write.operations import Worker
 
 MOST_WORKERS = 1000
 LONGEST_HOST = 60
@@ -78,7 +78,7 @@ class Presence:
             every: seconds between two heartbeats.
         """
         now = datetime.now(UTC)
-        self._id, self._workers, self._pool = id, Workers(ledger), pool
+        self._id, self._workers, self._pool = id, ledger.workers, pool
         self._dead_after, self._silence = dead_after, min(dead_after, HEARTBEATS_MISSED * every)
         self._me = Worker(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         self.executor = executor_of(self._me)

@@ -13,13 +13,10 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
 from areopage.jury.panel import Panel
-from areopage.ledger.read.days import Days
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation
 from areopage.ledger.tables.rows import chunks
-from areopage.ledger.write.answers import Answers
 from areopage.scoring.fold import RecordScores, consistency, leaf
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Weights, score_tree
@@ -66,7 +63,7 @@ def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
         StorageError: the ledger cannot be read.
     """
     found: list[JudgedAnswer] = []
-    for one in EvaluationLists(ledger).stream(Filters(period=wanted.period, source=wanted.source)):
+    for one in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
         if one.suite == wanted.suite:
             found.append(_judged(one))
         if wanted.most is not None and len(found) > wanted.most:
@@ -133,7 +130,7 @@ def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswe
         Nothing where all days were sampled alike.
     """
     by_day: dict[date, float] = {}
-    for day in Days(ledger).totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source)):
+    for day in ledger.days.totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source)):
         if judged := day.scored + day.unscored:
             by_day[day.day] = (judged + day.left_out) / judged
     weights = {one.id: by_day.get(one.day, 1.0) for one in answers}
@@ -142,7 +139,7 @@ def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswe
 
 def left_out_by_sampling(ledger: Ledger, wanted: Wanted) -> int:
     """How many answers of the period sampling left out."""
-    totals = Days(ledger).totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source))
+    totals = ledger.days.totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source))
     return sum(day.left_out for day in totals)
 
 
@@ -170,7 +167,7 @@ def answer_traits(ledger: Ledger, answers: Sequence[JudgedAnswer], columns: Sequ
     sessions: dict[str, str] = {}
     by_id = {one.id: one for one in answers}
     for part in chunks(list(by_id)):
-        for id, stored in Answers(ledger).by_id(part).items():
+        for id, stored in ledger.answers.by_id(part).items():
             sessions[id] = stored.session
             for name in known:
                 values[name][id] = _value(stored.case, name, by_id[id].language)

@@ -63,7 +63,7 @@ async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -
     Raises:
         ModelError, ServerDown: a provider cannot be asked.
     """
-    stored, traffic = SentBatches(ledger), Traffic()
+    stored, traffic = ledger.batches, Traffic()
     with try_batch_turn(ledger, run_id) as mine:
         for batch in stored.open_in(run_id):
             reference = ModelReference.parse(batch.model)

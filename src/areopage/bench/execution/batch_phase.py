@@ -27,7 +27,7 @@ from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
 from areopage.ledger.tables.records import IN_BATCH, Judgment
-from areopage.ledger.write.sent_batches import SentBatch, SentBatches
+from areopage.ledger.write.sent_batches import SentBatch
 from areopage.models.batch_port import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState
 from areopage.models.batches import open_service
 from areopage.text.sizes import byte_length
@@ -56,7 +56,7 @@ class BatchPhase:
         """
         self._context, self._judge, self._calls, self._sends = context, judge, calls, sends
         self._pace = pace or batch_creation.PACE
-        self._stored = SentBatches(context.ledger)
+        self._stored = context.ledger.batches
         self._asked = CallContext(
             run_id=context.run_id, secret=context.ledger.secret(), personas=context.spec.personas, language=context.spec.language
         )

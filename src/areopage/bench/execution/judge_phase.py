@@ -25,7 +25,7 @@ from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
 from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import WITHHELD, Judgment
-from areopage.ledger.write.answers import Answers, Link
+from areopage.ledger.write.answers import Link
 from areopage.ledger.write.run_writer import RunWriter
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import FAILED, marked_as
@@ -264,7 +264,7 @@ class JudgePhase:
 
     def _keep(self, calls: Sequence[Shared], judged: Sequence[Judgment]) -> None:
         """Store judgments that no judge was asked for."""
-        Answers(self._context.ledger).append_judged([*judged, *self._links(calls)])
+        self._context.ledger.answers.append_judged([*judged, *self._links(calls)])
 
     async def ended(self, numbers: Collection[int]) -> None:
         """Count the open calls of blocks that other processes have done."""

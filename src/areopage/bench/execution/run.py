@@ -27,7 +27,6 @@ from areopage.jury.judges import Judge
 from areopage.jury.session import Session
 from areopage.ledger.write.answers import Answers, CaseAnswer
 from areopage.ledger.write.run_writer import RunWriter
-from areopage.ledger.write.sent_batches import SentBatches
 from areopage.models.reference import ModelReference
 from areopage.work.worker import Opening, Pace, WorkerPool, opening
 
@@ -85,7 +84,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
 
 async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: Opening) -> int:
     """As `carry_out`, by a worker that is being opened."""
-    stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
+    stored, positions = context.ledger.answers, {item.case.id: position for position, item in enumerate(cases)}
     noted = await asyncio.to_thread(_noted, context.run_id, cases, positions, stored)
     erased = stored.erased_in(context.run_id).keys()
     calls = answer_calls(context.spec, open_cases(cases, erased))
@@ -219,5 +218,5 @@ class _RunWork:
 
 def _batched(context: RunContext) -> set[str]:
     """The names of the judges whose calls are in batches: those that send them, and those with batches at the provider."""
-    stored, run_id = SentBatches(context.ledger), context.run_id
+    stored, run_id = context.ledger.batches, context.run_id
     return {*context.spec.batch, *(batch.phase for batch in (*stored.open_in(run_id), *stored.kept_in(run_id)))}

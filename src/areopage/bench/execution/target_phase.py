@@ -16,7 +16,7 @@ from areopage.bench.spec import Target
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.jury.session import BEGUN_FOR_EACH
 from areopage.ledger.tables.records import REPLIED, Answer
-from areopage.ledger.write.answers import Answers, CaseAnswer
+from areopage.ledger.write.answers import CaseAnswer
 from areopage.ledger.write.run_writer import RunWriter
 from areopage.models.limits import KeptPlaces
 from areopage.models.port import LanguageModel
@@ -41,7 +41,7 @@ class TargetPhase:
         """
         # by their positions in the run, so that a call is in the same block in every process
         self._positions = positions = answered.positions
-        self._context, self._target, self._stored = context, target, Answers(context.ledger)
+        self._context, self._target, self._stored = context, target, context.ledger.answers
         self._answered_cases = answered
         self._cases: dict[str, list[AnswerCall]] = {}
         for call in calls:

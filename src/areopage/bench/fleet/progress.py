@@ -12,8 +12,8 @@ from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Price
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.fleet import CallCounts, CallSum, Fleet, FleetNote, FleetState
-from areopage.ledger.write.operations import Workers, state_of
+from areopage.ledger.write.fleet import CallCounts, CallSum, FleetNote, FleetState
+from areopage.ledger.write.operations import state_of
 
 
 class PhaseProgress(Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ def progress_of(
     Raises:
         StorageError: the ledger cannot be read.
     """
-    fleet = Fleet(ledger)
+    fleet = ledger.fleet
     run = fleet.run(run_id)
     if run is None:
         return None
@@ -115,7 +115,7 @@ def progress_of(
 def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
     """How many processes work on a run."""
     pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
-    return sum(state_of(one, now, DEAD_AFTER) == "alive" for pool in pools for one in Workers(ledger).list(pool))
+    return sum(state_of(one, now, DEAD_AFTER) == "alive" for pool in pools for one in ledger.workers.list(pool))
 
 
 def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:

@@ -45,7 +45,7 @@ class PhaseNotes(Silent):
         Args:
             shown: is told of everything, too.
         """
-        self._fleet, self._run_id, self._worker, self._shown = Fleet(ledger), run_id, worker, shown
+        self._fleet, self._run_id, self._worker, self._shown = ledger.fleet, run_id, worker, shown
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Note a phase."""
@@ -101,7 +101,7 @@ async def work_on(
     Raises:
         StorageError: the ledger cannot be used.
     """
-    fleet, observer = Fleet(ledger), PhaseNotes(ledger, run.id, worker, shown)
+    fleet, observer = ledger.fleet, PhaseNotes(ledger, run.id, worker, shown)
     try:
         await check_share(spec, share)
         asked = fleet.run(run.id)
@@ -128,7 +128,7 @@ async def work_on(
 
 def end_run(ledger: Ledger, run: Run) -> bool:
     """End a run where workers have done what they can of all its phases: one of them computes its results; True for that one."""
-    fleet, now = Fleet(ledger), datetime.now(UTC)
+    fleet, now = ledger.fleet, datetime.now(UTC)
     phases = fleet.phases(run.id)
     if any(phase.ended_at is None for phase in phases):
         return False

@@ -10,7 +10,6 @@ from areopage.jury.budget import Budget, Paid, open_budget
 from areopage.ledger.read.spending import judge_totals
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
-from areopage.ledger.write.answers import Answers
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -46,7 +45,7 @@ def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
     for total in judge_totals(ledger, [run.id]):
         if total.currency:
             spent[total.currency] = spent.get(total.currency, 0.0) + total.cost
-    for calls in Answers(ledger).calls_of(run.id):
+    for calls in ledger.answers.calls_of(run.id):
         asked = spec.child if calls.source.startswith(CHILD_SOURCE) else spec.target
         if asked is not None and asked.price is not None:
             cost = asked.price.of(calls.prompt_tokens, calls.completion_tokens)

@@ -24,7 +24,6 @@ from areopage.jury.plan import groups_of
 from areopage.ledger.read.spending import Pace, pace_of
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import REPLIED
-from areopage.ledger.write.answers import Answers
 from areopage.models.port import CHARACTERS_PER_TOKEN, Options
 from areopage.models.window import Gauge
 from areopage.text.sizes import byte_length
@@ -133,7 +132,7 @@ def reused_cases(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None)
     if not spec.reuse_answers or ledger is None:
         return frozenset()
     calls = {call.case.id: call.key for call in answer_calls(spec, cases) if call.case.child is None}
-    held = {key for key, one in Answers(ledger).by_key(list(calls.values())).items() if one.state in REPLIED and not one.erased}
+    held = {key for key, one in ledger.answers.by_key(list(calls.values())).items() if one.state in REPLIED and not one.erased}
     return frozenset(id for id, key in calls.items() if key in held)
 
 

@@ -12,8 +12,7 @@ from areopage.cases.records import Case
 from areopage.jury.results import evaluation_of, judges_unexamined
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Judgment, Standing, StoredOutcome
-from areopage.ledger.write.answers import Answers, Link
-from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.answers import Link
 from areopage.scoring.fold import RecordScores
 
 _STORED_AT_ONCE = 500
@@ -26,10 +25,10 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Args:
         view: of the run as it was carried out, not of a variant.
     """
-    every, stored = run_evaluations(view), Answers(ledger)
+    every, stored = run_evaluations(view), ledger.answers
     while made := list(islice(every, _STORED_AT_ONCE)):
         numbers = stored.numbers([one.id for one, _ in made])
-        Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
+        ledger.evaluations.put([one for one, _ in made if one.id in numbers])
         stored.append_judged([Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers])
     ledger.put_outcome(view.run.id, outcome_of_run(view))
 

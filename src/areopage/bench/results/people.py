@@ -13,9 +13,8 @@ from areopage.bench.results.reservations import reservation_text, reservations
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
-from areopage.ledger.people.access import Audit
-from areopage.ledger.people.labels import SAMPLE, ReviewQueue
-from areopage.ledger.people.run_people import SignOffs, digest_of_signoff
+from areopage.ledger.people.labels import SAMPLE
+from areopage.ledger.people.run_people import digest_of_signoff
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem, SignedState, SignOff
 from areopage.scoring.reduce import CriterionScore
@@ -122,7 +121,7 @@ def queue_answers(
         raters: how many should label each answer.
         seed: of the draw; "" for the run's fingerprint.
     """
-    found, queue = answers_by_kind(view), ReviewQueue(ledger)
+    found, queue = answers_by_kind(view), ledger.review_queue
     chosen = draw(found, where, size, seed or view.run.fingerprint)
     known = queue.items(list(chosen), view.run.id)
 
@@ -243,6 +242,6 @@ def sign_run(
         over = "; ".join(map(reservation_text, state.over))
         raise UserError(f"{verdict_told}{over}: say in the note why the run is approved all the same")
     signed = SignOff(run_id=view.run.id, name=name, role=role, verdict=verdict, note=note, signed_at=now, signed=state)
-    stored = SignOffs(ledger).add(structs.replace(signed, signed_at=now.replace(microsecond=0)))
-    Audit(ledger).note(actor, "sign", view.run.id, f"{verdict} by {stored.name}: {stored.digest}", key_id=key_id)
+    stored = ledger.signoffs.add(structs.replace(signed, signed_at=now.replace(microsecond=0)))
+    ledger.audit.note(actor, "sign", view.run.id, f"{verdict} by {stored.name}: {stored.digest}", key_id=key_id)
     return stored

@@ -5,7 +5,6 @@ from typing import Literal, cast
 from areopage.bench.release_judges import release_judges
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
-from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import NOT_WHOLE, Run
 from areopage.scoring.release import PASSES, Release, RunState, Verdict, release_verdict, verdict_with_judges
@@ -77,7 +76,7 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     stored = cast(Verdict, run.outcome.verdict)
     if stored not in PASSES or spec.release is None:
         return stored
-    exams = Qualifications(ledger)
+    exams = ledger.qualifications
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
     standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
     return verdict_with_judges(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))

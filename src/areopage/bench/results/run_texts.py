@@ -16,7 +16,7 @@ from areopage.cases.records import Case
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Judgment, Thoughts
-from areopage.ledger.write.answers import Answers, AnswerState
+from areopage.ledger.write.answers import AnswerState
 
 AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
 """Cases whose judgments are read together where one case after the other is asked for, and about how many these may be."""
@@ -57,7 +57,7 @@ class RunAnswers:
 
     @cached_property
     def _stored(self) -> dict[int, AnswerState]:
-        found = Answers(self._ledger).states_in(self._run_id)
+        found = self._ledger.answers.states_in(self._run_id)
         return {position: state for position, state in found.items() if position in self._chosen}
 
     @cached_property
@@ -65,13 +65,13 @@ class RunAnswers:
         """The answers of cases that are erased, by case."""
         if not any(one.erased for one in self._stored.values()):
             return {}
-        found = Answers(self._ledger).erased_in(self._run_id)
+        found = self._ledger.answers.erased_in(self._run_id)
         return {self._items[position].case.id: answer for position, answer in found.items() if position in self._chosen}
 
     @cached_property
     def answers(self) -> dict[str, Answer]:
         """The target's answers by case, and those of an earlier run that are judged again."""
-        stored = Answers(self._ledger)
+        stored = self._ledger.answers
         asked = [item for item in self._there if item.case.response is None]
         if self.linked:
             positions = {item.case.id: position for position, item in enumerate(self._items)}
@@ -98,7 +98,7 @@ class RunAnswers:
         """Every case, the target's response filled in where there is one."""
         if not self._are_plain:
             return tuple(self.responses.get(item.case.id, item.case) for _, item in self._shown)
-        given = Answers(self._ledger).responses_in(self._run_id)
+        given = self._ledger.answers.responses_in(self._run_id)
         given = {position: text for position, text in given.items() if text and text.strip()}
         asked = {position for position, item in self._shown if item.case.response is None and position in given}
         return tuple(
@@ -157,7 +157,7 @@ class RunAnswers:
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""
         if self.linked and not self._has_given:
-            long = Answers(self._ledger).longer_than(self._run_id, characters)
+            long = self._ledger.answers.longer_than(self._run_id, characters)
             asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
             return tuple(case_id for case_id in asked if case_id in self.states)
         return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
@@ -183,7 +183,7 @@ class RunAnswers:
 def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
     """The answers of an earlier run that are judged again, by case."""
     ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
-    held = Answers(ledger).by_id(list(ids.values())) if ids else {}
+    held = ledger.answers.by_id(list(ids.values())) if ids else {}
     return {case_id: held[id] for case_id, id in ids.items() if id in held}
 
 

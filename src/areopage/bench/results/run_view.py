@@ -31,13 +31,13 @@ from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
-from areopage.ledger.people.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, standing_text
+from areopage.ledger.people.calibrations import StoredCalibration
+from areopage.ledger.people.qualifications import JudgeStanding, standing_text
 from areopage.ledger.people.run_people import People, people_of
 from areopage.ledger.read.verdict_columns import VerdictColumns, linked_keys, read_verdicts, shares_answers, with_readings
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Judgment, Run
-from areopage.ledger.write.answers import Answers, CallTotals, ReusedAnswers
+from areopage.ledger.write.answers import CallTotals, ReusedAnswers
 from areopage.locales import Note
 from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts
@@ -388,10 +388,10 @@ def view_run(
         answer_ids=answers.ids,
         people=people_of(ledger, run.id, list(answers.ids.values())),
         conversations=_conversations(spec, cases, answers),
-        reused=Answers(ledger).reused_in(run.id, chosen) if stored.reuse_answers or stored.reassessed else None,
-        calls=tuple(Answers(ledger).calls_of(run.id)) if not where else (),
+        reused=ledger.answers.reused_in(run.id, chosen) if stored.reuse_answers or stored.reassessed else None,
+        calls=tuple(ledger.answers.calls_of(run.id)) if not where else (),
         standings=_standings(ledger, run, spec, verdicts),
-        calibrations=Calibrations(ledger).all(spec.suite),
+        calibrations=ledger.calibrations.all(spec.suite),
         passes=planned,
     )
 
@@ -465,7 +465,7 @@ def _read_again(
 
 def _standings(ledger: Ledger, run: Run, spec: RunSpec, verdicts: VerdictColumns) -> tuple[JudgeStanding, ...]:
     """What exams and canaries say of the judges at the time of their latest judgments."""
-    exams = Qualifications(ledger)
+    exams = ledger.qualifications
     judged_at = ledger.last_judged(run.id, sorted(verdicts.elsewhere)) if exams.any_of(spec.criteria) else {}
     return exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
 

@@ -13,7 +13,7 @@ from areopage.criteria.scopes import BY_REPLY
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run, RunUse
-from areopage.ledger.write.answers import Answers, ReusedAnswers
+from areopage.ledger.write.answers import ReusedAnswers
 from areopage.scoring.release import Verdict
 
 
@@ -74,5 +74,5 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             coverage=coverage,
             judgments=use.judgments,
             verdict=listed_verdict(run, spec, ledger) if spec is not None else None,
-            reused=Answers(ledger).reused_in(run.id) if reuses else None,
+            reused=ledger.answers.reused_in(run.id) if reuses else None,
         )

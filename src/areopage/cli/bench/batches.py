@@ -14,12 +14,11 @@ from areopage.cli.progress.lines import batch_text
 from areopage.jury.options import reached_by
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
-from areopage.ledger.write.sent_batches import SentBatches
 
 
 def print_batches(ledger: Ledger, run_id: str) -> int:
     """A line for each batch of a run, as it was last seen; returns how many there are."""
-    found = SentBatches(ledger).of_run(run_id)
+    found = ledger.batches.of_run(run_id)
     for batch in found:
         seen = f", seen {batch.seen_at:%Y-%m-%d %H:%M} UTC" if batch.seen_at else ""
         stored = ", stored" if batch.ended_at else ""

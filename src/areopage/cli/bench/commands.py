@@ -221,12 +221,11 @@ def follow(
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import follow_run
-    from areopage.ledger.write.fleet import Fleet
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         found = opened.run(run)
-        if Fleet(opened).run(found.id) is None:
+        if opened.fleet.run(found.id) is None:
             raise UserError(f"no worker was asked to carry out {found.id}: areopage bench resume {found.id} --fleet asks them")
         raise typer.Exit(follow_run(found, opened, places, run))
 
@@ -236,12 +235,11 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
     from datetime import UTC, datetime
 
     from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.ledger.write.fleet import Fleet
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         found = opened.run(run)
-        if not Fleet(opened).close(found.id, "stopped", datetime.now(UTC)):
+        if not opened.fleet.close(found.id, "stopped", datetime.now(UTC)):
             raise UserError(f"workers do not carry out {found.id}")
         tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
 

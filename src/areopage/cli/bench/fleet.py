@@ -10,7 +10,7 @@ from areopage.cli.options import tell
 from areopage.errors import BudgetSpent, StorageError, UserError
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
-from areopage.ledger.write.fleet import CallCounts, Fleet
+from areopage.ledger.write.fleet import CallCounts
 from areopage.ledger.write.outage import LedgerOutage
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Led
     from areopage.bench.fleet.work import planned_phases
     from areopage.bench.planning.estimate import estimate
 
-    Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
+    ledger.fleet.ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
 
 
 def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
@@ -38,7 +38,7 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
     Raises:
         UserError: they do.
     """
-    found = Fleet(ledger).run(run.id)
+    found = ledger.fleet.run(run.id)
     if found is not None and found.state == "open":
         raise UserError(f"workers carry out {run.id}: follow it with `{follow}`, or stop it first with `{stop}`")
 

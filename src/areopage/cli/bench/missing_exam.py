@@ -8,7 +8,7 @@ from areopage.bench.spec import RunSpec
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
 from areopage.jury.judges import Judge
-from areopage.ledger.people.qualifications import Qualifications, exam_words, standings
+from areopage.ledger.people.qualifications import exam_words, standings
 from areopage.ledger.store import Ledger
 from areopage.scoring.release_floors import deciding_criteria
 from areopage.scoring.release_judges import Lack, lacking_judges
@@ -34,7 +34,7 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
     known = (
         standings(spec.judges, spec.criteria, {}, joint=spec.joint)
         if ledger is None
-        else Qualifications(ledger).standings(spec.judges, spec.criteria, joint=spec.joint)
+        else ledger.qualifications.standings(spec.judges, spec.criteria, joint=spec.joint)
     )
     lacking = list(lacking_judges(tuple(release_judges(spec, known)), deciding_criteria(spec.release, spec.criteria)))
     for one in lacking:

@@ -20,7 +20,6 @@ from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem, Run
@@ -233,7 +232,7 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
     items = sorted((item for item in view.people.items.values() if item.state == "open"), key=_in_queue)
     cases = {view.answer_ids[case.id]: case for case in view.cases if case.id in view.answer_ids}
     criteria = [entry.name if _is_unique(entry.name, rubric.paths) else entry.path for entry in rubric.entries]
-    Audit(ledger).note(actor(), "export", view.run.id, f"{len(items)} answers to label")
+    ledger.audit.note(actor(), "export", view.run.id, f"{len(items)} answers to label")
     with replacing(file) as place, place.open("w", encoding=CSV_ENCODING, newline="") as stream:
         write = table_writer(stream)
         write(("id", "audience", "prompt", "response", *criteria, "global", "rater", "comment"))

@@ -36,7 +36,7 @@ from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, U
 from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
-from areopage.ledger.write.sent_batches import SentBatch, SentBatches
+from areopage.ledger.write.sent_batches import SentBatch
 from areopage.suites.loader import load_suite
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
     """Say which batches of a run go on at their providers; nothing where the ledger cannot be read."""
     out: Sequence[SentBatch] = ()
     with suppress(StorageError):
-        out = SentBatches(ledger).open_in(run_id)
+        out = ledger.batches.open_in(run_id)
     if out:
         calls = counted(sum(batch.calls for batch in out), "call")
         go = "goes" if len(out) == 1 else "go"

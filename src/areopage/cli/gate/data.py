@@ -24,7 +24,6 @@ from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.people.access import Audit
 from areopage.ledger.tables.trace_records import Channel
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import WANTED, Selection, dataset
@@ -58,7 +57,7 @@ def import_logs(
     zone = _zone_of(timezone)
     with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as kept:
         found = take(opened, places, zone=zone, reject=kept.add, progress=_plain_progress())
-        Audit(opened).note(
+        opened.audit.note(
             actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
         )
     _tell_imported(found)
@@ -110,7 +109,7 @@ def export(
         raise StorageError(f"{output} exists: choose another file, or give --force")
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         # before the first row: no row is exported without an audit entry
-        Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
+        opened.audit.note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
         rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
         if output == STDOUT:
             for row in rows:

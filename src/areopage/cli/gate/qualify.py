@@ -13,7 +13,6 @@ from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
 from areopage.cli.qualify import FORMATS, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
-from areopage.ledger.people.qualifications import Qualifications
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
 from areopage.trust.asking import AskingWishes
@@ -64,7 +63,7 @@ def qualify(
 def _consequence(exam: Exam, ledger: Ledger) -> str:
     """What the gate does with the judge's word in the language of an exam."""
     panel = exam.parts[0].panel
-    (standing,) = Qualifications(ledger).standings(panel.judges, panel.criteria)
+    (standing,) = ledger.qualifications.standings(panel.judges, panel.criteria)
     if standing.state == "qualified":
         reserve = "provisionally qualified (no person has checked the gold set)" if standing.provisional else "qualified"
         return f"{panel.language}: {reserve}: the gate delivers what the judge supports"

@@ -31,11 +31,9 @@ from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay
-from areopage.ledger.people.access import Audit
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.connection import make_folder, shown, url_of
 from areopage.ledger.write.storage import stored_text
-from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES, one_line
 from areopage.report.gate.decisions import decision_locale
 from areopage.report.gate.figures import gather
@@ -82,7 +80,7 @@ def report(
     spoken = one_of("--lang", lang or None, LANGUAGES) or settings.rag.section.language
     storage = settings.storage
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
-        pace = Pace("report", Traces(opened).count(scope))
+        pace = Pace("report", opened.traces.count(scope))
         figures = gather(
             opened,
             scope,
@@ -96,7 +94,7 @@ def report(
         pace.finish()
         if figures.worst and storage.export_text != "none":
             named = ", ".join(str(place or STDOUT) for _, place in places)
-            Audit(opened).note(actor(), "export", named, f"report on the gate, text {storage.export_text}")
+            opened.audit.note(actor(), "export", named, f"report on the gate, text {storage.export_text}")
     made = gate_report(figures)
     for chosen, place in places:
         if place is None:
@@ -191,7 +189,7 @@ def replay(
     done = Replay(new, old)
     tell_reduced_texts(settings)
     with open_ledger(settings, advice=NO_ANSWERS) as opened, written(output, kept) as write:
-        traces = Traces(opened)
+        traces = opened.traces
         pace = Pace("replay", traces.count(scope))
         for one in recorded(traces, scope):
             change = done.take(one)

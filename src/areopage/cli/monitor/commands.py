@@ -16,11 +16,8 @@ from areopage.cases.loader import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.read.days import Days
 from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.operations import GoldenRun, GoldenRuns, Workers, state_of
+from areopage.ledger.write.operations import GoldenRun, state_of
 from areopage.ledger.write.storage import JUDGEABLE
 from areopage.locales import one_line
 from areopage.monitor.alerts.deliver import Message, send
@@ -82,8 +79,8 @@ def status(config: ConfigOption = None) -> None:
     chosen = find_config(config)
     now = datetime.now(UTC)
     with open_ledger(chosen, or_empty=tell) as ledger:
-        backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
-        days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
+        backlog, workers = ledger.evaluations.backlog(), ledger.workers.list()
+        days = ledger.days.totals(Period(start=date.min, end=date.max), Scope())
     waited = backlog.waited(now)
     oldest = "" if waited is None else f"; the oldest came {duration(waited)} ago"
     typer.echo(f"waiting {backlog.waiting}, given up {backlog.failed}{oldest}")
@@ -118,7 +115,7 @@ def retry(
         raise UserError(f"--unscored: storage.text is {policy}: evaluated answers keep no whole text to judge again")
     with open_ledger(found) as ledger:
         if unscored:
-            typer.echo(f"{answers_text(Evaluations(ledger).reopen_unscored(ids or None))} will be judged again")
+            typer.echo(f"{answers_text(ledger.evaluations.reopen_unscored(ids or None))} will be judged again")
             return
         again = retry_answers(ledger, ids or None, given_up=whole)
     if not again and not whole:
@@ -162,7 +159,7 @@ def list_alerts(
     chosen = one_of("--rule", rule, RULES) or ""
     state, folded = None if all_of_them or incident else "open", not chosen and not incident
     with open_ledger(find_config(config)) as ledger:
-        stored = Alerts(ledger)
+        stored = ledger.alerts
         alerts = stored.list(state=state, rule=chosen, incident=incident, folded=folded, first=RULES, limit=limit)
         counts = stored.counts(folded=folded)
         members = stored.members([alert.number for alert in alerts]) if folded else {}
@@ -254,7 +251,7 @@ def list_rounds(
 ) -> None:
     """List the newest rounds with their verdicts."""
     with open_ledger(find_config(config)) as ledger:
-        rounds = GoldenRuns(ledger).list(limit=limit)
+        rounds = ledger.golden_runs.list(limit=limit)
     for one in rounds:
         _print_round(one)
     if not rounds:
@@ -267,7 +264,7 @@ def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
         time.sleep(min(POLL_SECONDS, max(0.0, end - time.monotonic())))
         if round_.asked_at is not None:  # else a worker asks its questions
             asyncio.run(carry_on(golden, round_.id, datetime.now(UTC)))
-        round_ = next((one for one in GoldenRuns(golden.ledger).list(golden.suite) if one.id == round_.id), round_)
+        round_ = next((one for one in golden.ledger.golden_runs.list(golden.suite) if one.id == round_.id), round_)
     return round_
 
 

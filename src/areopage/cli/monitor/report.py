@@ -14,12 +14,9 @@ from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor,
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger.people import erasure
-from areopage.ledger.people.access import Audit
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period, last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Grade
-from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.storage import Policy
 from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
@@ -83,7 +80,7 @@ def report(
         )
         place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
         if figures.quotes:
-            Audit(ledger).note(actor(), "export", place, f"report, text {figures.text}")
+            ledger.audit.note(actor(), "export", place, f"report, text {figures.text}")
     made = quality_report(figures)
     if place == STDOUT:
         typer.echo(render(made, chosen), nl=False)
@@ -133,8 +130,8 @@ def export(
     criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
     with open_ledger(found, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
-        Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
-        scores, answers = EvaluationLists(ledger).stream(filters), Answers(ledger).by_id
+        ledger.audit.note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
+        scores, answers = ledger.lists.stream(filters), ledger.answers.by_id
         if out == STDOUT:
             print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest, answers)
             return
@@ -169,10 +166,10 @@ def erase(
             erased = erase_older(ledger, moment, actor())
         else:
             named = list(dict.fromkeys(ids or ()))
-            missing = len(named) - len(Answers(ledger).numbers(named))
+            missing = len(named) - len(ledger.answers.numbers(named))
             erased = erasure.erase(ledger, named)
             for id in named:
-                Audit(ledger).note(actor(), "erase", id)
+                ledger.audit.note(actor(), "erase", id)
         left = _erase_files(settings, ledger)
     typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:

@@ -15,7 +15,6 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, one_of, tell, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Period
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.variants import VariantComparison, compare_variants
@@ -49,7 +48,7 @@ def compare(
             ledger, period, suite.scale, suite=suite.name, baseline=baseline, source=source, by_question=by_question
         )
         if not compared:
-            known = name_list([one or '""' for one in EvaluationLists(ledger).variants()]) or "none"
+            known = name_list([one or '""' for one in ledger.lists.variants()]) or "none"
             raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {known}")
     if as_json:
         typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())

@@ -11,9 +11,9 @@ from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UserError
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable
 from areopage.ledger.tables.schema import api_keys, audit, sessions
 from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
@@ -26,16 +26,13 @@ CLOCKS_DIFFER = timedelta(minutes=5)
 """A session that was opened farther in the future is refused: none may last longer than `SESSION_LIFE`."""
 
 
-class ApiKeys:
+class ApiKeys(Store):
     """The table `api_keys`. A key is 256 random bits behind the prefix "areo_"; its SHA-256 is kept, never the key.
 
     A key is found by its hash through an index. The time of a look-up reveals only something about the hash. A prefix of
     the hash cannot be chosen without trying keys, and the hash reveals nothing of 256 random bits. So a comparison in constant
     time would add nothing, nor would a slow or salted hash, which protects secrets that people choose.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def create(self, name: str, role: Role, collections: Sequence[str] = ()) -> tuple[ApiKey, str]:
         """Create a key; its text is returned once and cannot be recovered.
@@ -95,11 +92,8 @@ class ApiKeys:
             return connection.execute(query).first() is not None
 
 
-class Sessions:
+class Sessions(Store):
     """The table `sessions`. A session is a random token, whose SHA-256 is kept: the table opens no session."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def open(self, key_id: str, now: datetime) -> str:
         """Open a session of a key and return its token; sessions that are over are removed."""
@@ -124,11 +118,8 @@ class Sessions:
             connection.execute(delete(sessions).where(sessions.c.hash == _key_hash(token)))
 
 
-class Audit:
+class Audit(Store):
     """The table `audit`; entries are never changed or removed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
         """Append an entry.

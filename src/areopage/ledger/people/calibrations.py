@@ -6,8 +6,8 @@ from msgspec import Struct, structs
 from sqlalchemy import select
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, naive, storable
 from areopage.ledger.tables.schema import calibrations
 
@@ -30,11 +30,8 @@ class StoredCalibration(Struct, frozen=True, kw_only=True):
     digest: str
 
 
-class Calibrations:
+class Calibrations(Store):
     """The table `calibrations`; rows are never changed or removed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, one: StoredCalibration) -> bool:
         """Append a calibration; returns whether it is new."""

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
 from areopage.ledger.people.exam_rows import ExamRow
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.tables.schema import canary_rounds
 from areopage.scoring.exams.records import Look, Said, Shift
@@ -48,11 +48,8 @@ class _Result(Struct, frozen=True):
     found: int
 
 
-class CanaryRounds:
+class CanaryRounds(Store):
     """The table `canary_rounds`; rows are never changed or removed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, found: Sequence[CanaryRound]) -> tuple[CanaryRound, ...]:
         """Append a round in one transaction; returns it with its numbers, or as another process stored it before."""

@@ -15,7 +15,6 @@ from areopage.ledger.people.held import is_held, keys_of, lock_keys, queue_equal
 from areopage.ledger.people.labels import remove_items
 from areopage.ledger.read.queries import not_by_index
 from areopage.ledger.read.search import SEARCH_TABLE, add_words, index_words, remove_words
-from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
     answer_texts,
@@ -28,11 +27,12 @@ from areopage.ledger.tables.answer_tables import (
     verdicts,
 )
 from areopage.ledger.tables.chain import seal
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, storable, values_of
 from areopage.ledger.tables.schema import alerts, labels
-from areopage.ledger.tables.transactions import exclusive
 from areopage.ledger.write.answers import Link, blank_cases, insert_links, seal_links, whole_answers
 from areopage.ledger.write.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
+from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import note_changes, whole_decisions
 
 ERASED = "[erased]"
@@ -48,7 +48,7 @@ LOG_PATIENCE = 0.2
 """Seconds that `empty_log` waits where it is tried again, or where a caller waits for it."""
 
 
-def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
+def erase(ledger: Database, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
 
     With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
@@ -62,7 +62,7 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     Returns:
         How many answers had texts.
     """
-    with exclusive(ledger) as connection:
+    with ledger.exclusive() as connection:
         named = _with_other_turns(connection, [storable(id) for id in ids])
         erased = sum(_erase_portion(connection, part) for part in chunks(named))
     if erased and and_wipe:
@@ -70,7 +70,7 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     return erased
 
 
-def erase_before(ledger: Ledger, moment: datetime) -> int:
+def erase_before(ledger: Database, moment: datetime) -> int:
     """Erase answers received before a moment, in portions.
 
     Answers of benchmark runs are kept.
@@ -91,10 +91,10 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
     return erased
 
 
-def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
+def erase_late(ledger: Database, id: str, run_id: str, keys: Sequence[str]) -> None:
     """Erase a panel's judgments made while their answer was erased."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
-    with exclusive(ledger) as connection:
+    with ledger.exclusive() as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
             insert_links(connection, [Link(number, run_id, key) for key in keys])
@@ -103,7 +103,7 @@ def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> Non
         wipe(ledger)
 
 
-def wipe(ledger: Ledger) -> None:
+def wipe(ledger: Database) -> None:
     """Overwrite remains of erased texts.
 
     SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
@@ -125,7 +125,7 @@ def wipe(ledger: Ledger) -> None:
     empty_log(ledger)
 
 
-def compact(ledger: Ledger) -> None:
+def compact(ledger: Database) -> None:
     """Write a SQLite file anew, so that no unused space holds a copy of an erased text; nothing is done in PostgreSQL.
 
     Stop the processes that use the file first: their writes may fail meanwhile. The file needs its own size again in free space.
@@ -140,7 +140,7 @@ def compact(ledger: Ledger) -> None:
     empty_log(ledger)
 
 
-def empty_log(ledger: Ledger, patience: float | None = None) -> bool:
+def empty_log(ledger: Database, patience: float | None = None) -> bool:
     """Empty the log (`-wal`) of a SQLite file: it holds pages as they were before texts were reduced or erased.
 
     Args:
@@ -280,7 +280,7 @@ def _blank_alerts(connection: Connection, ids: Sequence[str]) -> None:
     connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
 
 
-def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
+def _received_before(ledger: Database, moment: datetime) -> Iterator[list[str]]:
     """Ids of answers with texts that were received before a moment, but for the benchmark's, oldest first, in portions."""
     columns = answers.c
     query = select(columns.id, columns.received_at, columns.number).join(answer_texts, answer_texts.c.answer == columns.number)
@@ -297,7 +297,7 @@ def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
         last = (rows[-1].received_at, rows[-1].number)
 
 
-def _remove_unlinked(ledger: Ledger, moment: datetime) -> int:
+def _remove_unlinked(ledger: Database, moment: datetime) -> int:
     """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
     with ledger.reading() as connection:
         gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())

@@ -10,7 +10,6 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, case, delete, exists, func, or_, select, true, update
 
 from areopage.cases.records import Document
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
     answers,
@@ -23,6 +22,7 @@ from areopage.ledger.tables.answer_tables import (
     verdicts,
 )
 from areopage.ledger.tables.chain import append_sealed, queued, seal
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.tables.rows import (
     aware,
@@ -64,11 +64,8 @@ class OfSuite(Struct, frozen=True, kw_only=True):
         return or_(own, review_items.c.run_id == "") if self.others else own
 
 
-class ReviewQueue:
+class ReviewQueue(Store):
     """The table `review_items`. Each method is one transaction."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, items: Sequence[ReviewItem]) -> int:
         """Queue answers; existing items are kept. Returns how many are new."""
@@ -139,11 +136,8 @@ class ReviewQueue:
             return {row.run_id: row.suite or "" for row in connection.execute(query)}
 
 
-class Labels:
+class Labels(Store):
     """The table `labels`, and judges' scores of labelled answers. Each method is one transaction."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, labels: Sequence[Label]) -> None:
         """Append labels and close completed review items, all or none."""
@@ -296,11 +290,8 @@ class Labels:
                 yield label_of(row)
 
 
-class Remembered:
+class Remembered(Store):
     """What people said of answers, looked up by an equal answer: the same response over the same documents of a collection."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def supported(self, collection: str, prompt: str, response: str, documents: Sequence[Document]) -> bool | None:
         """Whether people say that the documents support an answer; None where they say nothing of it.

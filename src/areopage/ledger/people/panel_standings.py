@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 from areopage.criteria.records import Criterion
 from areopage.ledger.people.canaries import drifts_by_path
 from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, compact, exams_by_path, standings
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import runs
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Standing
 from areopage.ledger.tables.rows import chunks
 from areopage.models.reference import ModelReference
@@ -71,7 +71,7 @@ def panel_standings(
     return told
 
 
-def standings_of_panel(ledger: Ledger, id: str) -> tuple[JudgeStanding, ...]:
+def standings_of_panel(ledger: Database, id: str) -> tuple[JudgeStanding, ...]:
     """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
     with ledger.reading() as connection:
         row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()

@@ -20,8 +20,8 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.people.exam_rows import ExamRow
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Standing, StandingState, StandingWord
 from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.tables.schema import qualifications
@@ -149,11 +149,8 @@ def _identity(judge: _Judged) -> str:
     return f"{judge.digest} {judge.reference.model}" if judge.digest.startswith(SERVER) else judge.digest or str(judge.reference)
 
 
-class Qualifications:
+class Qualifications(Store):
     """The table `qualifications`; rows are never changed or removed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, found: Sequence[Qualification]) -> tuple[Qualification, ...]:
         """Append the results of an exam in one transaction; returns them with their numbers."""
@@ -212,7 +209,7 @@ class Qualifications:
 
 
 def require_qualified(
-    ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion], *, joint: bool = False
+    ledger: Database, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion], *, joint: bool = False
 ) -> None:
     """Refuse judges that are not qualified on every criterion that they may judge.
 

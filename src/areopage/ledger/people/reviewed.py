@@ -7,8 +7,8 @@ from sqlalchemy import exists, or_, select
 
 from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.read.queries import Conditions, Period, Scope, in_period, in_scope
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answers, evaluations
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.rows import aware
 from areopage.ledger.tables.schema import labels, review_items
 
@@ -21,7 +21,7 @@ class ReviewedAnswer(Struct, frozen=True, kw_only=True):
     drawn: bool
 
 
-def reviewed_answers(ledger: Ledger, period: Period, scope: Scope) -> list[ReviewedAnswer]:
+def reviewed_answers(ledger: Database, period: Period, scope: Scope) -> list[ReviewedAnswer]:
     """Return the evaluated answers of a period that were drawn at random for review, or are labelled."""
     drawn = exists().where(review_items.c.answer_id == answers.c.id, review_items.c.run_id == "", review_items.c.why == SAMPLE)
     labelled = exists().where(labels.c.answer_id == answers.c.id)
@@ -32,14 +32,14 @@ def reviewed_answers(ledger: Ledger, period: Period, scope: Scope) -> list[Revie
     return [ReviewedAnswer(id=row.id, day=aware(row.timestamp).date(), drawn=bool(row.drawn)) for row in rows]
 
 
-def period_panels(ledger: Ledger, period: Period, scope: Scope) -> list[str]:
+def period_panels(ledger: Database, period: Period, scope: Scope) -> list[str]:
     """Return the ids of the panels that evaluated answers of a period, in order."""
     query = select(evaluations.c.run_id).distinct().where(*_evaluated(period, scope)).order_by(evaluations.c.run_id)
     with ledger.reading() as connection:
         return [id for id in connection.execute(query).scalars() if id]
 
 
-def newest_panel(ledger: Ledger, period: Period, scope: Scope) -> str:
+def newest_panel(ledger: Database, period: Period, scope: Scope) -> str:
     """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
     columns = evaluations.c
     query = select(columns.run_id).where(*_evaluated(period, scope))

@@ -9,8 +9,8 @@ from sqlalchemy import Row, select
 
 from areopage.digest import digest_of
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 from areopage.ledger.tables.rows import aware, json_text, naive, storable
 from areopage.ledger.tables.schema import signoffs
@@ -18,11 +18,8 @@ from areopage.ledger.tables.schema import signoffs
 _STATE = msgspec.json.Decoder(SignedState)
 
 
-class SignOffs:
+class SignOffs(Store):
     """The table `signoffs`; rows are never changed or removed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def add(self, one: SignOff) -> SignOff:
         """Append a sign-off; returns it as stored, with its digest."""
@@ -58,7 +55,7 @@ class People(Struct, frozen=True, kw_only=True):
     signoffs: tuple[SignOff, ...] = ()
 
 
-def people_of(ledger: Ledger, run_id: str, answer_ids: Sequence[str]) -> People:
+def people_of(ledger: Database, run_id: str, answer_ids: Sequence[str]) -> People:
     """Read what people said of a run's answers."""
     labels = Labels(ledger)
     counted = labels.blind_of(answer_ids)

@@ -14,7 +14,6 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exis
 from areopage.ledger.people.held import is_held
 from areopage.ledger.read.days import computed_days
 from areopage.ledger.read.search import add_words, index_words, remove_words
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
     answer_texts,
@@ -25,10 +24,10 @@ from areopage.ledger.tables.answer_tables import (
     judgments,
     runs,
 )
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import OF_NO_ANSWER, Evaluation
 from areopage.ledger.tables.rows import chunks
 from areopage.ledger.tables.schema import days, labels, score_days
-from areopage.ledger.tables.transactions import exclusive, snapshot
 from areopage.ledger.write.equal_answers import computed_equals, stored_equals
 from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
 
@@ -75,7 +74,7 @@ class Orphans(Struct, frozen=True, kw_only=True):
 # --- evaluations
 
 
-def count_evaluated(ledger: Ledger, origin: str) -> int:
+def count_evaluated(ledger: Database, origin: str) -> int:
     """Count the finished evaluations of an origin."""
     query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
     with ledger.reading() as connection:
@@ -88,7 +87,7 @@ def evaluated(origin: str, run_id: str | None = None) -> list[ColumnElement[bool
     return found if run_id is None else [*found, evaluations.c.run_id == run_id]
 
 
-def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
+def word_differences(ledger: Database, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
     """Compare indexed words with expected words, by number of evaluation.
 
     Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
@@ -105,7 +104,7 @@ def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, t
     return wrong
 
 
-def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
+def rewrite(ledger: Database, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
     """Replace the computed values of evaluations, with scores and words, in one transaction.
 
     Args:
@@ -114,7 +113,7 @@ def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) ->
     Returns:
         How many were written.
     """
-    with exclusive(ledger) as connection:
+    with ledger.exclusive() as connection:
         same = _unchanged(connection, [before for before, _ in changed])
         written = [after for before, after in changed if before.number in same]
         if not written:
@@ -164,16 +163,16 @@ def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
 # --- counts by day
 
 
-def day_differences(ledger: Ledger) -> list[Difference]:
+def day_differences(ledger: Database) -> list[Difference]:
     """Compare the counts by day with their sources at one moment."""
-    with snapshot(ledger) as connection:
+    with ledger.snapshot() as connection:
         computed = computed_days(connection)
         return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
 
 
-def equal_differences(ledger: Ledger) -> list[Difference]:
+def equal_differences(ledger: Database) -> list[Difference]:
     """Compare the sets of equal answers with the judgments that they rest on."""
-    with snapshot(ledger) as connection:
+    with ledger.snapshot() as connection:
         stored = stored_equals(connection)
         computed = {number: first for number, (first, _) in computed_equals(connection).items()}
     return [
@@ -207,7 +206,7 @@ def same(stored: Any, computed: Any) -> bool:
 # --- orphans
 
 
-def orphans(ledger: Ledger) -> Orphans:
+def orphans(ledger: Database) -> Orphans:
     """Find judgments (but for those of exams and audits) without answers, labels without answers and scores without judgments."""
     linked = exists().where(answer_judgments.c.key == judgments.c.key)
     apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Select, select
 
-from areopage.ledger.store import Ledger, judged_rows
 from areopage.ledger.tables.chain import (
     ALLOWED,
     DIGEST_BYTES,
@@ -26,10 +25,11 @@ from areopage.ledger.tables.chain import (
     row_digests,
 )
 from areopage.ledger.tables.chain_rules import Moment, Removals, check_order, check_signatures
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.rows import RowValues, values_of
 from areopage.ledger.tables.schema import chain
-from areopage.ledger.tables.transactions import snapshot
 from areopage.ledger.write.answers import WHOLE_ANSWERS
+from areopage.ledger.write.judgments import judged_rows
 from areopage.ledger.write.traces import HASHED_DECISIONS
 
 PORTION = 500
@@ -95,7 +95,7 @@ class _Row(Struct):
 _Rows = dict[str, dict[Any, _Row]]
 
 
-def check_chains(ledger: Ledger, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
+def check_chains(ledger: Database, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
     """Verify the chains at one moment; nothing is written.
 
     Args:
@@ -105,7 +105,7 @@ def check_chains(ledger: Ledger, kept: Sequence[Head], found: Callable[[Fault], 
     Raises:
         StorageError: the ledger cannot be read.
     """
-    with snapshot(ledger) as connection:
+    with ledger.snapshot() as connection:
         checking = _Checking(connection, kept, found)
         for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
             checking.link(link)

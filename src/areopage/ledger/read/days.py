@@ -19,12 +19,11 @@ from areopage.ledger.read.queries import (
     not_by_index,
 )
 from areopage.ledger.read.trace_counts import recounted_days
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
+from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Evaluation, JudgeUse
 from areopage.ledger.tables.rows import chunks, insert_or_add, storable
 from areopage.ledger.tables.schema import days, score_days
-from areopage.ledger.tables.transactions import exclusive
 from areopage.ledger.write.evaluation_rows import each_evaluation
 from areopage.scoring.outcome import GIVEN_NAMES
 
@@ -129,11 +128,8 @@ class DayCounts(Struct):
                 _add_to(self.days, key(outcome), (count, 0.0, 0, 0, 0.0))
 
 
-class Days:
+class Days(Store):
     """Reads of `score_days` and `days`, the source of all period figures."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def scores(self, period: Period, scope: Scope) -> list[DayScore]:
         """How often each score was given, by day, variant and criterion, in this order; all figures of scores are made of it."""
@@ -274,9 +270,9 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
     return found
 
 
-def rebuild_days(ledger: Ledger) -> None:
+def rebuild_days(ledger: Database) -> None:
     """Recompute all counts by day in one transaction."""
-    with exclusive(ledger) as connection:
+    with ledger.exclusive() as connection:
         if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
             connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
         computed = computed_days(connection)

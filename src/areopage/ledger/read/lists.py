@@ -9,8 +9,8 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, func
 from areopage.ledger.read.days import rounded
 from areopage.ledger.read.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.read.search import Direction, numbers_found, wanted
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, evaluation_scores, evaluations, judgments
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import ADDRESSED, Evaluation
 from areopage.ledger.tables.rows import naive, storable
 from areopage.ledger.tables.schema import days
@@ -20,16 +20,13 @@ COLUMNS = evaluations.c
 _EVALUATED = not_by_index([COLUMNS.origin == "monitor", COLUMNS.state == "evaluated"])
 
 
-class EvaluationLists:
+class EvaluationLists(Store):
     """Lists of the monitor's evaluated answers. Quick at a million rows: each goes through an index and takes few more rows than
     it shows.
 
     Two orders stand for "newest". Lists under at most one of a grade and a source go by the moment of the answer; all others (a
     text, a criterion's grade, a variant, several filters at once) by `number`, the order in which answers were submitted.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def page(self, filters: Filters, *, before: int | None = None, limit: int = 50) -> list[Evaluation]:
         """Return the newest answers that pass the filters.

@@ -5,18 +5,15 @@ from datetime import date, datetime
 from sqlalchemy import select
 
 from areopage.ledger.read.queries import Period
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answers
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import is_golden
 from areopage.ledger.tables.rows import aware, naive, storable
 from areopage.ledger.tables.schema import days
 
 
-class SourceActivity:
+class SourceActivity(Store):
     """When answers of each source came. Golden questions are no source."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def received_since(self, since: datetime) -> frozenset[str]:
         """The sources of the answers received since a moment."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from sqlalchemy import func, select
 
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answers, judgments
+from areopage.ledger.tables.database import Database
 
 
 class JudgeTotals(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Pace(Struct, frozen=True, kw_only=True):
     answer_tokens: float | None
 
 
-def judge_totals(ledger: Ledger, run_ids: Sequence[str]) -> list[JudgeTotals]:
+def judge_totals(ledger: Database, run_ids: Sequence[str]) -> list[JudgeTotals]:
     """Return what the calls of runs to their judges took, failed ones included."""
     sums = [func.sum(func.coalesce(judgments.c[name], 0)) for name in ("calls", "prompt_tokens", "completion_tokens", "cost")]
     query = select(judgments.c.judge, judgments.c.currency, *sums).where(judgments.c.run_id.in_(run_ids))
@@ -52,7 +52,7 @@ _LOOKED_AT = 100_000
 """The newest rows among which calls to a model are sought, so that a large ledger is not read through."""
 
 
-def pace_of(ledger: Ledger, model: str, *, judges_first: bool = True) -> Pace | None:
+def pace_of(ledger: Database, model: str, *, judges_first: bool = True) -> Pace | None:
     """How the latest calls to a model went; None where it has not been called lately.
 
     Args:

@@ -5,13 +5,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 
-from areopage.ledger.store import Ledger, judgments_of
 from areopage.ledger.tables.answer_tables import answer_judgments, answers, evaluations, judgments
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.tables.rows import label_of
 from areopage.ledger.tables.schema import labels
 from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
 from areopage.ledger.write.evaluation_rows import WHOLE_EVALUATIONS, evaluations_of
+from areopage.ledger.write.judgments import judgments_of
 
 PORTION = 200
 
@@ -19,13 +20,13 @@ T = TypeVar("T")
 _Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
 
 
-def each_answer(ledger: Ledger) -> Iterator[Answer]:
+def each_answer(ledger: Database) -> Iterator[Answer]:
     """Iterate over all answers; erased answers have no texts."""
     for portion in _portions(ledger, WHOLE_ANSWERS, answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
         yield from portion
 
 
-def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
+def evaluation_portions(ledger: Database, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
     """Iterate over matching evaluations and answer numbers, in portions."""
 
     def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
@@ -34,7 +35,7 @@ def evaluation_portions(ledger: Ledger, *conditions: ColumnElement[bool]) -> Ite
     return _portions(ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
 
 
-def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
+def each_judgment(ledger: Database) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
     """Iterate over judgments with their panels and answer ids."""
 
     def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
@@ -49,13 +50,13 @@ def each_judgment(ledger: Ledger) -> Iterator[tuple[Judgment, list[tuple[str, st
         yield from portion
 
 
-def each_label(ledger: Ledger) -> Iterator[Label]:
+def each_label(ledger: Database) -> Iterator[Label]:
     """Iterate over all labels, replaced labels included."""
     for portion in _portions(ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
         yield from portion
 
 
-def _portions(ledger: Ledger, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:
+def _portions(ledger: Database, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:
     last, query = 0, query.order_by(key).limit(PORTION)
     while True:
         with ledger.reading() as connection:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, bindparam, func, select
 
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, run_cases, verdicts
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
 from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
@@ -124,7 +124,7 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
     return structs.replace(verdicts, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
 
 
-def shares_answers(ledger: Ledger, run_id: str) -> bool:
+def shares_answers(ledger: Database, run_id: str) -> bool:
     """Whether cases of a run share an answer: which key is of which of them, links do not tell."""
     number = run_cases.c.answer  # NULL is not counted
     with ledger.reading() as connection:
@@ -133,7 +133,7 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
     return int(different) < int(known)
 
 
-def linked_keys(ledger: Ledger, run_id: str) -> Iterator[tuple[int, str]]:
+def linked_keys(ledger: Database, run_id: str) -> Iterator[tuple[int, str]]:
     """The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer."""
     link = (answer_judgments.c.answer == run_cases.c.answer) & (answer_judgments.c.run_id == run_cases.c.run_id)
     query = select(run_cases.c.position, answer_judgments.c.key).join(answer_judgments, link)
@@ -146,7 +146,7 @@ def linked_keys(ledger: Ledger, run_id: str) -> Iterator[tuple[int, str]]:
         yield from ((position, key) for position, key in rows)
 
 
-def read_verdicts(ledger: Ledger, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
+def read_verdicts(ledger: Database, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
     """Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
 
     The valid judgment is as in `Ledger.judgments`.

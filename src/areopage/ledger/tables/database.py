@@ -1,4 +1,4 @@
-"""Write transactions: durability and ordering in a SQLite file.
+"""A ledger's database: its transactions, and the base of the objects that read and write its tables.
 
 SQLite's own waiting looks again after ever longer pauses, up to 100 ms: beside a busy worker, a request to submit an answer would
 be passed by again and again. A caller that waits in `_begin_soon` looks every millisecond.
@@ -11,47 +11,156 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from sqlalchemy import Connection, Engine, func, select
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.connection import PATIENCE
+from areopage.ledger.tables.chain import seal_commits
+from areopage.ledger.tables.connection import PATIENCE, open_engine, shown, storage_errors, url_of
+from areopage.ledger.tables.reading import engine_to_read
 
 PAUSE = 0.001
+MOST_DAMAGES = 20
+"""How many damaged places of a file are named."""
 _LOCKS = 0x0A5E0C << 32
 """The first of PostgreSQL's advisory locks that processes take in turn."""
 
 
-@contextmanager
-def durable(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that is on disk once committed.
+class Database:
+    """The open database of a ledger."""
 
-    Other SQLite transactions reach the disk a moment later.
-    """
-    with ledger.reading() as connection:
-        if connection.dialect.name != "sqlite":
-            with connection.begin():
+    def __init__(self, engine: Engine, place: str = "") -> None:
+        """Args:
+        place: how messages name it; "": by the engine's URL.
+        """
+        self.engine = engine
+        seal_commits(engine)
+        self.place = place or shown(engine.url)
+
+    @classmethod
+    def open(cls, location: str | Path) -> Self:
+        """Open a SQLite file or a database URL and migrate it.
+
+        Raises:
+            StorageError, MissingExtra: see `open_engine`.
+        """
+        return cls(open_engine(location))
+
+    @classmethod
+    @contextmanager
+    def open_to_read(cls, location: str | Path) -> Iterator[Self]:
+        """Open a ledger to read only: see `engine_to_read`."""
+        with engine_to_read(location) as engine:
+            yield cls(engine, shown(url_of(location)))
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file, which has one writer at a time."""
+        return self.engine.dialect.name == "sqlite"
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that reads, or commits by itself.
+
+        Raises:
+            StorageError: the database fails.
+        """
+        with storage_errors(self.place), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is committed at its end, or rolled back where an exception leaves it.
+
+        Raises:
+            StorageError: the database fails.
+        """
+        with storage_errors(self.place), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Connection]:
+        """A writing transaction that reads before it writes.
+
+        SQLite excludes other writers from its beginning; in PostgreSQL the caller locks rows.
+        """
+        with self.writing() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+
+    @contextmanager
+    def durable(self) -> Iterator[Connection]:
+        """A transaction that is on disk once committed.
+
+        Other SQLite transactions reach the disk a moment later.
+        """
+        if not self.is_sqlite:
+            with self.writing() as connection:
                 yield connection
             return
-        connection.exec_driver_sql("PRAGMA synchronous=FULL")
-        try:
-            _begin_soon(connection)
+        with self.reading() as connection:
+            connection.exec_driver_sql("PRAGMA synchronous=FULL")
+            try:
+                _begin_soon(connection)
+                yield connection
+                connection.commit()
+            finally:
+                connection.rollback()  # SQLite takes no such setting inside of a transaction
+                connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A read-only transaction with a consistent view from its first read."""
+        with self.reading() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
-            connection.commit()
-        finally:
-            connection.rollback()  # SQLite takes no such setting inside of a transaction
-            connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+            connection.rollback()
+
+    def damages(self) -> list[str]:
+        """The damaged places of a SQLite file: pages and indexes that are not what the others say; nothing of PostgreSQL."""
+        if not self.is_sqlite:
+            return []
+        with self.reading() as connection:
+            try:
+                found = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGES})")]
+            except DatabaseError as fault:  # so damaged that not even this can be read
+                found = [str(fault.orig)]
+        return [" ".join(line.split()) for line in found if line != "ok"]
+
+    def unpooled(self) -> Connection:
+        """A connection to a SQLite file that waits for no other, and that ends when it is closed."""
+        connection = self.engine.connect()
+        connection.detach()
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        connection.rollback()
+        return connection
 
 
-@contextmanager
-def exclusive(ledger: Ledger) -> Iterator[Connection]:
-    """A transaction that reads before it writes. SQLite excludes other writers; in PostgreSQL the caller locks rows."""
-    with ledger.reading() as connection:
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        yield connection
-        connection.commit()
+class Store:
+    """What reads and writes some tables of a ledger.
+
+    Each method is one transaction, unless it says otherwise, and may be called from any thread.
+    """
+
+    def __init__(self, ledger: Database) -> None:
+        self._ledger = ledger
 
 
 def holder_name() -> str:
@@ -72,18 +181,6 @@ def in_turn(connection: Connection, key: str) -> float:
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
 
-@contextmanager
-def snapshot(ledger: Ledger) -> Iterator[Connection]:
-    """A read-only transaction with a consistent view from its first read."""
-    with ledger.reading() as connection:
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN")
-        else:
-            connection.execution_options(isolation_level="REPEATABLE READ")
-        yield connection
-        connection.rollback()
-
-
 def _begin_soon(connection: Connection) -> None:
     """Begin a transaction that writes in SQLite, as soon as the one under way has ended.
 
@@ -93,32 +190,18 @@ def _begin_soon(connection: Connection) -> None:
     connection.exec_driver_sql("PRAGMA busy_timeout=0")
     end = time.monotonic() + PATIENCE
     try:
-        while not _begun(connection, time.monotonic() > end):
+        while not begins_at_once(connection, last=time.monotonic() > end):
             time.sleep(PAUSE)
     finally:
         connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
 
 
-def unpooled(engine: Engine, wait: float) -> Connection:
-    """A connection to a SQLite file of its own settings, which ends when it is closed.
+def begins_at_once(connection: Connection, *, last: bool = False) -> bool:
+    """Begin a transaction that writes in SQLite, by a connection that does not wait; False where another one writes.
 
     Args:
-        wait: seconds that it waits for others.
+        last: it is an error where another one writes.
     """
-    connection = engine.connect()
-    connection.detach()
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={wait * 1000:.0f}")
-    connection.rollback()
-    return connection
-
-
-def begins_at_once(connection: Connection) -> bool:
-    """Begin a transaction that writes in SQLite, by a connection that does not wait; False where another one writes."""
-    return _begun(connection, last=False)
-
-
-def _begun(connection: Connection, last: bool) -> bool:
-    """Try once; False where another connection writes, which is an error at the last time."""
     try:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     except OperationalError as fault:

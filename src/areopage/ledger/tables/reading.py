@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event, inspect
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import NoSuchModuleError
 
-from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.store import Ledger
+from areopage.errors import EmptyLedger, MissingExtra, StorageError
 from areopage.ledger.tables.connection import (
     PATIENCE,
     check_tables,
@@ -26,24 +25,6 @@ from areopage.ledger.tables.connection import (
     url_of,
 )
 from areopage.ledger.tables.schema import REVISION
-
-MOST_DAMAGES = 20
-"""How many damaged places of a file are named."""
-
-
-class EmptyLedger(StorageError):
-    """A file or a database without a table of a ledger."""
-
-
-@contextmanager
-def ledger_to_read(location: str | Path) -> Iterator[Ledger]:
-    """Open a ledger to read only; see `engine_to_read`.
-
-    Raises:
-        StorageError, MissingExtra: see `engine_to_read`.
-    """
-    with engine_to_read(location) as engine:
-        yield Ledger(engine, shown(url_of(location)))
 
 
 @contextmanager
@@ -83,18 +64,6 @@ def engine_to_read(location: str | Path) -> Iterator[Engine]:
                 yield engine
             if _state(path) != before:
                 raise StorageError(f"{place} was changed while it was read: run the command again")
-
-
-def damages(ledger: Ledger) -> list[str]:
-    """The damaged places of a SQLite file: pages and indexes that are not what the others say; nothing of PostgreSQL."""
-    if ledger.engine.dialect.name != "sqlite":
-        return []
-    with ledger.reading() as connection:
-        try:
-            found = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGES})")]
-        except DatabaseError as fault:  # so damaged that not even this can be read
-            found = [str(fault.orig)]
-    return [" ".join(one.split()) for one in found if one != "ok"]
 
 
 def _state(path: Path) -> tuple[int, int, bool]:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
 
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answers
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, insert_into, naive, storable, storable_value
 from areopage.ledger.tables.schema import alerts
 from areopage.ledger.write.operations import Alert
@@ -16,11 +16,8 @@ from areopage.ledger.write.operations import Alert
 TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
 
 
-class Alerts:
+class Alerts(Store):
     """The table `alerts`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def open(self, alert: Alert) -> bool:
         """Open an alert, or increment the open alert of its rule and subject.

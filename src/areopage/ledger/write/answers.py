@@ -13,9 +13,9 @@ from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
 
 from areopage.cases.records import Case, Document, Turn
-from areopage.ledger.store import Ledger, insert_judgments
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.tables.chain import Change, linked, placed, seal
+from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import REPLIED, SHOWN, Answer, Judgment, Thoughts
 from areopage.ledger.tables.rows import (
     RowValues,
@@ -30,6 +30,7 @@ from areopage.ledger.tables.rows import (
     storable_json,
     values_of,
 )
+from areopage.ledger.write.judgments import insert_judgments
 
 TEXT_COLUMNS = [column for column in answer_texts.c if column is not answer_texts.c.answer]
 WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
@@ -85,11 +86,8 @@ class CallTotals(Struct, frozen=True):
 Record = Answer | Judgment | Link | CaseAnswer
 
 
-class Answers:
+class Answers(Store):
     """The tables `answers` and `answer_texts`. Each method is one transaction and may be called from any thread."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def append(self, given: Sequence[Answer]) -> int:
         """Append answers with new ids; return how many are new."""
@@ -318,7 +316,7 @@ def given_digest(answer: Answer, salt: str) -> str:
     return salt + hashlib.blake2b(texts.encode(), digest_size=32, key=salt.encode()).hexdigest()
 
 
-def other_answers(ledger: Ledger, given: Sequence[Answer]) -> list[Answer]:
+def other_answers(ledger: Database, given: Sequence[Answer]) -> list[Answer]:
     """Those of some submitted answers under whose id their source has submitted another prompt or response.
 
     What is erased or was left out by sampling is no other answer.

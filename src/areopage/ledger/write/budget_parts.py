@@ -10,10 +10,9 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, select, update
 
 from areopage.digest import digest_of
-from areopage.ledger.store import Ledger
+from areopage.ledger.tables.database import Database, holder_name, in_turn
 from areopage.ledger.tables.rows import insert_or_replace, storable
 from areopage.ledger.tables.schema import budget_parts
-from areopage.ledger.tables.transactions import holder_name, in_turn
 
 SILENCE = 15.0
 """Seconds without a renewal after which a process counts as ended."""
@@ -55,7 +54,7 @@ class RenewedPart(Struct, frozen=True, kw_only=True):
 class BudgetParts:
     """The parts of one budget in the table `budget_parts`, for one process."""
 
-    def __init__(self, ledger: Ledger, runs: Sequence[str], spent: Callable[[], float]) -> None:
+    def __init__(self, ledger: Database, runs: Sequence[str], spent: Callable[[], float]) -> None:
         """Prepare; the first `renew` takes a part.
 
         Args:

@@ -10,10 +10,9 @@ from msgspec import Struct
 from sqlalchemy import delete, select
 
 from areopage.digest import digest_of
-from areopage.ledger.store import Ledger
+from areopage.ledger.tables.database import Store, in_turn
 from areopage.ledger.tables.rows import insert_or_replace, storable
 from areopage.ledger.tables.schema import endpoint_shares
-from areopage.ledger.tables.transactions import in_turn
 
 SILENCE = 15.0
 """Seconds without a renewal after which a process's part returns."""
@@ -28,11 +27,8 @@ class Held(Struct, frozen=True, kw_only=True):
     wanted: int = 0
 
 
-class EndpointShares:
+class EndpointShares(Store):
     """The table `endpoint_shares`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def renew(self, server: str, holder: str, *, limit: int, wanted: int, in_use: int) -> Held:
         """Renew a process's part of a server's limits.

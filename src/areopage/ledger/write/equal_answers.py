@@ -12,10 +12,9 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, func, insert, select
 
 from areopage.ledger.read.queries import Scope, between, in_scope
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, equal_answers, evaluation_scores, evaluations
+from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.rows import chunks, insert_missing, naive
-from areopage.ledger.tables.transactions import exclusive
 
 COLUMNS = evaluations.c
 _EQUALS_LOCK = 0x0A5E0E
@@ -87,9 +86,9 @@ def stored_equals(connection: Connection) -> dict[int, int]:
     return {number: lowest[first] for number, first in rows}
 
 
-def rebuild_equals(ledger: Ledger) -> None:
+def rebuild_equals(ledger: Database) -> None:
     """Compute all sets of equal answers again."""
-    with exclusive(ledger) as connection:
+    with ledger.exclusive() as connection:
         computed = computed_equals(connection)
         connection.execute(delete(equal_answers))
         for part in chunks(list(computed)):
@@ -97,7 +96,7 @@ def rebuild_equals(ledger: Ledger) -> None:
             connection.execute(insert(equal_answers), rows)
 
 
-def read_equals(ledger: Ledger, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
+def read_equals(ledger: Database, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
     """Read the sets of answers with equal texts among those with timestamps in [since, until), by day, variant and criterion."""
     equal, scores, day = equal_answers.c, evaluation_scores.c, func.date(COLUMNS.timestamp)
     place = (equal.first, day, COLUMNS.variant)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -11,7 +12,6 @@ from areopage.ledger.people.erasure import erase_late
 from areopage.ledger.read.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.read.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.read.search import add_words, index_words
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import (
     LONGEST_NAME,
     answer_judgments,
@@ -23,9 +23,9 @@ from areopage.ledger.tables.answer_tables import (
     runs,
     verdicts,
 )
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, storable
-from areopage.ledger.tables.transactions import durable, exclusive
 from areopage.ledger.write.alerts import open_alert
 from areopage.ledger.write.answers import (
     Link,
@@ -44,6 +44,7 @@ from areopage.ledger.write.evaluation_rows import (
     evaluations_of,
     insert_scores,
 )
+from areopage.ledger.write.judgments import attempts_of
 from areopage.ledger.write.operations import Alert
 from areopage.ledger.write.reopening import (
     GIVEN_UP,
@@ -60,11 +61,8 @@ LATE = timedelta(days=3)
 """How long after an answer was received its attempts count, in `failing_since`."""
 
 
-class Evaluations:
+class Evaluations(Store):
     """The table `evaluations` with its scores and links. Each method is one transaction and may be called from any thread."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     # --- submit
 
@@ -88,7 +86,7 @@ class Evaluations:
         by_id: dict[str, Answer] = {}
         for answer in by_place.values():
             by_id.setdefault(storable(answer.id), answer)
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             numbers = insert_answers(connection, list(by_id.values()))
             numbers |= _unsubmitted(connection, [id for id in by_id if id not in numbers])
             new = {_place_of(by_id[id]): number for id, number in numbers.items()}
@@ -154,7 +152,7 @@ class Evaluations:
         They leave the counts. What their judges said stays, and the next evaluation asks again for what is no score.
         """
         reopened = 0
-        with exclusive(self._ledger) as connection:
+        with self._ledger.exclusive() as connection:
             for part in [None] if ids is None else chunks([storable(id) for id in ids]):
                 while portion := reopen_unscored(connection, part):
                     reopened += portion
@@ -191,7 +189,7 @@ class Evaluations:
             False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
             erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
         """
-        with exclusive(self._ledger) as connection:
+        with self._ledger.exclusive() as connection:
             found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
             if found is not None and not _is_erased(connection, found.answer):
                 if found.state == "evaluated":
@@ -208,7 +206,7 @@ class Evaluations:
 
         They are not counted by day, and not found by words.
         """
-        with exclusive(self._ledger) as connection:
+        with self._ledger.exclusive() as connection:
             for start in range(0, len(found), KEYS_PER_QUERY):
                 _put(connection, found[start : start + KEYS_PER_QUERY])
 
@@ -244,8 +242,9 @@ class Evaluations:
         if run_id:
             query = query.where(answer_judgments.c.run_id == run_id)
         with self._ledger.reading() as connection:
-            keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
-        return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
+            keys = sorted(connection.execute(query.where(answers.c.id == storable(id))).scalars())
+            attempts = list(chain.from_iterable(attempts_of(connection, keys)))
+        return sorted(attempts, key=lambda judgment: judgment.created_at)
 
     def failed(self, limit: int, sources: Sequence[str] = ()) -> list[Evaluation]:
         """Return given-up answers (of some sources; () for all) that are not erased, last received first."""

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from msgspec import Struct
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
 
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answers, judgments, run_cases
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable
 from areopage.ledger.tables.schema import fleet_notes, fleet_phases, fleet_runs
 
@@ -82,11 +82,8 @@ class CallCounts(Struct, frozen=True, kw_only=True):
     last_answer: int = 0
 
 
-class Fleet:
+class Fleet(Store):
     """The tables of runs that workers carry out."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def ask(self, run_id: str, calls: Mapping[str, int], now: datetime, budget: float | None = None) -> None:
         """Let workers carry out a run; of one that they have ended, they try again what is left.

@@ -7,17 +7,14 @@ from datetime import datetime
 from sqlalchemy import func, select
 
 from areopage.ledger.read.queries import Period, Scope, midnight
-from areopage.ledger.store import Ledger
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import NOT_PLANNED, HookCount
 from areopage.ledger.tables.rows import insert_or_replace, naive, storable
 from areopage.ledger.tables.schema import hook_counts
 
 
-class HookCounts:
+class HookCounts(Store):
     """The table `hook_counts`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def put(self, tally: str, rows: Sequence[HookCount]) -> None:
         """Store all counts of a tally, which replace earlier ones."""

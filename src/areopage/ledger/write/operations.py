@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Row, Select, select, update
 
-from areopage.ledger.store import Ledger
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable, storable_value
 from areopage.ledger.tables.schema import golden_questions, golden_runs, workers
 
@@ -118,11 +118,8 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 _TIMES = ("started_at", "asked_at", "finished_at")
 
 
-class Workers:
+class Workers(Store):
     """The table `workers`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def beat(self, worker: Worker) -> None:
         """Insert a worker or renew its heartbeat."""
@@ -160,11 +157,8 @@ def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
     return "silent" if worker.state == "alive" and quiet else worker.state
 
 
-class GoldenRuns:
+class GoldenRuns(Store):
     """The table `golden_runs`."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def save(self, run: GoldenRun) -> None:
         """Insert or replace a round."""

@@ -17,9 +17,8 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.connection import storage_errors
-from areopage.ledger.tables.transactions import begins_at_once, unpooled
+from areopage.ledger.tables.database import Database, begins_at_once
 from areopage.ledger.write.answers import Answers, Record, insert_judged
 from areopage.ledger.write.batch import Batch
 
@@ -45,7 +44,7 @@ class RunWriter:
     Where records cannot be written the block is cancelled, and the fault is raised: no call is paid whose answer would be lost.
     """
 
-    def __init__(self, ledger: Ledger, what: str) -> None:
+    def __init__(self, ledger: Database, what: str) -> None:
         """Prepare; nothing is opened yet.
 
         Args:
@@ -160,7 +159,7 @@ class RunWriter:
         with storage_errors(self._ledger.place):
             self._require_file()
             if self._connection is None:
-                self._connection = unpooled(self._ledger.engine, wait=0.0)
+                self._connection = self._ledger.unpooled()
             try:
                 if not begins_at_once(self._connection):
                     return False
@@ -184,7 +183,7 @@ class RunWriter:
                 raise StorageError(f"{self._ledger.place} was deleted or replaced while it was in use: bring it back")
 
 
-def _identity(ledger: Ledger) -> tuple[int, int] | None:
+def _identity(ledger: Database) -> tuple[int, int] | None:
     """What a ledger's file is told from others by; None without a file."""
     if ledger.engine.dialect.name != "sqlite":
         return None

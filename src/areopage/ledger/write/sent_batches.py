@@ -7,10 +7,9 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Row, Select, delete, insert, select, update
 
-from areopage.ledger.store import Ledger
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, naive, storable
 from areopage.ledger.tables.schema import batches
-from areopage.ledger.tables.transactions import durable
 
 PLANNED = "planned"
 """The state of a batch whose id is not known."""
@@ -53,17 +52,14 @@ class SentBatch(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None = None
 
 
-class SentBatches:
+class SentBatches(Store):
     """The table `batches`. Each change is on the disk when its method returns."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def note(self, batch: SentBatch) -> None:
         """Append a batch."""
         row = {name: getattr(batch, name) for name in batch.__struct_fields__}
         row |= {"keys": b"".join(map(bytes.fromhex, batch.keys)), "created_at": naive(batch.created_at)}
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             connection.execute(insert(batches).values(**row))
 
     def uploaded(self, token: str, file_id: str) -> None:
@@ -93,7 +89,7 @@ class SentBatches:
 
     def forget(self, token: str) -> None:
         """Remove a batch that was never created."""
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             connection.execute(delete(batches).where(batches.c.token == token))
 
     def of_run(self, run_id: str) -> Sequence[SentBatch]:
@@ -114,7 +110,7 @@ class SentBatches:
             return [_batch_of(row) for row in connection.execute(query.order_by(batches.c.created_at, batches.c.token))]
 
     def _change(self, token: str, **values: Any) -> None:
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             connection.execute(update(batches).where(batches.c.token == token).values(**values))
 
 

@@ -15,7 +15,6 @@ from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_w
 from areopage.ledger.people.labels import Labels, set_done
 from areopage.ledger.read.queries import TraceFilter, TraceSummary
 from areopage.ledger.read.trace_counts import bin_of, conditions_of, count_traces, joined, summed
-from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import (
     LONGEST_NAME,
     answer_texts,
@@ -26,6 +25,7 @@ from areopage.ledger.tables.answer_tables import (
     trace_changes,
 )
 from areopage.ledger.tables.chain import seal
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.rows import (
     TEXTS,
@@ -40,7 +40,6 @@ from areopage.ledger.tables.rows import (
     values_of,
 )
 from areopage.ledger.tables.trace_records import Release, Trace
-from areopage.ledger.tables.transactions import durable
 from areopage.ledger.write.answers import (
     TEXT_COLUMNS,
     Link,
@@ -56,14 +55,11 @@ PORTION = 200
 """Traces that `each` holds at a time: each may have some ten thousand characters."""
 
 
-class Traces:
+class Traces(Store):
     """The tables `decisions`, `decision_reasons` and `releases`, with their answers.
 
     Each method may be called from any thread, and is one transaction but for `each` and `each_labelled`.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def append(self, traces: Sequence[Trace]) -> int:
         """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
@@ -75,7 +71,7 @@ class Traces:
         """
         if not traces:
             return 0
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             return insert_traces(connection, traces)
 
     def get(self, id: str) -> Trace | None:
@@ -158,7 +154,7 @@ class Traces:
             "rater": storable(release.rater),
             "at": naive(release.at or datetime.now(UTC)),
         }
-        with durable(self._ledger) as connection:
+        with self._ledger.durable() as connection:
             waiting = lock_waiting(connection, storable(release.answer_id))
             if not waiting:
                 return 0
@@ -332,14 +328,11 @@ class TraceEnd(Struct, frozen=True, kw_only=True):
     change: int
 
 
-class TraceFeed:
+class TraceFeed(Store):
     """Traces of the channel `chat` and their changes, in append order.
 
     Each method may be called from any thread.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
     def end(self) -> TraceEnd:
         """Return the current end for an export.

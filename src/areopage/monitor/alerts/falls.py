@@ -14,11 +14,9 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
-from areopage.ledger.people.access import Audit
-from areopage.ledger.read.days import DayLevel, Days
+from areopage.ledger.read.days import DayLevel
 from areopage.ledger.read.queries import Period
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
@@ -223,13 +221,13 @@ def accept_level(ledger: Ledger, number: int, by: str, reason: str, now: datetim
     Raises:
         UserError: there is no such open incident, or no name or note.
     """
-    alerts = Alerts(ledger)
+    alerts = ledger.alerts
     alert = alerts.get(number)
     if not by.strip() or not reason.strip():
         raise UserError("to accept a level, give your name and a note")
     if alert is None or alert.rule != DROP or not alerts.accept(number, by.strip(), reason.strip(), now):
         raise UserError(f"there is no open incident {number}: areopage monitor alerts list --rule {DROP} shows them")
-    Audit(ledger).note(by.strip()[:128], "settings", f"alert {number}", f"new level accepted: {reason.strip()}", key_id=key_id)
+    ledger.audit.note(by.strip()[:128], "settings", f"alert {number}", f"new level accepted: {reason.strip()}", key_id=key_id)
     return alert
 
 
@@ -240,7 +238,7 @@ class FallWatch:
         self._ledger, self._rule, self._locale, self._today = ledger, rule, locale, now.date()
         self._scale = locale.scale
         self._least = limits.drop / (self._scale.max - self._scale.min)
-        self._alerts = Alerts(ledger)
+        self._alerts = ledger.alerts
         past = self._alerts.list(rule=DROP, limit=PAST_INCIDENTS)
         self._incidents = [(one, msgspec.json.decode(one.details, type=Incident)) for one in past if one.details]
 
@@ -265,11 +263,11 @@ class FallWatch:
     def _levels(self, period: Period) -> Levels:
         weak_limit, _ = grade_limits(self._scale)
         higher = self._scale.higher_is_better
-        rows = Days(self._ledger).levels(period, lambda score: score < weak_limit if higher else score > weak_limit)
+        rows = self._ledger.days.levels(period, lambda score: score < weak_limit if higher else score > weak_limit)
         return levels_of(rows, period, self._scale, self._rule.minimum)
 
     def _panels(self, period: Period) -> Mapping[date, set[str]]:
-        return Days(self._ledger).panels(period)
+        return self._ledger.days.panels(period)
 
     def _panel_now(self, panels: Mapping[date, set[str]]) -> str:
         alone = [next(iter(names)) for _, names in sorted(panels.items()) if len(names) == 1]

@@ -12,8 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.falls import Incident
 from areopage.monitor.alerts.rules import (
@@ -60,7 +58,7 @@ class Incidents:
     """The incidents of a ledger."""
 
     def __init__(self, ledger: Ledger, locale: AlertLocale, floors: Mapping[str, float]) -> None:
-        self._ledger, self._alerts, self._locale, self._floors = ledger, Alerts(ledger), locale, floors
+        self._ledger, self._alerts, self._locale, self._floors = ledger, ledger.alerts, locale, floors
 
     def open(self) -> list[OpenIncident]:
         """The open incidents, the oldest first."""
@@ -98,7 +96,7 @@ class Incidents:
     def _add_answers(self, found: Sequence[OpenIncident], now: datetime) -> None:
         """Add single weak answers, unless a criterion is at its floor that the incident's message does not name."""
         single = self._alerts.list(state="open", rule=ANSWER, incident=0, limit=SINGLES)
-        scores = Evaluations(self._ledger).latest([one.answer_id for one in single]) if single else {}
+        scores = self._ledger.evaluations.latest([one.answer_id for one in single]) if single else {}
         for one in found:
             numbers = []
             for alert in single:

@@ -8,13 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from areopage.ledger.read.days import Days
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.falls import FallWatch
@@ -144,7 +140,7 @@ def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime, *, ad
     alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale, alerting.floors)
     if alert is None and addressing:
         alert = addressed_alert(score, alerting.section, now, alerting.locale)
-    if alert is None or (alerts := Alerts(alerting.ledger)).is_open(ANSWER, alert.subject):
+    if alert is None or (alerts := alerting.ledger.alerts).is_open(ANSWER, alert.subject):
         return None
     limit = alerting.section.per_hour
     return paced(alert, alerts.opened_since(ANSWER, hour_of(now), limit), limit)
@@ -157,7 +153,7 @@ def check_windows(alerting: Alerting, now: datetime) -> None:
         settle(alerting, finding, now)
     alerting.incidents.merge(now)
     alerting.incidents.end_unchecked({(one.rule, one.subject) for one in findings if one.enough}, now, alerting.delivery)
-    Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
+    alerting.ledger.alerts.close_before(ANSWER, now - OPEN_FOR, now)
 
 
 def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
@@ -165,7 +161,7 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
     The notice of recovery is sent with the last alert of an incident. It goes first: a notice sent twice is better than none.
     """
-    alerts, incidents = Alerts(alerting.ledger), alerting.incidents
+    alerts, incidents = alerting.ledger.alerts, alerting.incidents
     if finding.bad:
         alert = alert_of(finding, now, alerting.delivery)
         if finding.rule in GROUPED_RULES and not alerts.is_open(finding.rule, finding.subject):
@@ -180,24 +176,24 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
-    section, locale, lists = alerting.section, alerting.locale, EvaluationLists(alerting.ledger)
-    is_open = Alerts(alerting.ledger).is_open
+    section, locale, lists = alerting.section, alerting.locale, alerting.ledger.lists
+    is_open = alerting.ledger.alerts.is_open
     found = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
     if section.drop.enabled:
         found += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
-        evaluations = Evaluations(alerting.ledger)
+        evaluations = alerting.ledger.evaluations
         failing = failing_of(
             lists.recent(since, Scope(), ROWS_FOR_JUDGES),
             evaluations.failing_since(since, ROWS_FOR_JUDGES),
             evaluations.latest_calls(since, ROWS_FOR_JUDGES),
             section.judge.minimum,
         )
-        today = Days(alerting.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
+        today = alerting.ledger.days.judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
         found.append(judge_finding(failing, today, section.judge, locale))
     if section.queue.enabled:
-        found.append(queue_finding(Evaluations(alerting.ledger).backlog(), section.queue, now, locale))
+        found.append(queue_finding(alerting.ledger.evaluations.backlog(), section.queue, now, locale))
     if section.silence.enabled:
         found.extend(silence_findings(alerting.ledger, section.silence, now, locale))
     return found
@@ -217,7 +213,7 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
         MissingExtra: Apprise is not installed.
     """
     alerting.incidents.merge(now)
-    due = Alerts(alerting.ledger).undelivered(now, GATHERED_AT_ONCE)
+    due = alerting.ledger.alerts.undelivered(now, GATHERED_AT_ONCE)
     batches = _batches(alerting.ledger, [alert for alert in due if not is_late(alert)])
     late: dict[int, list[Alert]] = {}
     for alert in due:
@@ -237,7 +233,7 @@ def _batches(ledger: Ledger, due: Sequence[Alert]) -> list[list[Alert]]:
     single = [alert for alert in due if alert.rule == ANSWER and not alert.attempts]
     if len(single) <= ONE_BY_ONE:
         return [[alert] for alert in due]
-    scores, places = Evaluations(ledger).latest([alert.answer_id for alert in single]), dict[tuple[str, str], list[Alert]]()
+    scores, places = ledger.evaluations.latest([alert.answer_id for alert in single]), dict[tuple[str, str], list[Alert]]()
     for alert in single:
         if (score := scores.get(alert.answer_id)) is not None:
             places.setdefault((score.source, score.variant), []).append(alert)
@@ -249,7 +245,7 @@ def _batches(ledger: Ledger, due: Sequence[Alert]) -> list[list[Alert]]:
 def _send_batch(
     alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send
 ) -> bool:
-    alerts = Alerts(alerting.ledger)
+    alerts = alerting.ledger.alerts
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
         return True
@@ -282,14 +278,14 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
         if rule == ANSWER
         else "failure"
     )
-    head = Alerts(alerting.ledger).get(first.incident) if first.incident else None
+    head = alerting.ledger.alerts.get(first.incident) if first.incident else None
     if head is not None:
         title, body = digest(head, alerts, alerting.locale)
         return Message(title=title, body=body, severity="warning", rule=head.rule, key=f"{head.rule}:{head.subject}")
     if len(alerts) > 1:
         title, body = _text_of(alerting, alerts)
         return Message(title=title, body=body, severity=severity, rule=rule)
-    evaluation = Evaluations(alerting.ledger).get(first.answer_id) if first.answer_id else None
+    evaluation = alerting.ledger.evaluations.get(first.answer_id) if first.answer_id else None
     score = evaluation.score_global if evaluation else None
     return Message(
         title=first.title,
@@ -306,13 +302,13 @@ def _text_of(alerting: Alerting, alerts: Sequence[Alert]) -> tuple[str, str]:
     """Title and body of a message for several single answers."""
     if is_late(alerts[0]):
         return gathered(alerts, alerting.section.per_hour, alerting.locale)
-    score = Evaluations(alerting.ledger).get(alerts[0].answer_id)
+    score = alerting.ledger.evaluations.get(alerts[0].answer_id)
     return together(alerts, score.source if score else "", score.variant if score else "", alerting.locale)
 
 
 def _note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
-    alerts = Alerts(alerting.ledger)
+    alerts = alerting.ledger.alerts
     alerting.complaints.note(results)
     for result in results:
         if result.error:

@@ -7,7 +7,6 @@ from itertools import pairwise
 from msgspec import structs
 
 from areopage.ledger.read.queries import Period
-from areopage.ledger.read.source_activity import SourceActivity
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.rules import SILENCE, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, plain
@@ -25,7 +24,7 @@ def silence_findings(ledger: Ledger, rule: SilenceRule, now: datetime, locale: A
     Raises:
         StorageError: the ledger cannot be read.
     """
-    activity = SourceActivity(ledger)
+    activity = ledger.sources
     since = now - timedelta(hours=rule.hours)
     active = activity.received_since(since)
     for source in active:

@@ -12,10 +12,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Scope
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, hour_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
@@ -68,7 +66,7 @@ class Window:
 
     def __init__(self, ledger: Ledger, since: datetime, until: datetime) -> None:
         self._ledger, self._since, self._until = ledger, since, until
-        self._by_place = EvaluationLists(ledger).tallies(since, until, Scope())
+        self._by_place = ledger.lists.tallies(since, until, Scope())
 
     def parts(self) -> list[Part]:
         """Its sources and variants, those with most answers first."""
@@ -103,12 +101,12 @@ class Window:
     def lost(self, place: Place) -> int:
         """The number of answers of a place that hooks lost in its hours."""
         scope = Scope(source=place.source, variant=place.variant)
-        return sum(HookCounts(self._ledger).lost_between(hour_of(self._since), self._until, scope).values())
+        return sum(self._ledger.hook_counts.lost_between(hour_of(self._since), self._until, scope).values())
 
     def example(self, place: Place, scale: Scale) -> str:
         """The id of the worst of its newest answers in a place; "" for none."""
         scope = Scope(source=place.source, variant=place.variant)
-        newest = EvaluationLists(self._ledger).recent(self._since, scope, EXAMPLES)
+        newest = self._ledger.lists.recent(self._since, scope, EXAMPLES)
         scored = [(one.score_global, one.id) for one in newest if one.score_global is not None and one.timestamp >= self._since]
         side = 1.0 if scale.higher_is_better else -1.0
         return min(scored, key=lambda pair: side * pair[0], default=(0.0, ""))[1]

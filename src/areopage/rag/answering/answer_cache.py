@@ -19,10 +19,8 @@ from msgspec.structs import replace
 from areopage.checking.config import RagConfig, generation_options
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra
-from areopage.ledger.people.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
 from areopage.rag.generation import prompts_of
 from areopage.rag.records import ChatPrompt, Retriever
 
@@ -182,7 +180,7 @@ class KeptAnswers:
         """
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
-        self._traces, self._remembered, self._retriever = Traces(ledger), Remembered(ledger), retriever
+        self._traces, self._remembered, self._retriever = ledger.traces, ledger.remembered, retriever
 
     @property
     def enabled(self) -> bool:

@@ -13,7 +13,6 @@ from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Grounded
 from areopage.ledger.write.storage import Policy, stored_text
-from areopage.ledger.write.traces import Traces
 from areopage.report.gate.decisions import explain
 from areopage.version import __version__
 
@@ -89,7 +88,7 @@ def gather(
         StorageError: the ledger cannot be read.
     """
     counts = GateCounts()
-    for read, (trace, labels) in enumerate(Traces(ledger).each_labelled(scope), 1):
+    for read, (trace, labels) in enumerate(ledger.traces.each_labelled(scope), 1):
         counts.take(trace, labels)
         moved(read)
     figures = counts.figures()

@@ -5,10 +5,7 @@ from datetime import date, datetime
 
 from areopage.errors import StorageError, UserError, counted
 from areopage.jury.panel import Panel, decoded_spec
-from areopage.ledger.people.calibrations import Calibrations
-from areopage.ledger.people.labels import Labels
 from areopage.ledger.people.reviewed import period_panels, reviewed_answers
-from areopage.ledger.read.days import Days
 from areopage.ledger.read.queries import DayScore, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
@@ -28,7 +25,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
     """
     panel, run_id = _panel(ledger, period, scope)
     reviewed = reviewed_answers(ledger, period, scope)
-    ids, store = [one.id for one in reviewed], Labels(ledger)
+    ids, store = [one.id for one in reviewed], ledger.labels
     labels = store.blind_of(ids)
     ratings, _ = ratings_of(labels, panel_rubric(panel, run_id))
     scores: dict[str, dict[str, float]] = {}
@@ -39,7 +36,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
         panel=panel,
         run_id=run_id,
         period=_labelled_days(period, scope),
-        judged=_judged(Days(ledger).scores(period, scope)),
+        judged=_judged(ledger.days.scores(period, scope)),
         days={one.id: one.day for one in reviewed},
         scores=scores,
         drawn=frozenset(one.id for one in reviewed if one.drawn),
@@ -58,15 +55,15 @@ def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> 
     """
     if not id:
         return None
-    calibration = read_calibration(Calibrations(ledger).find(id))
+    calibration = read_calibration(ledger.calibrations.find(id))
     panel, run_id = _panel(ledger, period, scope)
-    judged = _judged(Days(ledger).scores(period, scope))
+    judged = _judged(ledger.days.scores(period, scope))
     return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
 
 
 def fitting_to_period(ledger: Ledger, period: Period, scope: Scope) -> AppliedCalibration | None:
     """The corrected means of a monitored period by the newest calibration that fits its panel; None without one."""
-    for stored in reversed(Calibrations(ledger).all(scope.suite)):
+    for stored in reversed(ledger.calibrations.all(scope.suite)):
         try:
             return applied_to_period(ledger, period, scope, stored.id)
         except StorageError:

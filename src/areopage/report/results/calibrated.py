@@ -9,7 +9,6 @@ from msgspec import structs
 
 from areopage.bench.results.run_view import RunView
 from areopage.errors import UserError
-from areopage.ledger.people.calibrations import Calibrations
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
 from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids
@@ -97,7 +96,7 @@ def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
     """
     if not id:
         return view
-    calibration = read_calibration(Calibrations(ledger).find(id))
+    calibration = read_calibration(ledger.calibrations.find(id))
     judged = judged_run(view)
     return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from areopage.ledger.people.calibrations import Calibrations
 from areopage.ledger.people.panel_standings import standings_of_panel
 from areopage.ledger.people.qualifications import JudgeStanding
 from areopage.ledger.people.reviewed import newest_panel
@@ -60,7 +59,7 @@ def period_trust(
         judges=judges,
         jury=worth,
         people=people,
-        score=_score(suite, figures, calibration, altered_calibrations(Calibrations(ledger).all(suite.name))),
+        score=_score(suite, figures, calibration, altered_calibrations(ledger.calibrations.all(suite.name))),
         uncovered=_uncovered(suite, figures, standings),
         steps=tuple(steps),
     )

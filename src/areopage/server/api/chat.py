@@ -14,7 +14,6 @@ from starlette.responses import Response, StreamingResponse
 
 from areopage.errors import UserError
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, Asker, Follower, note
 from areopage.server.api.evaluations import decoded, json_body
@@ -73,7 +72,7 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
     Raises:
         Refusal: 404, the answer is unknown, not held, or outside of the key's scope.
     """
-    traces = Traces(context_of(request).ledger)
+    traces = context_of(request).ledger.traces
     release = traces.release(id)
     trace = traces.get(id) if release else None
     if release is None or trace is None or not actor.may_see(trace.collection):

@@ -16,12 +16,10 @@ from areopage.cases.records import Case
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import CriteriaError, SubmissionError, name_list
 from areopage.ledger.people import erasure
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
-from areopage.ledger.write.answers import Answers, id_within, own_id
-from areopage.ledger.write.evaluations import Evaluations
+from areopage.ledger.write.answers import id_within, own_id
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen
@@ -111,7 +109,7 @@ def _check_dates(given: Sequence[Answer], actor: Actor, context: ServerContext) 
 
 def _within_scope(ledger: Ledger, given: Sequence[Answer], actor: Actor) -> list[Answer]:
     """Submissions under ids of their own where answers that the actor may not see have these ids."""
-    sources = Answers(ledger).sources([one.id for one in given])
+    sources = ledger.answers.sources([one.id for one in given])
     hidden = {id for id, source in sources.items() if not actor.may_see(source)}
     return [_renamed(one, id_within(one.id, one.source)) if one.id in hidden else one for one in given]
 
@@ -157,11 +155,11 @@ def list_evaluations(
         variant=variant,
         text=text.strip(),
     )
-    found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
+    found = ledger.lists.page(filters, before=before, limit=limit)
     ids = [score.id for score in found]
     note(ledger, actor, "read", "", f"a list of {len(found)} answers")
     note_scores_listed(request, ledger, actor, ids)
-    answers = Answers(ledger).by_id(ids)
+    answers = ledger.answers.by_id(ids)
     items = [_view_of(score, actor, answers.get(score.id)) for score in found]
     page = EvaluationPage(items=items, next=found[-1].number if len(found) == limit else None)
     return json_response(page)
@@ -177,14 +175,14 @@ def show(
     """The answer as it was submitted, its state, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
     id = actor.id_in_scope(ledger, id)
-    evaluation = Evaluations(ledger).get(id)
+    evaluation = ledger.evaluations.get(id)
     if evaluation is None or not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
     if evaluation.state == "evaluated" and not blind:
         note_scores_seen(ledger, actor, id)
     else:
         note(ledger, actor, "read", id)
-    return json_response(_view_of(evaluation, actor, Answers(ledger).get(id), blind=blind))
+    return json_response(_view_of(evaluation, actor, ledger.answers.get(id), blind=blind))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
@@ -199,7 +197,7 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
         raise unknown(id)
     if erasure.erase(ledger, [id]):
         note(ledger, actor, "erase", id)
-    elif not Answers(ledger).numbers([id]):
+    elif not ledger.answers.numbers([id]):
         raise unknown(id)
     return Response(status_code=204)
 
@@ -302,7 +300,7 @@ def check_labels(ledger: Ledger, actor: Actor, source: str | None, variant: str 
     Raises:
         Refusal: 422.
     """
-    lists = EvaluationLists(ledger)
+    lists = ledger.lists
     sources, variants = [one for one in lists.sources() if actor.may_see(one)], lists.variants(actor.collections)
     for name, value, known in (("source", source, sources), ("variant", variant, variants)):
         if value is not None and known and value not in known:

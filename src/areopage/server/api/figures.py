@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
 from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
@@ -102,7 +101,7 @@ def alerts(
     """
     if rule and rule not in RULES:
         raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
-    stored = Alerts(context_of(request).ledger)
+    stored = context_of(request).ledger.alerts
     scope = actor.collections
     found = list(stored.list(state=state, rule=rule, incident=incident, sources=scope, before=before, limit=limit))
     note_alerts(request, actor, found)

@@ -21,7 +21,6 @@ from areopage.ledger.tables.records import Answer
 from areopage.ledger.tables.trace_records import Mode, Trace, decided_trace
 from areopage.ledger.write.batch import Batch
 from areopage.ledger.write.storage import stored_trace
-from areopage.ledger.write.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.report.gate.decisions import explain
 from areopage.server.access import Submitter
@@ -100,7 +99,7 @@ async def check(request: Request, actor: Submitter) -> Response:
 
 def trace_batch(context: ServerContext) -> Batch[Trace, None]:
     """The group commit of traces, with texts reduced by the storage policy."""
-    storage, traces = context.config.shared.storage, Traces(context.ledger)
+    storage, traces = context.config.shared.storage, context.ledger.traces
 
     def keep(given: Sequence[Trace]) -> None:
         traces.append([stored_trace(one, storage.text, storage.max_chars) for one in given])

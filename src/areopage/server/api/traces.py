@@ -13,10 +13,8 @@ from areopage.checking.config import MOST_PROMPT
 from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
 from areopage.ledger.people.erasure import erase as erase_texts
-from areopage.ledger.people.labels import Labels
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
 from areopage.report.gate.decisions import explain
 from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen
@@ -61,7 +59,7 @@ def list_traces(
     """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.in_scope(collection, "collection"))
-    found = Traces(ledger).list(filter, limit=limit, before=before)
+    found = ledger.traces.list(filter, limit=limit, before=before)
     note(ledger, actor, "read", "", f"a list of {len(found)} traces")
     note_scores_listed(request, ledger, actor, [trace.id for trace in found])
     page = TracePage(
@@ -92,7 +90,7 @@ def latest(
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=question, collection=actor.in_scope(collection, "collection"))
-    found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
+    found = next((one for one in ledger.traces.list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
     note_scores_seen(ledger, actor, found.id)
@@ -141,7 +139,7 @@ def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
 
 
 def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    trace = Traces(context.ledger).get(id)
+    trace = context.ledger.traces.get(id)
     if trace is None or not actor.may_see(trace.collection):
         raise Refusal(404, "unknown_answer", f"no trace has the id {id[:128]!r}")
     return trace
@@ -160,9 +158,9 @@ def _shared_fields(one: Trace) -> dict[str, Any]:
 
 
 def _view_of(context: ServerContext, one: Trace) -> TraceView:
-    traces = Traces(context.ledger)
+    traces = context.ledger.traces
     release = traces.release(one.id)
-    labels = Labels(context.ledger).grounding([one.id]).get(one.id, ())
+    labels = context.ledger.labels.grounding([one.id]).get(one.id, ())
     language = one.language or context.config.monitor.section.language or context.suite.own_language
     return view(
         TraceView,
@@ -202,6 +200,6 @@ def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVe
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
     said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
     done = store_review(context, actor, trace.id, said, given.rater, blind=given.blind)
-    release = Traces(context.ledger).release(trace.id)
+    release = context.ledger.traces.release(trace.id)
     state = release.state if release else None
     return StoredVerdict(id=trace.id, rater=given.rater or actor.name, state=state, settled=done.settled)

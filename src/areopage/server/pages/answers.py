@@ -9,12 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.criteria.records import Scale
-from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.tables.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert
 from areopage.locales import Locale
 from areopage.monitor.alerts.rules import ANSWER, answer_texts, question_line
@@ -39,7 +34,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
     """One page of the list, newest first."""
     context = context_of(request)
     asked = chosen(request, context.now().date(), ALL, reader.collections)
-    lists = EvaluationLists(context.ledger)
+    lists = context.ledger.lists
     found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
     rows = found[:PER_PAGE]
     note(context.ledger, reader, "read", "", f"a list of {len(rows)} answers")
@@ -75,7 +70,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     else:
         note_scores_seen(context.ledger, reader, id, rater_of(request, reader))
     asked = chosen(request, context.now().date(), ALL, reader.collections)
-    lists = EvaluationLists(context.ledger)
+    lists = context.ledger.lists
     newer, older = lists.neighbours(asked.filters, view.score.number) if view.score else (None, None)
     return render(request, "answer.html.j2", view=view, scale=context.suite.scale, kept=_kept_of(asked), newer=newer, older=older)
 
@@ -173,7 +168,7 @@ def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale
     monitor, suite = context.config.monitor, context.suite
     own = monitor_locale(monitor, suite).code
     answers = [one.answer_id for one in alerts if one.answer_id]
-    found = Evaluations(context.ledger).latest(answers) if answers else {}
+    found = context.ledger.evaluations.latest(answers) if answers else {}
     shown = _in_language(context, alerts, found, spoken, own)
     about = [(one, found.get(one.alert.answer_id)) for one in shown]
     return tuple(
@@ -207,11 +202,11 @@ def _stored_alert(alert: Alert, title: str, foreign: str = "") -> ShownAlert:
 
 def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView | None:
     ledger, suite = context.ledger, context.suite
-    answer, evaluation = Answers(ledger).get(id), Evaluations(ledger).get(id)
+    answer, evaluation = ledger.answers.get(id), ledger.evaluations.get(id)
     if answer is None or evaluation is None:
         return None
     score = evaluation if evaluation.state == "evaluated" else None
-    judgments = Evaluations(ledger).judgments(id, evaluation.run_id)
+    judgments = ledger.evaluations.judgments(id, evaluation.run_id)
     labels = criterion_labels(suite, spoken.code)
     response = fold_space(answer.case.response or "")
     return AnswerView(
@@ -220,9 +215,9 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
         score=score,
         criteria=_criteria_of(score, judgments, labels, suite.scale, response),
         calls=_calls_of(judgments, labels, response),
-        labels=_labels_of(Labels(ledger).of(id), labels),
-        alerts=shown_alerts(context, Alerts(ledger).of(id), spoken),
-        review=ReviewQueue(ledger).item(id),
+        labels=_labels_of(ledger.labels.of(id), labels),
+        alerts=shown_alerts(context, ledger.alerts.of(id), spoken),
+        review=ledger.review_queue.item(id),
     )
 
 

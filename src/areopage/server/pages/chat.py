@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from areopage.checking.config import MOST_PROMPT
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import Traces
 from areopage.rag.records import citations_of
 from areopage.server.access import Actor, Asker, Follower, Form, note_shown
 from areopage.server.api.chat import held_of
@@ -87,7 +86,7 @@ def show_held(request: Request, id: str, visitor: Follower) -> Response:
     except Refusal:
         return render(request, "missing.html.j2", 404)
     ledger = context_of(request).ledger
-    trace = Traces(ledger).get(id)
+    trace = ledger.traces.get(id)
     if not held.text and trace is not None and trace.prompt:
         note_shown(request, ledger, visitor, "the question of a held answer", [id], live=True)
     return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")

@@ -16,7 +16,6 @@ from areopage.bench.panels import DifferentPanels
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.tables.records import Run
 from areopage.locales import Locale
 from areopage.report.comparison.page import comparison_report
@@ -93,7 +92,7 @@ def show_comparison(request: Request, reader: Reader) -> Response:
         asked=asked,
         choices=_choices(context, reader, chosen),
         production=PRODUCTION,
-        sources=[] if reader.collections else EvaluationLists(context.ledger).sources(),
+        sources=[] if reader.collections else context.ledger.lists.sources(),
         report=report,
         refused=refused,
         report_styles=REPORT_STYLES,

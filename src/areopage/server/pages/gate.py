@@ -18,7 +18,6 @@ from areopage.gate.records import GATE_VERDICTS, Change, Decision, GateVerdict, 
 from areopage.gate.signals import read_documents
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.trace_records import Channel, Trace
-from areopage.ledger.write.traces import Traces
 from areopage.locales import Locale
 from areopage.report.elements import histogram
 from areopage.report.gate.decisions import decision_locale, reason_text
@@ -91,7 +90,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     """The figures of the period and one page of the list, the newest first; a scoped key sees its own collections alone."""
     context, spoken = context_of(request), language(request)
     asked = _gate_chosen(request.query_params, context.now().date(), reader)
-    traces = Traces(context.ledger)
+    traces = context.ledger.traces
     # a verdict, a question or a wish narrows the list; the rates are about all answers of the period
     summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
     found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)

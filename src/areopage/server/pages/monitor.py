@@ -11,13 +11,9 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.errors import UserError
 from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.tables.records import GOLDEN_SOURCE
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.hook_counts import HookCounts
-from areopage.ledger.write.operations import GoldenRuns, Workers, state_of
+from areopage.ledger.write.operations import state_of
 from areopage.ledger.write.storage import JUDGEABLE
 from areopage.locales import Locale
 from areopage.monitor.alerts.falls import accept_level
@@ -109,7 +105,7 @@ def _first_answer(request: Request) -> str:
 def show_alerts(request: Request, reader: Reader) -> Response:
     """The open alerts by rule, single answers last, and the newest past ones; of one rule if chosen."""
     context = context_of(request)
-    alerts, ignored, sources = Alerts(context.ledger), list[Ignored](), reader.collections
+    alerts, ignored, sources = context.ledger.alerts, list[Ignored](), reader.collections
     ignore_unknown(request.query_params, ("rule", "page", "incident"), ignored)
     rule = choice_of(request.query_params, "rule", RULES, "alert_rule", ignored) or ""
     page = page_of(request.query_params, ignored)
@@ -162,7 +158,7 @@ def accept(request: Request, writer: Writer, form: Form) -> Response:
 def show_queue(request: Request, reader: Reader) -> Response:
     """Waiting and failed answers, and the workers."""
     context = context_of(request)
-    now, evaluations = context.now(), Evaluations(context.ledger)
+    now, evaluations = context.now(), context.ledger.evaluations
     backlog = evaluations.backlog(reader.collections)
     dead_after = context.config.monitor.section.worker.dead_after
     waiting = evaluations.waiting(FAILED_SHOWN, reader.collections)
@@ -178,7 +174,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
         waits=backlog.waited(now),
         workers=[
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
-            for worker in Workers(context.ledger).list()
+            for worker in context.ledger.workers.list()
         ],
         waiting=waiting,
         losses=losses,
@@ -195,7 +191,7 @@ def _losses_of(context: ServerContext, reader: Actor) -> Losses:
     """What hooks lost or doubted; of a limited reader's sources the counts that workers have stored."""
     if not reader.collections:
         return read_losses(context.config.monitor.spool)
-    hooks, always = HookCounts(context.ledger), Period(start=date.min, end=date.max)
+    hooks, always = context.ledger.hook_counts, Period(start=date.min, end=date.max)
     counts = hooks.lost(always, Scope(), reader.collections)
     return Losses(counts=counts, doubts=hooks.doubtful(always, Scope(), reader.collections))
 
@@ -213,7 +209,7 @@ def retry(request: Request, writer: Writer, form: Form) -> Response:
     ledger, judgeable = context.ledger, context.config.shared.storage.text in JUDGEABLE
     ids = [id] if isinstance(id, str) else None
     if writer.collections:
-        evaluations = Evaluations(ledger)
+        evaluations = ledger.evaluations
         unfinished = evaluations.failed(FAILED_AT_ONCE, writer.collections)
         unfinished += evaluations.waiting(FAILED_AT_ONCE, writer.collections, tried=True)
         theirs = [one.id for one in unfinished]
@@ -230,9 +226,9 @@ def show_golden(request: Request, reader: Reader) -> Response:
     """The newest rounds of golden questions, which belong to no source."""
     reader.check_unscoped()
     context, spoken = context_of(request), language(request)
-    rounds = GoldenRuns(context.ledger).list(context.suite.name, ROUNDS_SHOWN)
+    rounds = context.ledger.golden_runs.list(context.suite.name, ROUNDS_SHOWN)
     source = f"{GOLDEN_SOURCE}{context.suite.name}"
-    newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
+    newest = context.ledger.lists.page(Filters(source=source), limit=1)
     by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
     scale, days = context.suite.scale, [one.started_at.date() for one in by_time]
     several = len(set(days)) < len(days)

@@ -10,11 +10,8 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.criteria.records import Scale
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Backlog, Filters, Period, last_days
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.operations import Workers, state_of
+from areopage.ledger.write.operations import state_of
 from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.report.charts import Level
@@ -78,12 +75,12 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
-    backlog = Evaluations(ledger).backlog(reader.collections)
+    backlog = ledger.evaluations.backlog(reader.collections)
     waited = backlog.waited(now)
-    alerts = Alerts(ledger)
-    workers = Workers(ledger).list()
+    alerts = ledger.alerts
+    workers = ledger.workers.list()
     dead_after = context.config.monitor.section.worker.dead_after
-    lists = EvaluationLists(ledger)
+    lists = ledger.lists
     return Overview(
         figures=figures,
         trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),

@@ -15,15 +15,11 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.people.access import Audit
 from areopage.ledger.people.held import HELD
-from areopage.ledger.people.labels import Labels, OfSuite, ReviewQueue
+from areopage.ledger.people.labels import OfSuite
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
 from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
 from areopage.review.rubric import rubric_for
 from areopage.server.access import (
@@ -115,7 +111,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = "") -> Response:
     """A page of the answers that wait for this rater's label, and the held answers in the scope of the key."""
     context = context_of(request)
-    ledger, queue, rater = context.ledger, ReviewQueue(context.ledger), rater_of(request, reader)
+    ledger, queue, rater = context.ledger, context.ledger.review_queue, rater_of(request, reader)
     after = min(max(after, 0), MOST_NUMBER)
     found = list(islice(_lines_of(context, reader, rater, after=after, suite=suite), SHOWN + 1))
     lines = found[:SHOWN]
@@ -192,7 +188,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     except Refusal as refusal:
         fault = _refused_words(request, context, shown, refusal.status_code)
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
-    further = _next_address(request, ReviewQueue(context.ledger).item(id))
+    further = _next_address(request, context.ledger.review_queue.item(id))
     response = RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303)
     if writer.keyless:
         kept = quote(rater_name(rater), safe="")
@@ -201,10 +197,10 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
 
 
 def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
-    answer, trace = Answers(ledger).get(id), Traces(ledger).get(id)
+    answer, trace = ledger.answers.get(id), ledger.traces.get(id)
     if answer is None or not actor.may_see(answer.source):
         return None
-    return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
+    return Shown(answer=answer, trace=trace, evaluation=ledger.evaluations.get(id))
 
 
 def _on_gate_page(request: Request) -> bool:
@@ -241,7 +237,7 @@ def _of_suite(context: ServerContext, name: str) -> OfSuite | None:
 
 def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
     """A rater's current labels of an answer by criterion; "" is no rater."""
-    labels = Labels(ledger).current_of([id]).values()
+    labels = ledger.labels.current_of([id]).values()
     return {label.criterion: label for label in labels if rater and label.rater == rater}
 
 
@@ -298,15 +294,15 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
         suite: only answers that this suite judges; "" for all.
     """
     ledger, chosen = context.ledger, _of_suite(context, suite)
-    suites = ReviewQueue(ledger).open_runs()
-    while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
+    suites = ledger.review_queue.open_runs()
+    while items := ledger.review_queue.open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
         ids = [item.answer_id for item in items]
-        given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
-        seen = {id for id, who in Audit(ledger).scores_seen(ids) if who in (rater, reader.name)}
+        given, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
+        seen = {id for id, who in ledger.audit.scores_seen(ids) if who in (rater, reader.name)}
         labelled = {labelled for labelled, who, _ in given if rater and who == rater}
         for item in items:
             id = item.answer_id
-            answer = Answers(ledger).get(id)
+            answer = ledger.answers.get(id)
             if answer is None or not reader.may_see(answer.source):
                 continue
             yield Waiting(
@@ -331,9 +327,9 @@ def _answer_page(
     context, id = context_of(request), shown.answer.id
     asked = asked_of(context, shown.answer, language_code(request))
     rubric, code, rater = asked.rubric, language_code(request), rater_of(request, actor)
-    labels = list(Labels(context.ledger).current_of([id]).values())
+    labels = list(context.ledger.labels.current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
-    own, item = _own_labels(context.ledger, id, rater), ReviewQueue(context.ledger).item(id)
+    own, item = _own_labels(context.ledger, id, rater), context.ledger.review_queue.item(id)
     labelled = any(criterion != GROUNDING for criterion in own)
     blind = not own and not _on_gate_page(request)
     seen = is_seen(context.ledger, id, rater=rater, actor=actor.name)
@@ -369,8 +365,8 @@ def _answer_page(
         values |= {
             "view": decision_view(shown.trace, context.gate, code),
             "grounding": [label for label in labels if label.criterion == GROUNDING],
-            "release": Traces(context.ledger).release(id),
-            "together": Traces(context.ledger).waiting([id]).get(id, 0),
+            "release": context.ledger.traces.release(id),
+            "together": context.ledger.traces.waiting([id]).get(id, 0),
         }
     if labelled:
         values |= comparison(context.ledger, asked, scores, rater, shown.answer.case.response or "")

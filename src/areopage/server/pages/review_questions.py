@@ -8,10 +8,8 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.criteria.records import Criterion, Scale
-from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Evaluation, Label
-from areopage.ledger.write.evaluations import Evaluations
 from areopage.report.results.run_results import fold_space
 from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext
@@ -96,7 +94,7 @@ def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
     """
     found = answer_panel(context.ledger, answer.id)
     rubric = panel_rubric(*found) if found else rubric_of(context.suite)
-    evaluation = Evaluations(context.ledger).get(answer.id, rubric.run_id or None)
+    evaluation = context.ledger.evaluations.get(answer.id, rubric.run_id or None)
     judged = {one.criterion for one in evaluation.criteria} if found and evaluation else set[str]()
     return Asked(
         answer_id=answer.id,
@@ -116,7 +114,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
         response: the text of the answer.
     """
     id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
-    judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
+    judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
     given = {(label.rater, label.criterion): label.score for label in labels}
     for one in raters:
@@ -124,7 +122,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
         if overall is not None:
             given.setdefault((one, OVERALL), overall)
     judged = evaluation is not None and evaluation.state == "evaluated"
-    judgments = Evaluations(ledger).judgments(id, evaluation.run_id) if evaluation is not None and judged else []
+    judgments = ledger.evaluations.judgments(id, evaluation.run_id) if evaluation is not None and judged else []
     said = said_by_criterion(judgments, fold_space(response))
     judges = sorted({one.judge for found in said.values() for one in found})
     names = rubric.labels(asked.language)

@@ -17,10 +17,8 @@ from areopage.bench.results.reservations import reservations
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.people.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run, SignOff
-from areopage.ledger.write.fleet import Fleet
 from areopage.locales import Locale
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failures import failures_title
@@ -71,7 +69,7 @@ def list_runs(request: Request, reader: Reader) -> Response:
     ledger, locale = context_of(request).ledger, language(request)
     found, signed = ledger.runs(), _signed(ledger)
     runs = [_listed(run, signed.get(run.id, {}), ledger, locale) for run in found[:LISTED]]
-    going = {one.run_id for one in Fleet(ledger).open_runs()}
+    going = {one.run_id for one in ledger.fleet.open_runs()}
     return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED, open=going)
 
 
@@ -87,7 +85,7 @@ def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Loc
 def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:
     """The latest sign-off of each name, by the run's id."""
     found: dict[str, dict[str, SignOff]] = {}
-    for one in SignOffs(ledger).of():
+    for one in ledger.signoffs.of():
         found.setdefault(one.run_id, {})[one.name] = one
     return found
 

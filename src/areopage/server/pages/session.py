@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.people.access import SESSION_LIFE, Audit
+from areopage.ledger.people.access import SESSION_LIFE
 from areopage.ledger.write.operations import ApiKey
 from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Access, Actor, Form, access_of, authenticate, is_form
 from areopage.server.context import ServerContext, context_of
@@ -80,7 +80,7 @@ async def logout(request: Request, _: Form) -> Response:
 
 def _open(access: Access, context: ServerContext, key: ApiKey) -> str:
     token = access.sessions.open(key.id, context.now())
-    Audit(context.ledger).note(key.name, "login", "", key_id=key.id)
+    context.ledger.audit.note(key.name, "login", "", key_id=key.id)
     return token
 
 
@@ -88,7 +88,7 @@ def _close(access: Access, context: ServerContext, token: str) -> None:
     key = access.sessions.find(token, context.now())
     access.sessions.close(token)
     if key is not None:
-        Audit(context.ledger).note(key.name, "logout", "", key_id=key.id)
+        context.ledger.audit.note(key.name, "logout", "", key_id=key.id)
 
 
 async def lead_to_login(request: Request) -> Response:

@@ -4,7 +4,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import last_days
 from areopage.locales import sentence_case
 from areopage.monitor.figures import criterion_labels, measure
@@ -56,7 +55,7 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
     sources = () if asked.source is None else (asked.source,)
     worth = ledger_worth(ledger, rubric_of(suite), sources)
     trust = period_trust(ledger, suite, figures, locale.code, worth, sources)
-    lists = EvaluationLists(ledger)
+    lists = ledger.lists
     return render(
         request,
         "trust_period.html.j2",

@@ -7,8 +7,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.read.days import Days
-from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Scope
 from areopage.monitor.figures import criterion_labels, most_frequent
 from areopage.monitor.variants import VariantComparison, compare_variants
@@ -32,7 +30,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
     context, locale = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY, reader.collections)
     by_question = request.query_params.get(BY_QUESTION) == "1"
-    variants = EvaluationLists(context.ledger).variants(reader.collections)
+    variants = context.ledger.lists.variants(reader.collections)
     baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else _usual(context, asked, variants)
     begun = asked.name == CUSTOM and len(variants) > 1
     too_many = begun and _answers(context, asked) > MOST_ANSWERS
@@ -53,7 +51,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
         asked=asked,
         ignored=[one for one in asked.ignored if one.value != BY_QUESTION],
         variants=[(name, variant_name(name, locale)) for name in variants],
-        sources=reader.collections or EvaluationLists(context.ledger).sources(),
+        sources=reader.collections or context.ledger.lists.sources(),
         baseline=baseline,
         by_question=by_question,
         begun=begun,
@@ -75,7 +73,7 @@ def _answers(context: ServerContext, asked: Chosen, variant: str | None = None) 
     if asked.period is None:
         return 0
     scope = Scope(suite=context.suite.name, source=asked.source, variant=variant)
-    return sum(day.scored for day in Days(context.ledger).totals(asked.period, scope))
+    return sum(day.scored for day in context.ledger.days.totals(asked.period, scope))
 
 
 def _command(asked: Chosen, baseline: str, *, by_question: bool) -> str:

@@ -1,0 +1,69 @@
+"""Judgments with their verdicts, in the caller's transaction."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select
+
+from areopage.ledger.tables.answer_tables import judgments, verdicts
+from areopage.ledger.tables.chain import seal, with_verdicts
+from areopage.ledger.tables.records import Judgment, Verdict
+from areopage.ledger.tables.rows import (
+    NumberedRows,
+    RowValues,
+    chunks,
+    insert_numbered,
+    insert_rows,
+    judgment_of,
+    judgment_row,
+    outcome_of,
+    values_of,
+    verdict_row,
+)
+
+_VERDICTS = NumberedRows(select(verdicts), verdicts.c.judgment_id)
+# made once: a condition on many keys that is made for one query keeps them in a reference cycle
+_ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
+
+
+def attempts_of(connection: Connection, keys: Sequence[str]) -> Iterator[list[Judgment]]:
+    """The judgments of keys in order, those of some keys after those of others."""
+    for part in chunks(keys):
+        yield judgments_of(connection, connection.execute(_ATTEMPTS, {"keys": part}).all())
+
+
+def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
+    """Read judgments with their verdicts from rows, in order."""
+    said: dict[int, list[Verdict]] = {}
+    for part in chunks([row.id for row in rows]):
+        for row in _VERDICTS.of(connection, part):
+            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+    names = rows[0]._fields if rows else ()
+    found = (dict(zip(names, row, strict=True)) for row in rows)
+    return [judgment_of(values, tuple(said.get(values["id"], ()))) for values in found]
+
+
+def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
+    """Append judgments with their verdicts."""
+    if not judged:
+        return
+    added = [judgment_row(judgment) for judgment in judged]
+    ids = insert_numbered(connection, judgments, added)
+    said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
+    insert_rows(connection, verdicts, [row for rows in said for row in rows])
+    found = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
+    seal(connection, "added", "judgments", found)
+
+
+def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValues]:
+    """Return the rows of judgments by id, with what is hashed of their verdicts."""
+    rows = connection.execute(select(judgments).where(judgments.c.id.in_(ids)).order_by(judgments.c.id))
+    return judged_rows(connection, [values_of(row) for row in rows])
+
+
+def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
+    """Add to rows of judgments what is hashed of their verdicts."""
+    said: dict[int, list[RowValues]] = {}
+    for row in _VERDICTS.of(connection, [one["id"] for one in rows]):
+        said.setdefault(row.judgment_id, []).append(values_of(row))
+    return [with_verdicts(row, said.get(row["id"], [])) for row in rows]
