@@ -1,4 +1,4 @@
-"""Fit the weights of `areopage.gate.grounding.stance` on the pairs of `tests/gate/premises`. One JSON line, with a check.
+"""Fit the weights of `areopage.gate.premises.stance` on the pairs of `tests/gate/premises`. One JSON line, with a check.
 
     python benchmarks/gate_premises_fit.py
 
@@ -15,7 +15,7 @@ import numpy as np
 from gate_premises import PREMISES, decided, pairs
 
 from areopage.app.gate_rules import load_gate
-from areopage.gate.grounding.stance import stance
+from areopage.gate.premises.stance import stance
 
 PRIOR: Mapping[str, float] = {
     "denied before": -3.0,
@@ -62,7 +62,7 @@ def evidence() -> Iterator[tuple[str, bool, list[dict[str, float]]]]:
         return stance(found)
 
     gate = load_gate()
-    with patch("areopage.gate.grounding.premises.stance", noted):
+    with patch("areopage.gate.premises.premises.stance", noted):
         for path in sorted(PREMISES.glob("*.jsonl")):
             for pair in pairs([path]):
                 for answer in ("answer_false", "answer_right"):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from areopage.gate.reading.ordinals import ordinals, roman_value
 from areopage.gate.records import Decision
-from areopage.text.ordinals import ordinals, roman_value
 from areopage.text.readable import Readable
 from areopage.text.written_forms import as_read, unbroken
 

@@ -21,6 +21,9 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.claims import NAMING, Claim, ClaimState
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
+from areopage.gate.reading.citations import Citations, citations_of
+from areopage.gate.reading.instructions import instructions
+from areopage.gate.reading.refusals import admissions, refusal_of
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import (
     Overlap,
@@ -35,13 +38,10 @@ from areopage.gate.signals import (
     sentence_checks,
     unsupported_claims,
 )
-from areopage.text.citations import Citations, citations_of
 from areopage.text.folding import plain
-from areopage.text.instructions import instructions
 from areopage.text.language import language_of
 from areopage.text.numbers import DIGITS
 from areopage.text.readable import Readable
-from areopage.text.refusals import admissions, refusal_of
 from areopage.text.sentences import Span
 from areopage.text.written_forms import as_read
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
+from areopage.gate.reading.citations import exact_ids
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import Retrieval, Stopwatch, place_of, retrieval_of, snippet_share
-from areopage.text.citations import exact_ids
 from areopage.text.figures import figures
 from areopage.text.language import language_of
 from areopage.text.sentences import sentences

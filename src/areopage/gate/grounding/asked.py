@@ -8,12 +8,12 @@ from itertools import islice
 from areopage.gate.grounding.figure_context import FigureReader
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
+from areopage.gate.reading.identifiers import SMALL, Identifier, IdentifierKind
+from areopage.gate.reading.stated import Counted, Stated
 from areopage.text.figures import Figure
 from areopage.text.folding import starts_of
-from areopage.text.identifiers import SMALL, Identifier, IdentifierKind
 from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS
 from areopage.text.numbers import decimal_of
-from areopage.text.stated import Counted, Stated
 from areopage.text.stems import stem
 
 Token = tuple[str, str, int]

@@ -22,17 +22,17 @@ from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
-from areopage.gate.grounding.premises import Premises
 from areopage.gate.grounding.rounding import rounded
 from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import labels_said
+from areopage.gate.premises.premises import Premises
+from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
+from areopage.gate.reading.stated import Counted, Stated, stated_in
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures
-from areopage.text.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.text.numbers import decimal_of
 from areopage.text.readable import Readable
 from areopage.text.references import Reference
-from areopage.text.stated import Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import combinations, islice
 
+from areopage.gate.reading.stated import CUES
 from areopage.text.figures import Figure
 from areopage.text.folding import lower_case
 from areopage.text.numbers import decimal_of
-from areopage.text.stated import CUES
 
 _SMALLEST = 1_000  # of a number that may be an amount without a currency
 _BESIDE = 150  # characters on each side of a figure in which the numbers that it was computed from may stand

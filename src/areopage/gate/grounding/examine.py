@@ -10,18 +10,18 @@ from msgspec import Struct
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
-from areopage.gate.grounding.denials import unable
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
-from areopage.gate.grounding.premises import Premises
 from areopage.gate.grounding.proper_names import OtherForms, is_proper, looks_like_name
+from areopage.gate.premises.denials import unable
+from areopage.gate.premises.premises import Premises
+from areopage.gate.reading.citations import distinctive
+from areopage.gate.reading.refusals import is_refusal
 from areopage.gate.records import Change, Place
-from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import ENGLISH_MONTHS, FRENCH_MONTHS
 from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.readable import WRITTEN_NUMBERS
-from areopage.text.refusals import is_refusal
 from areopage.text.sentences import Span, sentences
 from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
 

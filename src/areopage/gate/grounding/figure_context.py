@@ -11,9 +11,9 @@ from itertools import islice
 
 from msgspec import Struct
 
+from areopage.gate.reading.stated import AFTER, BEFORE, CUES
 from areopage.text.figures import Figure, FigureKind, supports
 from areopage.text.numbers import DIGITS, around
-from areopage.text.stated import AFTER, BEFORE, CUES
 from areopage.text.stems import parted, stems_of
 
 Spot = tuple[int, int, int]  # number of the text, start, end

@@ -7,11 +7,20 @@ from functools import cached_property
 from itertools import islice, pairwise
 
 from areopage.gate.grounding.figure_context import Spot
+from areopage.gate.reading.identifiers import (
+    ADDRESS,
+    ORDINAL,
+    Identifier,
+    IdentifierKind,
+    street_of,
+    unit_after,
+    units_like,
+    weekdays,
+)
+from areopage.gate.reading.ordinals import Ordinal, cardinals, ordinals, roman
 from areopage.text.folding import lower_case, starts_of, unaccented
-from areopage.text.identifiers import ADDRESS, ORDINAL, Identifier, IdentifierKind, street_of, unit_after, units_like, weekdays
 from areopage.text.lexicon import FIRST_NAMES
 from areopage.text.numbers import decimal_of
-from areopage.text.ordinals import Ordinal, cardinals, ordinals, roman
 
 _MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
 _MOST_SPOTS = 12  # of one identifier

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 
+from areopage.gate.reading.markers import OPPOSITES, Marker, MarkerKind, denying, folded, markers_of, spans_of, words_of
 from areopage.gate.records import Change
-from areopage.text.markers import OPPOSITES, Marker, MarkerKind, denying, folded, markers_of, spans_of, words_of
 from areopage.text.sentences import sentences
 from areopage.text.stems import parted, stems_of
 

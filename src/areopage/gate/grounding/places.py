@@ -16,12 +16,12 @@ from areopage.gate.grounding.unread_places import (
     row_says,
     rows_of,
 )
+from areopage.gate.reading.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, Counted
 from areopage.text.figures import Figure, supports
 from areopage.text.folding import lower_case, starts_of
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
 from areopage.text.references import Reference, legal_references
-from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, Counted
 from areopage.text.stems import stem, stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported

@@ -14,11 +14,11 @@ from itertools import groupby, pairwise
 from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
+from areopage.gate.reading.stated import CUES
 from areopage.text.figures import Figure
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import CURRENCIES
 from areopage.text.numbers import decimal_of
-from areopage.text.stated import CUES
 from areopage.text.stems import WORD, parted, stem, stems
 
 _LISTING = re.compile(

@@ -7,7 +7,7 @@ service, or wants to have confirmed, is none: "lunch is £3.10, isn't it?", "I h
 import re
 from typing import Literal
 
-from areopage.gate.grounding.clauses import Around
+from areopage.gate.premises.clauses import Around
 
 Nature = Literal["duration", "share", "other"]
 

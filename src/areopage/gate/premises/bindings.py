@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from areopage.gate.grounding.circumstances import HEARD
-from areopage.gate.grounding.clauses import Around
-from areopage.gate.grounding.denials import SAYING
+from areopage.gate.premises.circumstances import HEARD
+from areopage.gate.premises.clauses import Around
+from areopage.gate.premises.denials import SAYING
 from areopage.text.folding import lower_case
 from areopage.text.stems import stem
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.text.citations import citations_of, exact_ids
+from areopage.gate.reading.citations import citations_of, exact_ids
 
 DOCUMENTS = [
     Document(id="doc1", title="Code civil", text="Le délai est de dix jours, comme on l’a montré [12]."),

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from areopage.gate.grounding import circumstances as own
-from areopage.gate.grounding import denials
-from areopage.gate.grounding.clauses import Around
+from areopage.gate.premises import circumstances as own
+from areopage.gate.premises import denials
+from areopage.gate.premises.clauses import Around
 
 _NEGATOR = (
     r"(?:\b(?:not|no|never|none|nothing|nowhere|neither|nor|cannot|without|unlike|rather than|other than|instead of|pas"

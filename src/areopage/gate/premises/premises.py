@@ -7,12 +7,12 @@ An answer does not affirm what it denies ("the dose is not 500 mg"), attributes 
 import re
 from collections.abc import Sequence
 
-from areopage.gate.grounding.bindings import Bindings
-from areopage.gate.grounding.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
-from areopage.gate.grounding.clauses import Around, around_piece
-from areopage.gate.grounding.denials import affirms_all, asks_back, attributed, compares, denied
-from areopage.gate.grounding.evidence import evidence
-from areopage.gate.grounding.stance import stance
+from areopage.gate.premises.bindings import Bindings
+from areopage.gate.premises.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
+from areopage.gate.premises.clauses import Around, around_piece
+from areopage.gate.premises.denials import affirms_all, asks_back, attributed, compares, denied
+from areopage.gate.premises.evidence import evidence
+from areopage.gate.premises.stance import stance
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from areopage.text.refusals import is_refusal, refusal_of
+from areopage.gate.reading.refusals import is_refusal, refusal_of
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from areopage.gate.reading.ordinals import ordinals
 from areopage.text.folding import matches_at
 from areopage.text.numbers import decimal_of
-from areopage.text.ordinals import ordinals
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 

@@ -10,7 +10,7 @@
 
 import re
 
-from areopage.gate.grounding.clauses import Around
+from areopage.gate.premises.clauses import Around
 
 _VERB = r"[\w'’-]+"
 # Negators that stand before what they deny.

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from areopage.gate.reading.identifiers import Identifier, identifiers
 from areopage.text.figures import Figure, all_figures
 from areopage.text.folding import lower_case, matches_at, unaccented
-from areopage.text.identifiers import Identifier, identifiers
 from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, MONEY, UNIT_WORDS
 from areopage.text.numbers import DIGITS, around
 from areopage.text.references import Reference, legal_references

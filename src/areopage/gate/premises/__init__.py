@@ -1,0 +1,1 @@
+"""What only the question says: does an answer affirm it?"""
