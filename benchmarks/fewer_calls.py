@@ -26,7 +26,6 @@ from areopage.bench.planning.estimate import estimate
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
-from areopage.jury.panel import planned_calls
 from areopage.jury.pass_copies import asked_once
 from areopage.jury.reader import read_answer
 from areopage.jury.shown import JudgedCase
@@ -58,7 +57,7 @@ def different_calls(prepared: PreparedRun) -> int:
         )
         for item in prepared.cases
     ]
-    return len({call.key for call in planned_calls(spec, judged)})
+    return len({call.key for call in spec.planned_calls(judged)})
 
 
 def passes_at_0(prepared: PreparedRun, *, once: bool) -> int:

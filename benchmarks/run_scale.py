@@ -35,7 +35,6 @@ from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case
-from areopage.jury.panel import planned_calls
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables import answer_tables as tables
 from areopage.ledger.tables.records import Answer, Run, StoredOutcome
@@ -118,7 +117,7 @@ def write_portion(
     first = last = last or _last(connection)
     judged, verdicts, links = [], [], []
     failing = {case: chance.random() < 0.03 for case in of_case}
-    for call in planned_calls(spec, judged_cases(spec, items, calls, answers)):
+    for call in spec.planned_calls(judged_cases(spec, items, calls, answers)):
         last += 1
         lot = chance.random()
         outcome = "unparsed" if lot < 0.004 else "refused" if lot < 0.006 else "scored"

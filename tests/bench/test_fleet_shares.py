@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from areopage.bench.fleet.shares import at_worker, shares_of, strangers, takes
 from areopage.bench.spec import RunSpec, Target, encode_spec
 from areopage.jury.judges import Judge
-from areopage.jury.panel import decoded_spec
 from areopage.ledger.tables.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
@@ -33,7 +32,7 @@ def spec_with(judges: list[str], target: str | None) -> RunSpec:
     asked = None if target is None else Target(reference=ModelReference.parse(target))
     spec = msgspec.structs.replace(spec_of(), judges=made, target=asked, settings=ModelSettings(endpoints=ENDPOINTS))
     run = Run(id="r", suite="s", fingerprint="f", folder="", created_at=NOW, finished_at=None, spec=encode_spec(spec))
-    return decoded_spec(run, RunSpec)
+    return RunSpec.of(run)
 
 
 @given(st.lists(st.sampled_from(MODELS), min_size=1, max_size=6), st.none() | st.sampled_from(MODELS[:5]))

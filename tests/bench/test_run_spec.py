@@ -14,7 +14,7 @@ from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
 from areopage.jury.plan import plan
-from areopage.jury.rescore import Variant, varied
+from areopage.jury.rescore import Variant
 from areopage.ledger.tables.records import Answer, Run
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
@@ -191,10 +191,10 @@ def test_a_variant_names_its_changes_and_leaves_a_judge(suite: Path) -> None:
     spec = prepared(suite).spec
     change = Variant(without_judges=("beta",), reparse=True)
     assert change.describe() == "without beta; raw texts parsed again"
-    assert [judge.name for judge in varied(spec, change, spec.quorum).judges] == ["alpha"]
+    assert [judge.name for judge in change.applied_to(spec, spec.quorum).judges] == ["alpha"]
     assert Variant().describe() == ""
-    assert varied(spec, Variant(), spec.quorum) == spec
+    assert Variant().applied_to(spec, spec.quorum) == spec
     with pytest.raises(UserError, match="the run has no judge 'x': it has alpha, beta"):
-        varied(spec, Variant(without_judges=("x",)), spec.quorum)
+        Variant(without_judges=("x",)).applied_to(spec, spec.quorum)
     with pytest.raises(UserError, match="no judge would be left"):
-        varied(spec, Variant(without_judges=("alpha", "beta")), spec.quorum)
+        Variant(without_judges=("alpha", "beta")).applied_to(spec, spec.quorum)

@@ -11,7 +11,6 @@ from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge
 from areopage.jury.options import choose_judges, judge_name, model_settings, typed_reference
-from areopage.jury.panel import checked_panel
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, write_config
@@ -120,9 +119,9 @@ def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_
     loaded = load_suite(str(suite))
     spec = prepare_run(loaded, RunWishes()).spec
     checked = {spec.judges[0].reference: JudgeStatus()}
-    assert checked_panel(spec, checked).unjudged == (CRITERIA[2], CRITERIA[3])
+    assert spec.checked(checked).unjudged == (CRITERIA[2], CRITERIA[3])
     with pytest.raises(CriteriaError, match="alpha cannot judge any"):
-        checked_panel(prepare_run(loaded, RunWishes(criteria="tone")).spec, checked)
+        prepare_run(loaded, RunWishes(criteria="tone")).spec.checked(checked)
 
 
 def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path) -> None:

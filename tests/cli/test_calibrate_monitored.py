@@ -11,7 +11,7 @@ from msgspec import structs
 
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
-from areopage.jury.panel import Panel, encoded_spec
+from areopage.jury.panel import Panel
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Label, ReviewItem
@@ -91,7 +91,7 @@ def monitor(command: Command) -> Command:
 
 def rewrite_panel(command: Command, panel: Panel) -> None:
     with sqlite3.connect(command.outputs / "ledger.db") as connection:
-        connection.execute("UPDATE runs SET spec = ?", (encoded_spec(panel),))
+        connection.execute("UPDATE runs SET spec = ?", (panel.encoded(),))
 
 
 def test_labels_of_a_periods_sample_correct_its_mean_weighed_by_the_days(monitor: Command) -> None:

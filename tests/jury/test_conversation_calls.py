@@ -14,7 +14,7 @@ from areopage.criteria.scopes import case_at, is_conversation
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall, judgment_of
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.plan import plan
 from areopage.jury.results import evaluated, evaluated_again
 from areopage.jury.shown import JudgedCase
@@ -138,7 +138,7 @@ def test_an_answer_without_texts_keeps_the_scores_of_its_turns(criterion: Criter
     criteria = (scoped(criterion, "turn"), scoped(criterion, "conversation", "d"), scoped(criterion, "response", "e"))
     panel = Panel(suite="s", suite_version="1", language="en", criteria=criteria, judges=(JUDGE,), scale=Scale(), profile=DEFAULT)
     judgments: dict[str, Judgment] = {}
-    for call in planned_calls(panel, [JudgedCase(case=TALK, criteria=criteria)]):
+    for call in panel.planned_calls([JudgedCase(case=TALK, criteria=criteria)]):
         judged = msgspec.structs.replace(judgment_of(call, "r", _scored(call, 1.0 if call.turn == 2 else 5.0)), created_at=NOW)
         judgments[call.key] = judged
     whole = evaluated(panel, "r", TALK, judgments, NOW)

@@ -12,7 +12,7 @@ from areopage.criteria.records import Criterion
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
 from areopage.jury.judges import Judge
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.reader import read_answer
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import is_final
@@ -141,7 +141,7 @@ def evaluation(criteria: tuple[Criterion, ...], case: Case, judge: Judge, *outco
     panel = Panel(
         suite="s", suite_version="1", language="en", criteria=criteria, judges=(judge,), scale=criteria[0].scale, profile=DEFAULT
     )
-    calls = planned_calls(panel, [JudgedCase(case=case, criteria=criteria)])
+    calls = panel.planned_calls([JudgedCase(case=case, criteria=criteria)])
     said = {criterion.id: outcome for criterion, outcome in zip(criteria, outcomes, strict=True)}
     judgments = {call.key: judgment_of(call.key, call.pass_index, call.criteria[0].id, said) for call in calls}
     assert all(is_final(one, judge) != isinstance(one.verdicts[0].outcome, TimedOut) for one in judgments.values())

@@ -13,7 +13,7 @@ from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, ServerDown
 from areopage.jury.judges import JudgeStatus
-from areopage.jury.panel import ContextBudget, checked_panel, panel_of
+from areopage.jury.panel import ContextBudget, Panel
 from areopage.jury.results import Evaluated
 from areopage.jury.results import evaluated as evaluated_again
 from areopage.ledger.tables.records import Run
@@ -270,7 +270,7 @@ def test_a_jury_that_may_judge_nothing_is_refused() -> None:
     asyncio.run(judge.check())
     panel = judge.panel
     with pytest.raises(CriteriaError, match="cannot judge any"):
-        checked_panel(msgspec.structs.replace(panel, criteria=panel.criteria[:1]), {panel.judges[0].reference: JudgeStatus()})
+        msgspec.structs.replace(panel, criteria=panel.criteria[:1]).checked({panel.judges[0].reference: JudgeStatus()})
 
 
 def test_scores_can_be_computed_again_from_the_run_and_the_judgments_alone(server: "FakeServer") -> None:
@@ -282,7 +282,7 @@ def test_scores_can_be_computed_again_from_the_run_and_the_judgments_alone(serve
             return found, judge.run(), judge.keys(case)
 
     found, stored, keys = asyncio.run(run())
-    panel = panel_of(stored)
+    panel = Panel.of(stored)
     held = {one.key: one for one in found.judgments}
     assert list(held) == keys
     again = evaluated_again(panel, stored.id, case, held, found.timestamp)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Document
 from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
-from areopage.jury.panel import ContextBudget, fit_documents
+from areopage.jury.panel import ContextBudget
 from areopage.models.reference import ModelReference
 from areopage.monitor.quality_judge import QualityJudge
 
@@ -31,7 +31,7 @@ def test_what_is_shown_are_the_first_documents_whole_and_within_the_budget(
     sizes: list[int], tokens: int, chunks: int | None, characters: int | None
 ) -> None:
     documents = texts(*sizes)
-    shown, left_out = fit_documents(documents, ContextBudget(max_tokens=tokens, max_chunks=chunks, max_chars=characters))
+    shown, left_out = ContextBudget(max_tokens=tokens, max_chunks=chunks, max_chars=characters).fit(documents)
     assert sum(len(one.text) for one in shown) <= tokens * 4
     assert [one.id for one in shown] == [one.id for one in documents[: len(shown)]]
     assert len(shown) <= (chunks or len(sizes))
@@ -41,18 +41,18 @@ def test_what_is_shown_are_the_first_documents_whole_and_within_the_budget(
 
 
 def test_documents_behind_the_first_that_does_not_fit_are_left_out() -> None:
-    shown, left_out = fit_documents(texts(100, 400, 10), ContextBudget(max_tokens=100))
+    shown, left_out = ContextBudget(max_tokens=100).fit(texts(100, 400, 10))
     assert ([one.id for one in shown], left_out) == (["0"], 2)
 
 
 def test_a_first_document_larger_than_the_budget_is_cut_and_counted() -> None:
     document = Document(id="a", title="title", text="x" * 1000)
-    (shown,), left_out = fit_documents([document], ContextBudget(max_tokens=100))
+    (shown,), left_out = ContextBudget(max_tokens=100).fit([document])
     assert (shown.title, len(shown.text), left_out) == ("title", 395, 1)
 
 
 def test_the_specifications_three_chunks_of_two_hundred_characters() -> None:
-    shown, left_out = fit_documents(texts(500, 100, 300, 400), ContextBudget(max_chunks=3, max_chars=200))
+    shown, left_out = ContextBudget(max_chunks=3, max_chars=200).fit(texts(500, 100, 300, 400))
     assert ([len(one.text) for one in shown], left_out) == ([200, 100, 200], 1)
 
 

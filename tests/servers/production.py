@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from areopage.bench.spec import RunSpec
-from areopage.jury.panel import Panel, panel_run
+from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation
 from areopage.ledger.write.evaluations import Evaluations
@@ -32,7 +32,7 @@ def put_answers(
         scores: of each answer by a criterion's name.
         fields: of all answers, or, where it is a function, of the answer with a number; `days_ago` is one of them.
     """
-    run = panel_run(panel, "monitor")
+    run = panel.as_run("monitor")
     ledger.put_panel(run)
     for number, given in enumerate(scores):
         own = {name: value(number) if callable(value) else value for name, value in fields.items()}

@@ -9,7 +9,6 @@ import pytest
 from areopage.bench.planning.estimate import paid_models
 from areopage.cases.records import Case
 from areopage.jury.call_sizes import VERDICT_TOKENS, size_of, together
-from areopage.jury.panel import planned_calls
 from areopage.jury.shown import JudgedCase
 from areopage.models.contacts import Contact
 from areopage.suites.loader import load_suite
@@ -36,7 +35,7 @@ def test_sizes_leave_out_what_the_ledger_has_and_what_code_judges(tmp_path: Path
         JudgedCase(case=Case(id=str(number), prompt=f"Why {number}?", response="So."), criteria=one.panel.criteria)
         for number in range(3)
     ]
-    calls = list(planned_calls(one.panel, cases))
+    calls = list(one.panel.planned_calls(cases))
     whole = size_of(one.panel, [*calls, *calls])  # equal calls count once
     assert (whole.planned, whole.known, whole.calls, whole.by_judge["alpha"]) == (len(calls), 0, len(calls), 6)
     left = size_of(one.panel, calls, [call.key for call in calls if call.judge.name == "alpha"][:4])

@@ -10,7 +10,7 @@ from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.plan import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
@@ -102,7 +102,7 @@ def test_a_panel_always_asks_with_all_protections() -> None:
         suite="s", suite_version="1", language="en", criteria=(CRITERION,), judges=(JUDGE,), scale=scale,
         profile=profile_named("default"),
     )  # fmt: skip
-    (call,) = planned_calls(panel, [JudgedCase(case=CASE, criteria=(CRITERION,))])
+    (call,) = panel.planned_calls([JudgedCase(case=CASE, criteria=(CRITERION,))])
     assert call.hardening == HARDENED == Hardening()
     assert all(msgspec.to_builtins(HARDENED).values())
     assert "hardening" not in Panel.__struct_fields__

@@ -11,7 +11,6 @@ from msgspec import structs
 
 from areopage.bench.execution.context import Silent
 from areopage.errors import ConfigError, ModelError, ServerDown
-from areopage.jury.panel import panel_run
 from areopage.ledger.people.canaries import CanaryRounds
 from areopage.ledger.people.panel_standings import panel_standings
 from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, require_qualified, standing_text
@@ -112,7 +111,7 @@ def test_a_judge_that_moves_by_a_point_is_named_and_its_later_scores_show_it(
     panel = exam_of(suite).parts[0].panel
     with pytest.raises(ModelError, match=rf"judge alpha \(ollama:fake-a\) moved since its exam on {DANGER}"):
         require_qualified(ledger, suite.name, panel.judges, panel.criteria)
-    run = panel_run(panel, "monitor")
+    run = panel.as_run("monitor")
     ledger.put_panel(run)
     with ledger.engine.connect() as connection:  # as lists and pages of evaluations ask
         times = [(run.id, start + 3 * DAY), (run.id, start + 5 * DAY), (run.id, None)]

@@ -15,7 +15,7 @@ from areopage.bench.spec import RunCase, spec_of
 from areopage.cases.records import Case
 from areopage.digest import digest_of_list
 from areopage.errors import StorageError
-from areopage.jury.panel import Panel, panel_of
+from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again
 from areopage.ledger.read.caches import (
     COPIES,
@@ -236,7 +236,7 @@ class _Recomputing:
             try:
                 if run is None:
                     raise StorageError(f"run {run_id}: it is no panel of the monitor")
-                self._panels[run_id] = panel_of(run)
+                self._panels[run_id] = Panel.of(run)
             except StorageError as fault:
                 self.unreadable[run_id] = str(fault)
         return self._panels[run_id]

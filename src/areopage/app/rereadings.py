@@ -7,7 +7,7 @@ from msgspec import Struct
 from areopage.bench.spec import spec_of
 from areopage.cases.records import Case
 from areopage.errors import StorageError
-from areopage.jury.panel import Panel, panel_of
+from areopage.jury.panel import Panel
 from areopage.jury.rescore import same_verdicts
 from areopage.jury.results import reparsed
 from areopage.ledger.store import Ledger
@@ -59,7 +59,7 @@ class _Panels:
         if run_id not in self._panels:
             run = self._runs.get(run_id)
             try:
-                self._panels[run_id] = None if run is None else spec_of(run) if run.kind == "bench" else panel_of(run)
+                self._panels[run_id] = None if run is None else spec_of(run) if run.kind == "bench" else Panel.of(run)
             except StorageError:
                 self._panels[run_id] = None
         return self._panels[run_id]

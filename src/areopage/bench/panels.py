@@ -13,7 +13,7 @@ from areopage.cases.records import Case
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
-from areopage.jury.panel import ContextBudget, Panel, fit_documents
+from areopage.jury.panel import ContextBudget, Panel
 from areopage.scoring.passes.settings import PassSettings
 
 Part = Literal[
@@ -149,7 +149,7 @@ def _listed(named: _Named) -> PanelParts:
 
 
 def _is_whole(case: Case, budget: ContextBudget) -> bool:
-    return fit_documents(case.documents, budget)[0] == case.documents
+    return budget.fit(case.documents)[0] == case.documents
 
 
 def _asked(panel: Panel) -> str:

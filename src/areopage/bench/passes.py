@@ -12,7 +12,6 @@ from msgspec import Struct, structs
 from areopage.bench.pass_items import Item, PassKey
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import planned_calls
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Judgment, Run
@@ -49,7 +48,7 @@ def call_places(spec: RunSpec, judged: Sequence[JudgedCase]) -> dict[PassKey, st
     """The key of every call that a run may make, by its place; of adaptive passes as many as there may be at most."""
     return {
         (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
-        for call in planned_calls(spec, judged)
+        for call in spec.planned_calls(judged)
         for criterion in call.criteria
     }
 

@@ -13,7 +13,7 @@ from areopage.bench.target_prompts import Mode
 from areopage.cases.records import Case
 from areopage.digest import digest_of_list
 from areopage.jury.judges import Judge, Price
-from areopage.jury.panel import Panel, decoded_spec, encoded_spec
+from areopage.jury.panel import Panel
 from areopage.ledger.tables.records import Run
 from areopage.locales import Note
 from areopage.models.reference import ModelReference
@@ -228,7 +228,7 @@ def fingerprint_of(spec: RunSpec, cases: Sequence[RunCase]) -> str:
 
 def encode_spec(spec: RunSpec) -> str:
     """Serialise a specification without secrets."""
-    return encoded_spec(msgspec.structs.replace(spec, settings=spec.settings.without_secrets()))
+    return msgspec.structs.replace(spec, settings=spec.settings.without_secrets()).encoded()
 
 
 def spec_of(run: Run) -> RunSpec:
@@ -237,4 +237,4 @@ def spec_of(run: Run) -> RunSpec:
     Raises:
         StorageError: the text is of another version, or damaged.
     """
-    return decoded_spec(run, RunSpec)
+    return RunSpec.of(run)

@@ -22,7 +22,7 @@ from areopage.gate.records import AskedJudge, Decision, JudgeTrust, SentenceJudg
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.options import judge_name, price_of
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.store import Ledger
@@ -208,7 +208,7 @@ class SentenceJudge:
 
 
 def _call(panel: Panel, case: Case) -> PlannedCall:
-    return next(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+    return next(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))
 
 
 def _sentence_judgment(

@@ -16,7 +16,7 @@ from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, visible
 from areopage.errors import UserError, counted
 from areopage.gate.records import Decision
-from areopage.jury.panel import Panel, decoded_spec
+from areopage.jury.panel import Panel
 from areopage.ledger.people.held import HELD
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDING
@@ -166,7 +166,7 @@ def import_file(
     with open_ledger(settings) as opened:
         if run is not None:
             found_run = opened.run(run)
-            rubric = panel_rubric(decoded_spec(found_run, Panel), found_run.id)
+            rubric = panel_rubric(Panel.of(found_run), found_run.id)
         else:
             rubric = rubric_of(load_suite(suite) if suite else settings.monitor.load_suite())
         found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))

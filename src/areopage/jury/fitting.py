@@ -1,7 +1,7 @@
 """Cases that are too long for a judge: their documents are cut, the last ones first, so that the prompt fits into the window.
 
-The rule is that of `fit_documents`: whole documents in order, up to the first that does not fit; the very first one is cut. All
-criteria of a judge are shown the same documents, those that fit beside the longest of its prompts. A case that does not fit
+The rule is that of `ContextBudget.fit`: whole documents in order, up to the first that does not fit; the very first one is cut.
+All criteria of a judge are shown the same documents, those that fit beside the longest of its prompts. A case that does not fit
 without its documents keeps them all; its calls are not sent, and each is an outcome that says why.
 """
 

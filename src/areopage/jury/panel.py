@@ -5,13 +5,13 @@ It is stored once as a run, and scores name it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Self
 
 import msgspec
 from msgspec import Struct
 
 from areopage.cases.personas import Persona
-from areopage.cases.records import Case, Document
+from areopage.cases.records import Document
 from areopage.criteria.prompts import short_names
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
@@ -51,31 +51,30 @@ class ContextBudget(Struct, frozen=True, kw_only=True):
     max_chunks: int | None = None
     max_chars: int | None = None
 
+    def fit(self, documents: Sequence[Document]) -> tuple[tuple[Document, ...], int]:
+        """Select the documents included in a judge's prompt.
 
-def fit_documents(documents: Sequence[Document], budget: ContextBudget) -> tuple[tuple[Document, ...], int]:
-    """Select the documents included in a judge's prompt.
+        They are taken up to the first that does not fit: a retriever gives the best ones first. If that is the very first one, it
+        is cut to the budget, since a judge without any document could not judge at all.
 
-    They are taken up to the first that does not fit: a retriever gives the best ones first. If that is the very first one, it is
-    cut to the budget, since a judge without any document could not judge at all.
-
-    Returns:
-        The documents, and how many were not shown or not whole; what `max_chars` cuts off does not count.
-    """
-    left = budget.max_tokens * CHARACTERS_PER_TOKEN
-    shown: list[Document] = []
-    for document in documents[: budget.max_chunks]:
-        fitted = cut(document, budget.max_chars)
-        size = len(fitted.title) + len(fitted.text)
-        if size > left:
-            if not shown:
-                return (cut(fitted, max(int(left) - len(fitted.title), 0)),), len(documents)
-            break
-        shown.append(fitted)
-        left -= size
-    return tuple(shown), len(documents) - len(shown)
+        Returns:
+            The documents, and how many were not shown or not whole; what `max_chars` cuts off does not count.
+        """
+        left = self.max_tokens * CHARACTERS_PER_TOKEN
+        shown: list[Document] = []
+        for document in documents[: self.max_chunks]:
+            fitted = _cut(document, self.max_chars)
+            size = len(fitted.title) + len(fitted.text)
+            if size > left:
+                if not shown:
+                    return (_cut(fitted, max(int(left) - len(fitted.title), 0)),), len(documents)
+                break
+            shown.append(fitted)
+            left -= size
+        return tuple(shown), len(documents) - len(shown)
 
 
-def cut(document: Document, characters: int | None) -> Document:
+def _cut(document: Document, characters: int | None) -> Document:
     """Cut a document's text to a number of characters; None: no limit."""
     if characters is None or len(document.text) <= characters:
         return document
@@ -83,8 +82,6 @@ def cut(document: Document, characters: int | None) -> Document:
 
 
 RUN_ID_LENGTH = 16
-
-AnyPanel = TypeVar("AnyPanel", bound="Panel")
 
 
 class Panel(Struct, frozen=True, kw_only=True):
@@ -131,144 +128,125 @@ class Panel(Struct, frozen=True, kw_only=True):
         """The ids of the criteria without a judge."""
         return tuple(one.id for one in self.criteria if not any(judge.may_judge(one) for judge in self.judges))
 
+    # --- checks
 
-def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus]) -> AnyPanel:
-    """The panel with the results of its judges' checks.
+    async def judge_statuses(self, settings: ModelSettings) -> dict[ModelReference, JudgeStatus]:
+        """Check each judge's model once.
 
-    Raises:
-        CriteriaError: no judge may judge anything.
-    """
-    judges = tuple(settled_judge(judge, statuses[judge.reference], panel.language) for judge in panel.judges)
-    checked = msgspec.structs.replace(panel, judges=judges)
-    if len(checked.unjudged) == len(panel.criteria):
-        names = name_list(judge.name for judge in judges)
-        raise CriteriaError(f"{names} cannot judge any of the selected criteria: choose other judges or criteria")
-    return checked
+        Raises:
+            ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+        """
+        references = dict.fromkeys(judge.reference for judge in self.judges)
+        return {reference: await check_judge(reference, settings) for reference in references}
 
+    def checked(self, statuses: Mapping[ModelReference, JudgeStatus]) -> Self:
+        """The panel with the results of its judges' checks.
 
-async def check_panel(panel: AnyPanel, settings: ModelSettings) -> AnyPanel:
-    """Check that every judge can be called; see `checked_panel`.
+        Raises:
+            CriteriaError: no judge may judge anything.
+        """
+        judges = tuple(settled_judge(judge, statuses[judge.reference], self.language) for judge in self.judges)
+        panel = msgspec.structs.replace(self, judges=judges)
+        if len(panel.unjudged) == len(panel.criteria):
+            names = name_list(judge.name for judge in judges)
+            raise CriteriaError(f"{names} cannot judge any of the selected criteria: choose other judges or criteria")
+        return panel
 
-    Raises:
-        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
-        CriteriaError: no judge may judge anything.
-    """
-    return checked_panel(panel, await judge_statuses(panel, settings))
+    # --- calls
 
+    def planned_calls(
+        self, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None, passes_of: PassesOf = all_passes
+    ) -> Iterator[PlannedCall]:
+        """All calls for these cases, judge by judge.
 
-async def judge_statuses(panel: Panel, settings: ModelSettings) -> dict[ModelReference, JudgeStatus]:
-    """Check each judge's model once.
+        Args:
+            judges: only these; None: all of the panel.
+            passes_of: how many passes are planned; see `CallPlan`.
+        """
+        shown = ShownCases(cases, self.personas)
+        for judge in self.judges if judges is None else judges:
+            yield from self.call_plan(cases, judge, passes_of, shown=shown).calls()
 
-    Raises:
-        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
-    """
-    references = dict.fromkeys(judge.reference for judge in panel.judges)
-    return {reference: await check_judge(reference, settings) for reference in references}
+    def call_plan(
+        self,
+        cases: Sequence[JudgedCase],
+        judge: Judge,
+        passes_of: PassesOf = all_passes,
+        passes_before: PassesOf = no_passes,
+        shown: ShownCases | None = None,
+    ) -> CallPlan:
+        """The calls of a judge of the panel.
 
+        Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
 
-def planned_calls(
-    panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None, passes_of: PassesOf = all_passes
-) -> Iterator[PlannedCall]:
-    """All calls for these cases, judge by judge.
+        Args:
+            passes_of, passes_before: which passes are planned; see `CallPlan`.
+            shown: the digests of the cases, used where the judge is shown all of each case.
+        """
+        fitted = self._within_window(judge, self._within_budget(judge, cases))
+        return CallPlan(
+            judge,
+            fitted,
+            self.personas,
+            self.salt,
+            joint=self.joint and judge.is_model,
+            passes_of=passes_of,
+            passes_before=passes_before,
+            shown=shown if fitted is cases else None,
+        )
 
-    Args:
-        judges: only these; None: all of the panel.
-        passes_of: how many passes are planned; see `CallPlan`.
-    """
-    shown = ShownCases(cases, panel.personas)
-    for judge in panel.judges if judges is None else judges:
-        yield from call_plan(panel, cases, judge, passes_of, shown=shown).calls()
+    def _within_budget(self, judge: Judge, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
+        if not judge.is_model or self.context is None:
+            return cases
+        replace, budget = msgspec.structs.replace, self.context
+        return [replace(item, case=replace(item.case, documents=budget.fit(item.case.documents)[0])) for item in cases]
 
+    def _within_window(self, judge: Judge, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
+        """The cases as they fit into the judge's window."""
+        fitting = Fitting(judge, self.gauges.get(str(judge.reference)) if judge.is_model else None, self.personas)
+        if not fitting.is_needed or not any(item.case.documents for item in cases):
+            return cases
+        fitted = [fitting.fitted(item.case, item.criteria, joint=self.joint) for item in cases]
+        return [
+            msgspec.structs.replace(item, case=fit.case) if fit.left_out else item
+            for item, fit in zip(cases, fitted, strict=True)
+        ]
 
-def call_plan(
-    panel: Panel,
-    cases: Sequence[JudgedCase],
-    judge: Judge,
-    passes_of: PassesOf = all_passes,
-    passes_before: PassesOf = no_passes,
-    shown: ShownCases | None = None,
-) -> CallPlan:
-    """The calls of a judge of the panel.
+    # --- storage
 
-    Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
+    def as_run(self, kind: RunKind) -> Run:
+        """The ledger's record of the panel.
 
-    Args:
-        passes_of, passes_before: which passes are planned; see `CallPlan`.
-        shown: the digests of the cases, used where the judge is shown all of each case.
-    """
-    fitted = cases
-    if judge.is_model and panel.context is not None:
-        fitted = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
-    fitted = _fitted_to(judge, panel, fitted)
-    return CallPlan(
-        judge,
-        fitted,
-        panel.personas,
-        panel.salt,
-        joint=panel.joint and judge.is_model,
-        passes_of=passes_of,
-        passes_before=passes_before,
-        shown=shown if fitted is cases else None,
-    )
+        Its id is a hash of its content, so that every process computes the same id.
+        """
+        fingerprint = digest_of(self)
+        return Run(
+            id=f"{kind}-{fingerprint[:RUN_ID_LENGTH]}",
+            kind=kind,
+            suite=self.suite,
+            fingerprint=fingerprint,
+            folder="",
+            created_at=datetime.now(UTC),
+            finished_at=None,
+            spec=self.encoded(),
+        )
 
+    def encoded(self) -> str:
+        """The panel, or a run's specification, as text, with the number of its format."""
+        return msgspec.json.encode({"format": SPEC_FORMAT, **msgspec.structs.asdict(self)}, enc_hook=str).decode()
 
-def _fitted_to(judge: Judge, panel: Panel, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
-    """The cases as they fit into the judge's window."""
-    fitting = Fitting(judge, panel.gauges.get(str(judge.reference)) if judge.is_model else None, panel.personas)
-    if not fitting.is_needed or not any(one.case.documents for one in cases):
-        return cases
-    fitted = [fitting.fitted(one.case, one.criteria, joint=panel.joint) for one in cases]
-    return [
-        msgspec.structs.replace(one, case=found.case) if found.left_out else one for one, found in zip(cases, fitted, strict=True)
-    ]
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Read the panel of a stored run.
 
-
-def panel_run(panel: Panel, kind: RunKind) -> Run:
-    """The ledger's record of a panel.
-
-    Its id is a hash of its content, so that every process computes the same id.
-    """
-    fingerprint = digest_of(panel)
-    return Run(
-        id=f"{kind}-{fingerprint[:RUN_ID_LENGTH]}",
-        kind=kind,
-        suite=panel.suite,
-        fingerprint=fingerprint,
-        folder="",
-        created_at=datetime.now(UTC),
-        finished_at=None,
-        spec=encoded_spec(panel),
-    )
-
-
-def panel_of(run: Run) -> Panel:
-    """Read the panel of a stored run of kind "monitor" or "gate".
-
-    Raises:
-        StorageError: the text is of another version, or damaged.
-    """
-    return decoded_spec(run, Panel)
-
-
-def encoded_spec(panel: Panel) -> str:
-    """Serialise a panel or a run's specification, with the number of its format."""
-    return msgspec.json.encode({"format": SPEC_FORMAT, **msgspec.structs.asdict(panel)}, enc_hook=str).decode()
-
-
-def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
-    """Decode a run's specification.
-
-    Raises:
-        StorageError: the text is of another version, or damaged.
-    """
-    try:
-        told = msgspec.json.decode(run.spec, type=_Format).format
-        if told != SPEC_FORMAT:
-            raise StorageError(f"run {run.id}: it was written by another version of areopage (format {told}, not {SPEC_FORMAT})")
-        return msgspec.json.decode(run.spec, type=kind, dec_hook=lambda wanted, value: wanted(value))
-    except msgspec.DecodeError as error:
-        raise StorageError(f"run {run.id}: it was written by another version of areopage ({error})") from None
-
-
-def _fitted(case: Case, context: ContextBudget) -> Case:
-    return msgspec.structs.replace(case, documents=fit_documents(case.documents, context)[0])
+        Raises:
+            StorageError: the text is of another version, or damaged.
+        """
+        try:
+            number = msgspec.json.decode(run.spec, type=_Format).format
+            if number != SPEC_FORMAT:
+                known = f"format {number}, not {SPEC_FORMAT}"
+                raise StorageError(f"run {run.id}: it was written by another version of areopage ({known})")
+            return msgspec.json.decode(run.spec, type=cls, dec_hook=lambda wanted, value: wanted(value))
+        except msgspec.DecodeError as error:
+            raise StorageError(f"run {run.id}: it was written by another version of areopage ({error})") from None

@@ -8,13 +8,14 @@ No model is called, and nothing is written. The benchmark, the monitor and the g
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct, field
 
 from areopage.cases.records import Case
 from areopage.errors import StorageError, UserError, name_list
-from areopage.jury.panel import AnyPanel, Panel, panel_of
+from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again, reparsed
 from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.read.streams import PORTION, evaluation_portions
@@ -25,6 +26,7 @@ from areopage.scoring.reduce import Profile
 from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names
 from areopage.scoring.tree import Weights
 
+AnyPanel = TypeVar("AnyPanel", bound=Panel)
 GLOBAL = ""
 """The name of the global score among criteria."""
 
@@ -50,30 +52,29 @@ class Variant(Struct, frozen=True, kw_only=True):
             *((Note("parsed_again"),) if self.reparse else ()),
         )
 
+    def applied_to(self, panel: AnyPanel, quorum: float) -> AnyPanel:
+        """A panel with the changes.
 
-def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:
-    """Apply a variant to a panel.
+        Args:
+            quorum: the suite's own, for every profile that has one.
 
-    Args:
-        quorum: the suite's own, for every profile that has one.
-
-    Raises:
-        UserError: the variant leaves out a judge that the panel does not have, or all of them; or weighs what it does not have.
-    """
-    names = [judge.name for judge in panel.judges]
-    for name in change.without_judges:
-        if name not in names:
-            raise UserError(f"the run has no judge {name!r}: it has {name_list(names)}")
-    judges = tuple(judge for judge in panel.judges if judge.name not in change.without_judges)
-    if not judges:
-        raise UserError("no judge would be left")
-    profile = change.profile.with_quorum(quorum) if change.profile else panel.profile
-    weights = panel.weights
-    if change.weights is not None:
-        known = names_of(panel.criteria, panel.weights)
-        _refuse_weights(change.weights, known)
-        weights = merged_weights(panel.weights, change.weights, known)
-    return msgspec.structs.replace(panel, judges=judges, weights=weights, profile=profile)
+        Raises:
+            UserError: a judge is left out that the panel does not have, or all of them; or what is weighed is not there.
+        """
+        names = [judge.name for judge in panel.judges]
+        for name in self.without_judges:
+            if name not in names:
+                raise UserError(f"the run has no judge {name!r}: it has {name_list(names)}")
+        judges = tuple(judge for judge in panel.judges if judge.name not in self.without_judges)
+        if not judges:
+            raise UserError("no judge would be left")
+        profile = self.profile.with_quorum(quorum) if self.profile else panel.profile
+        weights = panel.weights
+        if self.weights is not None:
+            known = names_of(panel.criteria, panel.weights)
+            _refuse_weights(self.weights, known)
+            weights = merged_weights(panel.weights, self.weights, known)
+        return msgspec.structs.replace(panel, judges=judges, weights=weights, profile=profile)
 
 
 def _refuse_weights(given: Weights, known: Names) -> None:
@@ -183,7 +184,7 @@ class _Panels:
         panels: dict[str, Panel] = {}
         for run in runs:
             try:
-                panels[run.id] = panel_of(run)
+                panels[run.id] = Panel.of(run)
             except StorageError as fault:
                 unreadable[run.id] = str(fault)
         known = {judge.name for panel in panels.values() for judge in panel.judges}
@@ -200,7 +201,7 @@ class _Panels:
             own = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
             weights = change.weights and known_part(change.weights, names_of(panel.criteria, panel.weights))
             one = msgspec.structs.replace(change, without_judges=own, weights=weights)
-            self.pairs[id] = (panel, varied(panel, one, panel.profile.quorum))
+            self.pairs[id] = (panel, one.applied_to(panel, panel.profile.quorum))
 
 
 def _read_again(judgment: Judgment, panel: Panel, one: JudgedAnswer, done: Rescored) -> Judgment:

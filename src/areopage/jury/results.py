@@ -15,7 +15,7 @@ from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
 from areopage.jury.judges import PlannedCall
-from areopage.jury.panel import Panel, fit_documents, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.jury.shown import JudgedCase
@@ -159,7 +159,7 @@ def _outline(panel: Panel, case: Case, judgments: Sequence[Judgment]) -> Case:
 
 
 def _calls(panel: Panel, case: Case) -> list[PlannedCall]:
-    return list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+    return list(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))
 
 
 def _evaluated(
@@ -191,7 +191,7 @@ def _evaluated(
             )
         ),
         scores={name: by_id.get(id) for id, name in panel.names.items()},
-        documents_left_out=fit_documents(case.documents, panel.context)[1] if panel.context else 0,
+        documents_left_out=panel.context.fit(case.documents)[1] if panel.context else 0,
         judgments=tuple(held),
         retryable=fault or _why_retryable(passes),
     )

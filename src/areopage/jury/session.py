@@ -21,7 +21,7 @@ from areopage.jury.calls_in_flight import CallsInFlight
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
 from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.opening import open_judge
-from areopage.jury.panel import Panel, checked_panel, panel_run
+from areopage.jury.panel import Panel
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Run, RunKind
@@ -223,8 +223,8 @@ class Session:
             pool = self._pool()
             async with pool.checking:
                 if self._run is None:
-                    panel = checked_panel(self._panel, await self._statuses(pool))
-                    self._panel, self._run = panel, panel_run(panel, self._kind)
+                    panel = self._panel.checked(await self._statuses(pool))
+                    self._panel, self._run = panel, panel.as_run(self._kind)
         return self._panel
 
     async def _statuses(self, pool: "_JudgePool") -> Mapping[ModelReference, JudgeStatus]:

@@ -19,7 +19,7 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.registry import select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import ContextBudget, Panel, planned_calls
+from areopage.jury.panel import ContextBudget, Panel
 from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
@@ -188,7 +188,7 @@ class QualityJudge:
         try:
             panel = await self._session.check()
             run_id = self._session.run.id
-            calls = list(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
+            calls = list(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))
             held = await self._session.known(calls, store)
             await self._session.ask(calls, held, on_judgment, store=store)
         except ModelError as unusable:
@@ -234,7 +234,7 @@ class QualityJudge:
             ModelError: as for `run`.
         """
         panel = self._session.checked
-        return [call.key for call in planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)])]
+        return [call.key for call in panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)])]
 
     # --- life
 

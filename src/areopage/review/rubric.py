@@ -11,7 +11,7 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import LocalText, RegistryEntry, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
-from areopage.jury.panel import Panel, decoded_spec
+from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.scoring.reduce import Profile, profile_named
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
@@ -139,7 +139,7 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
     judged = evaluation.run_id if evaluation is not None and evaluation.origin == "bench" else ""
     run_id = (item.run_id if item else "") or judged
     run = ledger.panel(run_id, "bench") if run_id else None
-    return (decoded_spec(run, Panel), run.id) if run else None
+    return (Panel.of(run), run.id) if run else None
 
 
 def rubric_for(ledger: Ledger, answer_id: str, suite: Suite) -> Rubric:

@@ -16,7 +16,7 @@ from areopage.criteria.scopes import SINGLE
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import Panel, check_panel, panel_run
+from areopage.jury.panel import Panel
 from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, RunKind
@@ -149,7 +149,7 @@ async def checked(asking: Asking) -> Asking:
         ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
         CriteriaError: no judge may judge anything.
     """
-    return structs.replace(asking, panel=await check_panel(asking.panel, asking.settings))
+    return structs.replace(asking, panel=asking.panel.checked(await asking.panel.judge_statuses(asking.settings)))
 
 
 def contacts(asking: Asking) -> list[str]:
@@ -166,7 +166,7 @@ class Asker:
         Args:
             observer: is told of outages.
         """
-        self._ledger, self._run = ledger, panel_run(asking.panel, kind)
+        self._ledger, self._run = ledger, asking.panel.as_run(kind)
         self._session = Session(
             asking.panel,
             asking.settings,

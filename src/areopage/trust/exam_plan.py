@@ -13,7 +13,7 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.jury.call_sizes import CallSize, size_of, together
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.panel import Panel
 from areopage.jury.shown import JudgedCase
 from areopage.models.contacts import Agree
 from areopage.scoring.exams.records import Marks
@@ -220,7 +220,7 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
             (changed if variant else plain).append(JudgedCase(case=named, criteria=criteria))
             told[_shown(named)] = (row.id, variant)
     for one, cases in ((judge, plain), (once, changed)):
-        for call in planned_calls(part.panel, cases, [one]):
+        for call in part.panel.planned_calls(cases, [one]):
             if call.turn in (WHOLE, given_replies(call.case) + 1) and _shown(call.case) in told:
                 id, variant = told[_shown(call.case)]
                 asked = tuple(one for one in call.criteria if one in about[id])

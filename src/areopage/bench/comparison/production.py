@@ -37,7 +37,7 @@ from areopage.bench.results.groups import DIMENSIONS, case_group
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import UserError
-from areopage.jury.panel import Panel, panel_of
+from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
 from areopage.scoring.comparison.levels import Basis
@@ -137,7 +137,7 @@ def _matched(ledger: Ledger, view: RunView, answers: Sequence[JudgedAnswer], *, 
     """
     counts = Counter(one.panel for one in answers)
     cases = load_run_cases(ledger, view.run.id)
-    panels = {id: panel_of(run) for id in counts if (run := ledger.panel(id)) is not None}
+    panels = {id: Panel.of(run) for id in counts if (run := ledger.panel(id)) is not None}
     differs = {id: production_differences(view.spec, cases, panel) for id, panel in panels.items()}
     alike = [id for id, found in differs.items() if not found]
     ordered = [id for id, _ in counts.most_common() if id in panels]

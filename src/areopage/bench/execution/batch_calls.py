@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import planned_calls
 from areopage.jury.session import is_final
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
@@ -52,7 +51,7 @@ class BatchCalls:
         after, calls, links = self._planned.after, dict[str, PlannedCall](), dict[str, list[Link]]()
         for one in self._judged:
             self._cases.setdefault(self._numbers[one.case.id], []).append(one.case.id)
-        for call in planned_calls(self._context.spec, self._judged, [self._judge], self._planned.passes.of):
+        for call in self._context.spec.planned_calls(self._judged, [self._judge], self._planned.passes.of):
             if after is None or call.pass_index > after.of_call(call):
                 calls.setdefault(call.key, call)
                 links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))

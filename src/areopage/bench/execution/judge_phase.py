@@ -20,7 +20,6 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SINGLE, concerns, is_conversation, turns_to_judge
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
-from areopage.jury.panel import call_plan
 from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
 from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.store import Ledger
@@ -151,7 +150,7 @@ class JudgePhase:
         judged = [one for one in map(answered.judged_at, there) if one is not None]
         positions = array("I", [place for place in there if answered.judged_at(place) is not None])
         before = planned.after.of if planned.after is not None else no_passes
-        plan = call_plan(context.spec, judged, self.judge, planned.passes.of, before, answered.shown(positions))
+        plan = context.spec.call_plan(judged, self.judge, planned.passes.of, before, answered.shown(positions))
         portion = _Portion(positions, plan)
         for number in ready:
             self._portion_of[number] = portion

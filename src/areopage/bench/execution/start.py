@@ -30,7 +30,6 @@ from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
-from areopage.jury.panel import checked_panel, judge_statuses
 from areopage.ledger.people.qualifications import require_qualified
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.connection import make_folder
@@ -298,8 +297,8 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         await check_batches(spec, settings)
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
-    statuses = await judge_statuses(spec, settings)
-    checked = checked_panel(spec, statuses)
+    statuses = await spec.judge_statuses(settings)
+    checked = spec.checked(statuses)
     if follow_slots:
         models = [*asked.values(), *(status for status in statuses.values() if status.kind == "model")]
         checked = _with_slots(checked, [status.slots for status in models])

@@ -28,8 +28,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import BY_REPLY
 from areopage.jury.addressing import asks_for_score
 from areopage.jury.fitting import Fitting
-from areopage.jury.panel import planned_calls
-from areopage.jury.rescore import Variant, same_verdicts, varied
+from areopage.jury.rescore import Variant, same_verdicts
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.people.calibrations import StoredCalibration
 from areopage.ledger.people.qualifications import JudgeStanding, standing_text
@@ -351,7 +350,7 @@ def view_run(
     """
     change = variant or Variant()
     stored = spec_of(run)
-    spec = varied(stored, change, stored.quorum)
+    spec = change.applied_to(stored, stored.quorum)
     cases = load_run_cases(ledger, run.id)
     chosen: list[int] | None = None
     if linked is None:
@@ -419,7 +418,7 @@ def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases:
         yield from linked_keys(ledger, run.id)
         return
     positions = {item.case.id: position for position, item in enumerate(cases)}
-    yield from ((positions[call.case.id], call.key) for call in planned_calls(stored, answers.judged))
+    yield from ((positions[call.case.id], call.key) for call in stored.planned_calls(answers.judged))
     if answers.erased:
         erased = {positions[case_id] for case_id in answers.erased}
         yield from ((position, key) for position, key in linked_keys(ledger, run.id) if position in erased)

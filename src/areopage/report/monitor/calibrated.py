@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 
 from areopage.errors import StorageError, UserError, counted
-from areopage.jury.panel import Panel, decoded_spec
+from areopage.jury.panel import Panel
 from areopage.ledger.people.reviewed import period_panels, reviewed_answers
 from areopage.ledger.read.queries import DayScore, Period, Scope
 from areopage.ledger.store import Ledger
@@ -85,7 +85,7 @@ def _panel(ledger: Ledger, period: Period, scope: Scope) -> tuple[Panel, str]:
     run = ledger.panel(ids[0], "monitor")
     if run is None:
         raise UserError(f"monitored {text}: the panel {ids[0]} is not in this ledger")
-    return decoded_spec(run, Panel), run.id
+    return Panel.of(run), run.id
 
 
 def _labelled_days(period: Period, scope: Scope) -> LabelledDays:
