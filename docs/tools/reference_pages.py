@@ -14,7 +14,7 @@ from areopage.app.schemas import RECORDS, SCHEMAS, schema_file
 from areopage.app.sections import AppSection
 from areopage.cli.main import app
 from areopage.gate.config import GateConfig
-from areopage.server.app import ROUTERS, Api
+from areopage.server.app import Api, routers
 from areopage.suites.config import SuiteConfig
 from schema_tables import Links, Schema, anchor_of, description, in_cell, referenced, table, type_text
 
@@ -137,7 +137,7 @@ def _sections(schema: Schema) -> list[str]:
 def openapi() -> dict[str, Any]:
     """The OpenAPI schema of the server."""
     api = Api(title="Areopage", version=areopage.__version__)
-    for router in ROUTERS:
+    for router in routers():
         api.include_router(router)
     return api.openapi()
 

@@ -11,14 +11,16 @@ from typing import Any, Literal, NamedTuple
 
 from areopage.errors import UserError
 
-NAMES = ("interop",)
+NAMES = ("interop", "rag")
 """The extensions, in the order in which their parts are listed."""
 
-Kind = Literal["datasets", "exports"]
+Kind = Literal["datasets", "exports", "pages", "services"]
 """What the core asks for by name.
 
 - `datasets`: readers of dataset files, by suffix, of folders (`folder`) and of logs in JSON (`log`).
 - `exports`: formats of `bench export`.
+- `pages`: routes of the server, each a `ServerPart`.
+- `services`: what the server opens and closes: `answers` for questions.
 """
 
 

@@ -18,7 +18,7 @@ from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.server.app import ROUTERS, create_app
+from areopage.server.app import create_app, routers
 from areopage.server.context import ServerContext
 
 from .live import Live, live
@@ -337,7 +337,9 @@ def test_a_wrong_filter_is_named(site: Live, query: str) -> None:
     assert query.partition("=")[0] in reply.json["error"]["message"]
 
 
-ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute) and route.path.startswith("/v1/")]
+ROUTES = [
+    route for router in routers() for route in router.routes if isinstance(route, APIRoute) and route.path.startswith("/v1/")
+]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

@@ -19,7 +19,7 @@ from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert, Role
 from areopage.ledger.write.traces import Traces
-from areopage.server.app import ROUTERS, create_app
+from areopage.server.app import create_app, routers
 from areopage.server.context import ServerContext
 from servers import gate_answers
 
@@ -82,13 +82,13 @@ def ids_of(source: str) -> list[str]:
 
 def readable() -> list[str]:
     """The paths of all routes that show something."""
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    routes = [route for router in routers() for route in router.routes if isinstance(route, APIRoute)]
     return sorted({route.path for route in routes if "GET" in (route.methods or ())} - OPEN)
 
 
 def changing() -> set[str]:
     """The method and path of all routes that change something."""
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    routes = [route for router in routers() for route in router.routes if isinstance(route, APIRoute)]
     return {f"{method} {route.path}" for route in routes for method in (route.methods or set()) - {"GET"}}
 
 

@@ -26,7 +26,7 @@ from areopage.ledger.write.traces import Traces
 from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting, send_due
 from areopage.review.label import Given, Settlement, review_answer
-from areopage.server.app import ROUTERS, create_app
+from areopage.server.app import create_app, routers
 from areopage.server.context import ServerContext
 from servers import gate_answers
 from servers.command import Command
@@ -190,7 +190,7 @@ def shown_in(text: str) -> set[str]:
 
 
 def test_every_route_has_its_policy() -> None:
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    routes = [route for router in routers() for route in router.routes if isinstance(route, APIRoute)]
     known = {f"{method} {route.path}" for route in routes for method in route.methods or ()}
     assert known == {f"GET {path}" for path in {*WHOLE, *REDUCED, *WITHOUT}} | OWN
 

@@ -1,8 +1,7 @@
-"""The gate and the answering pipeline of a configuration."""
+"""The gate of a configuration, with its judge."""
 
 import os
 import time
-from collections.abc import Callable, Mapping
 
 from areopage.app.config import AppConfig, find_config
 from areopage.checking.checker import Checker
@@ -10,11 +9,6 @@ from areopage.checking.config import generation_options
 from areopage.checking.judging import SentenceJudge, open_sentence_judge
 from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.storage import stored_trace
-from areopage.rag.generation import open_generator
-from areopage.rag.retrieval.retriever import open_retriever
-from areopage.rag.service import RagService
 
 
 def open_gate(config: AppConfig) -> Gate:
@@ -52,35 +46,3 @@ def open_checker(config: AppConfig | None = None, *, ledger: Ledger | None = Non
     """
     found = config or find_config()
     return Checker(open_gate(found), ledger=ledger, judge=open_judge(found, ledger) if judge else None)
-
-
-def open_pipeline(
-    config: AppConfig,
-    ledger: Ledger,
-    say: Callable[[str], None],
-    *,
-    secret: bytes | None = None,
-    judge: SentenceJudge | None = None,
-) -> RagService:
-    """The answering pipeline; `storage` says what stays of questions and answers.
-
-    Args:
-        say: gets one line for each answer, and warnings.
-        secret: derives the documents' fences; None: the ledger's.
-        judge: of the grey band, which the service closes; None: the configured one.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder of collections.
-        MissingExtra: a part is not installed.
-    """
-    environment: Mapping[str, str] = dict(os.environ)
-    rag, storage = config.rag, config.storage
-
-    def reduced(trace: Trace) -> Trace:
-        return stored_trace(trace, storage.text, storage.max_chars)
-
-    generator = open_generator(rag, ledger.secret() if secret is None else secret, environment)
-    judge = judge or open_judge(config, ledger)
-    retriever = open_retriever(rag, say, environment)
-    return RagService(rag, ledger, open_gate(config), retriever, generator, say, judge=judge, reduce=reduced)

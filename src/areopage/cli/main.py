@@ -318,17 +318,6 @@ CALIBRATE = LazyGroup(
         "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),
     },
 )
-RAG = LazyGroup(
-    "rag",
-    "Retrieval-augmented answers: ingest documents, search, ask.",
-    commands={
-        "ask": ("rag:ask", "Ask a question: retrieve documents, generate an answer, apply the gate."),
-        "ingest": ("rag:ingest", "Update a collection from a folder of documents."),
-        "search": ("rag:search", "Show the passages found for a question, best first, with scores in [0, 1]."),
-        "collections": ("rag:collections", "List the collections."),
-        "export-traces": ("rag:export_traces", "Update the trace files of `rag.traces` from the ledger once."),
-    },
-)
 LEDGER = LazyGroup(
     "ledger",
     "The ledger: check, rebuild, compact, export, audit log.",
@@ -346,7 +335,6 @@ DEMO = DefaultGroup(
     default="tour",
     commands={
         "tour": ("demo_tour:tour", "Replay a benchmark of two versions, their comparison, a day in production and the gate."),
-        "gate": ("demo_gate:gate", "Answer questions about an invented bank through the gate."),
     },
 )
 
@@ -362,7 +350,7 @@ app = LazyGroup(
     "Evaluate the answers of a language model: are they safe, correct and grounded?",
     groups={
         group.name or "": group
-        for group in (BENCH, CASES, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
+        for group in (BENCH, CASES, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, LEDGER, DEMO)
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),

@@ -1,1 +1,1 @@
-"""The answering pipeline: retrieve, grade, generate, evaluate, then apply the gate's verdict."""
+"""Retrieval-augmented answers behind the gate: documents in, answers out. An extension."""

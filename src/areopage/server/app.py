@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from areopage.server import metrics
 from areopage.server.access import Shown, access_to
-from areopage.server.api import chat, evaluations, figures, gate, traces
+from areopage.server.api import evaluations, figures, gate, held, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
 from areopage.server.api.schema import components
@@ -25,9 +25,10 @@ from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import Check, Metrics, Timing
 from areopage.server.pages import answers, compare, monitor, review, run_progress, runs, session, trust, variants
-from areopage.server.pages import chat as chat_page
 from areopage.server.pages import gate as gate_page
+from areopage.server.pages import held as held_page
 from areopage.server.pages.rendering import fault_page
+from areopage.server.parts import server_parts
 from areopage.server.telemetry import Tracing
 from areopage.version import __version__
 
@@ -36,17 +37,17 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 DESCRIPTION = "Ask, check and submit answers, read the figures. Each request shows `Authorization: Bearer areo_...`."
-ROUTERS = (
+_ROUTERS = (
     evaluations.router,
     figures.router,
-    chat.router,
+    held.router,
     gate.router,
     traces.router,
     metrics.router,
     session.router,
     monitor.router,
     answers.router,
-    chat_page.router,
+    held_page.router,
     gate_page.router,
     review.router,
     trust.router,  # before `runs`, whose addresses take any path
@@ -55,6 +56,12 @@ ROUTERS = (
     compare.router,
     variants.router,
 )
+
+
+def routers() -> tuple[APIRouter, ...]:
+    """All routes; those of extensions come first, since some addresses of the core take any path."""
+    return (*(part.router for part in server_parts()), *_ROUTERS)
+
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -71,7 +78,7 @@ class Api(FastAPI):
                 title=self.title, version=self.version, summary=self.summary, description=DESCRIPTION, routes=self.routes
             )
             parts = schema.setdefault("components", {})
-            parts["schemas"] = components(RECORDS)
+            parts["schemas"] = components((*RECORDS, *(record for part in server_parts() for record in part.records)))
             parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"key": []}]
             self.openapi_schema = schema
@@ -137,7 +144,7 @@ def create_app(
     if tracing is not None:
         app.add_middleware(Tracing, provider=tracing)
     app.add_route("/openapi.json", app.encoded_schema, include_in_schema=False)
-    for router in ROUTERS:
+    for router in routers():
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -11,11 +11,31 @@ from areopage.app.config import AppConfig
 from areopage.gate.decide import Gate
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
+from areopage.ledger.tables.trace_records import Trace
 from areopage.suites.loader import Suite
 
 if TYPE_CHECKING:
     from areopage.checking.judging import SentenceJudge
-    from areopage.rag.service import RagService  # its parts are loaded only where questions are answered
+
+
+class AnswerService(Protocol):
+    """Answers questions; an extension opens it."""
+
+    async def forget(self, trace: Trace) -> None:
+        """Remove the cached answer to a trace's prompt."""
+        ...
+
+    async def export_traces(self) -> None:
+        """Update the trace files from the ledger.
+
+        Raises:
+            StorageError: a file cannot be written; the next export completes it.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close it, once open questions are answered."""
+        ...
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):
@@ -27,7 +47,7 @@ class Pipeline(Struct, frozen=True, kw_only=True):
         language: the language of messages where the question's language cannot be detected.
     """
 
-    service: "RagService"
+    service: AnswerService
     collection: str
     language: str
 

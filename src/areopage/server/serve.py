@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from areopage.app.answering import open_gate, open_judge, open_pipeline
+from areopage.app.answering import open_gate, open_judge
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
-from areopage.checking.judging import SentenceJudge
 from areopage.errors import AreopageError, UserError, counted
+from areopage.extensions import required
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.monitor.config import check_thresholds
@@ -29,7 +29,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
-from areopage.server.context import Pipeline, ServerContext
+from areopage.server.context import ServerContext
 from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
 from areopage.work.worker import Worker
@@ -118,7 +118,11 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
             judge=judge,
-            rag=_pipeline(config, ledger, say, judge) if config.answers_questions else None,
+            rag=(
+                required("services", "answers", "answering questions (section rag)")(config, ledger, say, judge)
+                if config.answers_questions
+                else None
+            ),
         )
 
         def ready() -> None:
@@ -146,12 +150,6 @@ def _submission(intake: Intake, worker: Worker | None) -> Callable[[Sequence[Ans
         return new
 
     return submit
-
-
-def _pipeline(config: AppConfig, ledger: Ledger, say: Say, judge: SentenceJudge | None) -> Pipeline:
-    section = config.rag.section
-    service = open_pipeline(config, ledger, say, judge=judge)
-    return Pipeline(service=service, collection=section.store.collection, language=section.language)
 
 
 class Process:

@@ -6,13 +6,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
-from areopage.checking.config import MOST_PROMPT
-from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, JudgeTrust, Reason, ReasonCode, SignalName
+from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.tables.records import EvaluationState, Grounded, PanelResult
 from areopage.ledger.tables.trace_records import Channel, Mode, ReleaseState
 from areopage.ledger.write.operations import Alert
 from areopage.monitor.figures import PeriodFigures
-from areopage.rag.records import Citation
 from areopage.review.agreement import AgreementReport
 
 MOST_ITEMS = 1000
@@ -189,40 +187,6 @@ class Faulty(Struct, frozen=True, kw_only=True):
     """The response to a failed request."""
 
     error: Fault
-
-
-class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question for the pipeline. `no_cache` bypasses the cache of answers."""
-
-    question: Annotated[str, Meta(min_length=1, max_length=MOST_PROMPT, examples=["Combien de jours de congés payés ai-je ?"])]
-    collection: Collection = ""
-    sources_filter: Annotated[list[Annotated[str, Meta(max_length=256)]], Meta(max_length=100)] = []
-    no_cache: bool = False
-    session: Session = ""
-
-
-class ChatReply(Struct, frozen=True, kw_only=True):
-    """The reply to the user. If `verdict` is `human_review`, `held` is the path of the later review decision.
-
-    `reasons` are sentences in the question's language; they never quote a text that was not delivered. `p_unsupported` compares
-    words; it is null where it would not say what the verdict says. `meaning_not_checked`: the number of sentences that nearly
-    copy a document with a word changed that can change the meaning. `judge_standing`: what the word of the judge that was asked
-    was worth; null where none was asked.
-    """
-
-    id: str
-    answer: str
-    verdict: GateVerdict
-    mode: Mode
-    confidence: float | None
-    p_unsupported: float | None
-    meaning_not_checked: int | None
-    citations: tuple[Citation, ...]
-    judge_standing: JudgeTrust | None
-    response_lang: str
-    reasons: list[str]
-    seconds: float
-    held: str | None
 
 
 class HeldReply(Struct, frozen=True, kw_only=True):
@@ -410,7 +374,7 @@ class Health(Struct, frozen=True, kw_only=True):
 
 
 RECORDS = (
-    *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, ChatReply, ChatRequest, CheckReply, CheckRequest),
+    *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, CheckReply, CheckRequest),
     *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
     *(StoredLabels, StoredVerdict, TracePage, TraceView),
 )

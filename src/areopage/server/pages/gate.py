@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from fastapi import APIRouter
@@ -34,6 +35,7 @@ CHANNELS: tuple[Channel, ...] = get_args(Channel)
 MOST_NAME = 128
 BARS = 10
 
+GATE_WORDS = Path(__file__).with_name("gate_words.yml")
 router = APIRouter(include_in_schema=False)
 
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])

@@ -28,6 +28,7 @@ from areopage.report.render import TEMPLATES as REPORT_TEMPLATES
 from areopage.report.render import environment
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
+from areopage.server.parts import page_folders
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -64,8 +65,10 @@ def _versioned(address: str, path: Path) -> str:
 
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
-    locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
-    made = environment((TEMPLATES, REPORT_TEMPLATES), locale)
+    folders = page_folders()
+    words = [file for folder in (Path(__file__).parent, *folders) for file in sorted(folder.glob("*words.yml"))]
+    locale = locale_for(code, *MESSAGE_FILES, *words)
+    made = environment((TEMPLATES, *folders, REPORT_TEMPLATES), locale)
     made.globals.update(
         qualification=partial(panel_text, locale),
         alarming=is_alarming,
@@ -125,7 +128,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """Render a page in the reader's language.
 
     Args:
-        template: the name of a file in `templates`.
+        template: the name of a file in `templates`, or of one of an extension.
         values: what the template shows.
     """
     code = language_code(request)

@@ -9,20 +9,20 @@ import msgspec
 import typer
 from rich.console import Console
 
-from areopage.app.answering import open_pipeline
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.checking.config import RagConfig
 from areopage.checking.trace_export import trace_export
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, tell, visible
-from areopage.cli.progress.ingest import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
 from areopage.ledger.tables.trace_records import Trace
 from areopage.locales import one_line
+from areopage.rag.ingest_display import IngestDisplay
 from areopage.rag.ingestion.chunking import Unread
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.ingestion.reading import RowFields
+from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.embedders import open_embedder

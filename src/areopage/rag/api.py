@@ -5,32 +5,71 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from areopage.checking.config import MOST_PROMPT
 from areopage.errors import UserError
-from areopage.ledger.tables.trace_records import Trace
-from areopage.rag.records import ChatPrompt, citations_of
-from areopage.server.access import Actor, Asker, Follower, note
+from areopage.gate.records import GateVerdict, JudgeTrust
+from areopage.ledger.tables.trace_records import Mode, Trace
+from areopage.rag.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of, service_of
+from areopage.rag.records import ChatPrompt, Citation, citations_of
+from areopage.server.access import Asker
 from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
+from areopage.server.api.records import Collection, Session
 from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes, view
-from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
-from areopage.server.context import Pipeline, context_of
+from areopage.server.context import Pipeline
 from areopage.server.errors import Refusal
+from areopage.server.parts import ServerPart
 
 EVENTS = "text/event-stream"
 EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 HEARTBEAT_SECONDS = 15.0
 
 
+class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question for the pipeline. `no_cache` bypasses the cache of answers."""
+
+    question: Annotated[str, Meta(min_length=1, max_length=MOST_PROMPT, examples=["Combien de jours de congés payés ai-je ?"])]
+    collection: Collection = ""
+    sources_filter: Annotated[list[Annotated[str, Meta(max_length=256)]], Meta(max_length=100)] = []
+    no_cache: bool = False
+    session: Session = ""
+
+
+class ChatReply(Struct, frozen=True, kw_only=True):
+    """The reply to the user. If `verdict` is `human_review`, `held` is the path of the later review decision.
+
+    `reasons` are sentences in the question's language; they never quote a text that was not delivered. `p_unsupported` compares
+    words; it is null where it would not say what the verdict says. `meaning_not_checked`: the number of sentences that nearly
+    copy a document with a word changed that can change the meaning. `judge_standing`: what the word of the judge that was asked
+    was worth; null where none was asked.
+    """
+
+    id: str
+    answer: str
+    verdict: GateVerdict
+    mode: Mode
+    confidence: float | None
+    p_unsupported: float | None
+    meaning_not_checked: int | None
+    citations: tuple[Citation, ...]
+    judge_standing: JudgeTrust | None
+    response_lang: str
+    reasons: list[str]
+    seconds: float
+    held: str | None
+
+
 log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/v1/chat", tags=["chat"], route_class=ApiRoute)
+PART = ServerPart(router, records=(ChatReply, ChatRequest))
 
 
 @router.post(
@@ -60,30 +99,6 @@ async def chat(request: Request, actor: Asker) -> Response:
     return json_response(_reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
-@router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="Get the review state of a held answer")
-def held(request: Request, id: str, actor: Follower) -> Response:
-    """The text is present once a reviewer has released the answer."""
-    return json_response(held_of(request, actor, id))
-
-
-def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
-    """The review state of a held answer; reading its text is audited.
-
-    Raises:
-        Refusal: 404, the answer is unknown, not held, or outside of the key's scope.
-    """
-    traces = context_of(request).ledger.traces
-    release = traces.release(id)
-    trace = traces.get(id) if release else None
-    if release is None or trace is None or not actor.may_see(trace.collection):
-        raise Refusal(404, "unknown_answer", f"no held answer has the id {id[:128]!r}")
-    if trace.erased:
-        return HeldReply(id=id, state="refused", text="")
-    if release.text:
-        note(context_of(request).ledger, actor, "read", id)
-    return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
-
-
 def _reply_of(found: Trace, language: str) -> ChatReply:
     return view(
         ChatReply,
@@ -100,7 +115,7 @@ def _reply_of(found: Trace, language: str) -> ChatReply:
 
 async def _streamed(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Response:
     """Stream the answer as events; a failure after the first step becomes the last event."""
-    steps = pipeline.service.stream(prompt)
+    steps = service_of(pipeline).stream(prompt)
     began = time.perf_counter()
     with plain_faults(prompt.collection):
         first = await anext(steps)

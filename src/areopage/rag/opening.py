@@ -1,0 +1,54 @@
+"""The pipeline of a configuration."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from areopage.app.answering import open_gate, open_judge
+from areopage.app.config import AppConfig
+from areopage.checking.judging import SentenceJudge
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger.write.storage import stored_trace
+from areopage.rag.generation import open_generator
+from areopage.rag.retrieval.retriever import open_retriever
+from areopage.rag.service import RagService
+from areopage.server.context import Pipeline
+
+
+def open_service(config: AppConfig, ledger: Ledger, say: Callable[[str], None], judge: SentenceJudge | None) -> Pipeline:
+    """The pipeline of a server; see `open_pipeline`."""
+    section = config.rag.section
+    service = open_pipeline(config, ledger, say, judge=judge)
+    return Pipeline(service=service, collection=section.store.collection, language=section.language)
+
+
+def open_pipeline(
+    config: AppConfig,
+    ledger: Ledger,
+    say: Callable[[str], None],
+    *,
+    secret: bytes | None = None,
+    judge: SentenceJudge | None = None,
+) -> RagService:
+    """The answering pipeline; `storage` says what stays of questions and answers.
+
+    Args:
+        say: gets one line for each answer, and warnings.
+        secret: derives the documents' fences; None: the ledger's.
+        judge: of the grey band, which the service closes; None: the configured one.
+
+    Raises:
+        ConfigError: a value is wrong.
+        StorageError: another process uses the folder of collections.
+        MissingExtra: a part is not installed.
+    """
+    environment: Mapping[str, str] = dict(os.environ)
+    rag, storage = config.rag, config.storage
+
+    def reduced(trace: Trace) -> Trace:
+        return stored_trace(trace, storage.text, storage.max_chars)
+
+    generator = open_generator(rag, ledger.secret() if secret is None else secret, environment)
+    judge = judge or open_judge(config, ledger)
+    retriever = open_retriever(rag, say, environment)
+    return RagService(rag, ledger, open_gate(config), retriever, generator, say, judge=judge, reduce=reduced)

@@ -1,0 +1,37 @@
+"""`/v1/chat/held`: what became of an answer that waits for a person."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.server.access import Actor, Follower, note
+from areopage.server.api.records import HeldReply
+from areopage.server.api.schema import ApiRoute, answers_with, json_response
+from areopage.server.context import context_of
+from areopage.server.errors import Refusal
+
+router = APIRouter(prefix="/v1/chat", tags=["chat"], route_class=ApiRoute)
+
+
+@router.get("/held/{id}", responses=answers_with(HeldReply, 200, 404), summary="Get the review state of a held answer")
+def held(request: Request, id: str, actor: Follower) -> Response:
+    """The text is present once a reviewer has released the answer."""
+    return json_response(held_of(request, actor, id))
+
+
+def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
+    """The review state of a held answer; reading its text is audited.
+
+    Raises:
+        Refusal: 404, the answer is unknown, not held, or outside of the key's scope.
+    """
+    traces = context_of(request).ledger.traces
+    release = traces.release(id)
+    trace = traces.get(id) if release else None
+    if release is None or trace is None or not actor.may_see(trace.collection):
+        raise Refusal(404, "unknown_answer", f"no held answer has the id {id[:128]!r}")
+    if trace.erased:
+        return HeldReply(id=id, state="refused", text="")
+    if release.text:
+        note(context_of(request).ledger, actor, "read", id)
+    return HeldReply(id=id, state=release.state, text=release.text if release.state == "released" else "")
