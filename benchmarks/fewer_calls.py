@@ -26,7 +26,6 @@ from areopage.bench.planning.estimate import estimate
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
-from areopage.jury.pass_copies import asked_once
 from areopage.jury.reader import read_answer
 from areopage.jury.shown import JudgedCase
 from areopage.models.logprobs import TokenLogprob
@@ -66,7 +65,7 @@ def passes_at_0(prepared: PreparedRun, *, once: bool) -> int:
         msgspec.structs.replace(judge, passes=({**judge.passes[0], "temperature": 0},) * 3) if judge.is_model else judge
         for judge in prepared.spec.judges
     ]
-    spec = msgspec.structs.replace(prepared.spec, judges=tuple(map(asked_once, judges) if once else judges))
+    spec = msgspec.structs.replace(prepared.spec, judges=tuple(judge.asked_once() if once else judge for judge in judges))
     return sum(estimate(spec, prepared.cases).judge_calls.values())
 
 

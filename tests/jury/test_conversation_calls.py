@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.scopes import case_at, is_conversation
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
-from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall, judgment_of
+from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.jury.plan import plan
 from areopage.jury.results import evaluated, evaluated_again
@@ -139,7 +139,7 @@ def test_an_answer_without_texts_keeps_the_scores_of_its_turns(criterion: Criter
     panel = Panel(suite="s", suite_version="1", language="en", criteria=criteria, judges=(JUDGE,), scale=Scale(), profile=DEFAULT)
     judgments: dict[str, Judgment] = {}
     for call in panel.planned_calls([JudgedCase(case=TALK, criteria=criteria)]):
-        judged = msgspec.structs.replace(judgment_of(call, "r", _scored(call, 1.0 if call.turn == 2 else 5.0)), created_at=NOW)
+        judged = msgspec.structs.replace(_scored(call, 1.0 if call.turn == 2 else 5.0).judgment(call, "r"), created_at=NOW)
         judgments[call.key] = judged
     whole = evaluated(panel, "r", TALK, judgments, NOW)
     assert (whole.scores, whole.planned) == ({"c": 1.0, "d": 5.0, "e": 5.0}, 10)

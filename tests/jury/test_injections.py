@@ -12,7 +12,7 @@ import pytest
 
 from areopage.cases.records import Case, Document
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import CallContext, Judge, judgment_of
+from areopage.jury.judges import CallContext, Judge
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.plan import plan
 from areopage.jury.reader import read_answer
@@ -88,7 +88,7 @@ def scores_of(case: Case, criteria: tuple[Criterion, ...], judge: Judge, answer:
     honest = json.dumps(HONEST if len(criteria) == 1 else {one.name: HONEST for one in criteria})
     (call, *_) = plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=len(criteria) > 1)
     judged = asyncio.run(ModelJudge(SimulatedModel(answer, honest)).judge(call, CONTEXT))
-    outcomes: list[Outcome] = [one.outcome for one in judgment_of(call, "run", judged).verdicts]
+    outcomes: list[Outcome] = [one.outcome for one in judged.judgment(call, "run").verdicts]
     return [one.score for one in outcomes if isinstance(one, Scored)]
 
 

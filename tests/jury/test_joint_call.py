@@ -11,7 +11,7 @@ from areopage.cases.records import Case
 from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks, judgment_of
+from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.plan import plan
 from areopage.jury.reader import read_again, remarks_of
@@ -72,7 +72,7 @@ def planned(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> Planne
 
 def judged(call: PlannedCall, *script: Completion | Exception) -> tuple[Judgment, Scripted]:
     model = Scripted(*script)
-    return judgment_of(call, CONTEXT.run_id, asyncio.run(ModelJudge(model).judge(call, CONTEXT))), model
+    return asyncio.run(ModelJudge(model).judge(call, CONTEXT)).judgment(call, CONTEXT.run_id), model
 
 
 def scores(judgment: Judgment) -> dict[str, float | None]:

@@ -11,7 +11,7 @@ from areopage.cases.records import Case
 from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall, judgment_of
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall
 from areopage.jury.model_judge import MAX_SHOWN_BACK, ModelJudge
 from areopage.jury.plan import plan
 from areopage.jury.shown import JudgedCase
@@ -72,7 +72,7 @@ def call(criterion: Criterion, case: Case, judge: Judge) -> PlannedCall:
 def judged(call: PlannedCall, *script: Completion | CallError) -> tuple[Judgment, ScriptedModel]:
     model = scripted(*script)
     judge: JudgeBackend = ModelJudge(model)
-    return judgment_of(call, CONTEXT.run_id, asyncio.run(judge.judge(call, CONTEXT))), model
+    return asyncio.run(judge.judge(call, CONTEXT)).judgment(call, CONTEXT.run_id), model
 
 
 def outcome_of(judgment: Judgment) -> Outcome:

@@ -15,7 +15,6 @@ from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
 from areopage.jury.reader import read_answer
 from areopage.jury.results import Evaluated, evaluated
-from areopage.jury.session import is_final
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.ledger.write.storage import stored_judgment
@@ -144,7 +143,7 @@ def evaluation(criteria: tuple[Criterion, ...], case: Case, judge: Judge, *outco
     calls = panel.planned_calls([JudgedCase(case=case, criteria=criteria)])
     said = {criterion.id: outcome for criterion, outcome in zip(criteria, outcomes, strict=True)}
     judgments = {call.key: judgment_of(call.key, call.pass_index, call.criteria[0].id, said) for call in calls}
-    assert all(is_final(one, judge) != isinstance(one.verdicts[0].outcome, TimedOut) for one in judgments.values())
+    assert all(judge.is_final(one) != isinstance(one.verdicts[0].outcome, TimedOut) for one in judgments.values())
     return evaluated(panel, "run", case, judgments, datetime.now(UTC))
 
 

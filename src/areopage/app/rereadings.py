@@ -8,7 +8,6 @@ from areopage.bench.spec import spec_of
 from areopage.cases.records import Case
 from areopage.errors import StorageError
 from areopage.jury.panel import Panel
-from areopage.jury.rescore import same_verdicts
 from areopage.jury.results import reparsed
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Run
@@ -75,4 +74,4 @@ def _is_as_read(judgment: Judgment, panel: Panel, case: Case | None) -> bool:
     known = panel.criteria_by_id()
     if judgment.stored != "full" or not judgment.raw_text or any(one.criterion not in known for one in judgment.verdicts):
         return False
-    return same_verdicts(reparsed(judgment, panel, case or Case(id="", prompt="")), judgment)
+    return reparsed(judgment, panel, case or Case(id="", prompt="")).outcomes == judgment.outcomes

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from areopage.bench.pass_items import Item, PassKey, outcome_for
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
-from areopage.jury.session import is_open
 from areopage.ledger.tables.records import Answer, Judgment
 from areopage.scoring.outcome import Scored, Unparsed
 from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, plan_passes
@@ -69,7 +68,7 @@ def _pass_items(
             if found is None:
                 continue
             outcome = outcome_for(found, criterion)
-            closed[row, column] |= not is_open(found)
+            closed[row, column] |= not found.is_open
             unread[row, column] = isinstance(outcome, Unparsed)
             costs[row, column] = found.cost or 0.0
             if isinstance(outcome, Scored):

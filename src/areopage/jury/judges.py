@@ -6,7 +6,7 @@ A judge is a model (`jury.model_judge`), code (`jury.code_judge`) or a recording
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,15 +16,20 @@ from areopage.cases.records import Case
 from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import WHOLE
+from areopage.digest import digest_of
 from areopage.ledger.tables.records import Judgment, Repair, Verdict
+from areopage.locales import Note
 from areopage.models.port import Completion, ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin
-from areopage.scoring.outcome import Outcome
+from areopage.scoring.outcome import Outcome, Refused
 
 JudgeKind = Literal["model", "code", "recording"]
 BATCH_FACTOR = 0.5
 """What providers of batch services ask of the price, where the configuration does not say."""
+
+PROMPT_CUT = "prompt_cut"
+"""The step of a judgment whose prompt the judge did not see whole."""
 
 ScoringMethod = Literal["sampled", "expected"]
 """`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
@@ -70,6 +75,20 @@ class Price(Struct, frozen=True, kw_only=True):
         )
 
 
+class CopiedPasses(Struct, frozen=True, kw_only=True):
+    """Passes of a judge that repeat an earlier one, by their numbers in the suite's plan, from 1."""
+
+    judge: str
+    first: int
+    copies: tuple[int, ...]
+
+    @property
+    def note(self) -> Note:
+        """The remark that says which passes are asked once."""
+        copies = tuple(map(str, self.copies))
+        return Note("passes_asked_once", {"judge": self.judge, "first": str(self.first), "copies": copies, "n": len(copies)})
+
+
 class Judge(Struct, frozen=True, kw_only=True):
     """A member of the jury.
 
@@ -105,6 +124,40 @@ class Judge(Struct, frozen=True, kw_only=True):
     def may_judge(self, criterion: Criterion) -> bool:
         """Whether this judge is asked about a criterion."""
         return criterion.is_among(self.criteria)
+
+    def copied_passes(self) -> tuple[CopiedPasses, ...]:
+        """The passes of a model that repeat another one: equal options at temperature 0.
+
+        Such a pass is nearly always a copy of the first. It costs a call and says nothing of how far a judge repeats itself, so
+        that it is left out of a plan unless the user asks for it. Passes whose options differ in anything, a seed included, are
+        different calls.
+        """
+        groups: dict[str, list[int]] = {}
+        for number, options in enumerate(self.passes, 1):
+            if self.is_model and _is_deterministic(options):
+                groups.setdefault(digest_of({**options, "temperature": 0}), []).append(number)
+        return tuple(
+            CopiedPasses(judge=self.name, first=numbers[0], copies=tuple(numbers[1:]))
+            for numbers in groups.values()
+            if len(numbers) > 1
+        )
+
+    def asked_once(self) -> Self:
+        """The judge without the passes that repeat another one; the passes that are left are numbered anew."""
+        copies = {number for group in self.copied_passes() for number in group.copies}
+        kept = tuple(options for number, options in enumerate(self.passes, 1) if number not in copies)
+        return replace(self, passes=kept) if copies else self
+
+    def is_final(self, judgment: Judgment) -> bool:
+        """Whether a stored judgment of this judge is final, so that the judge is not called again."""
+        # a prompt that was too long and not answered is free, and another window may hold it
+        was_too_long = PROMPT_CUT in judgment.steps and not judgment.raw_text
+        return not judgment.is_open and not self.was_turned_away(judgment) and not was_too_long
+
+    def was_turned_away(self, judgment: Judgment) -> bool:
+        """Whether the server rejected the call before the model. Such a call is free and may succeed later."""
+        is_refused = any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
+        return self.is_model and not judgment.raw_text and is_refused
 
 
 class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
@@ -145,6 +198,10 @@ class PlannedCall(Struct, frozen=True, kw_only=True):
         """The options of this pass."""
         return self.judge.passes[self.pass_index - 1]
 
+    def without_answer(self, outcome: Outcome) -> "Judged":
+        """The result of a call that brought no answer: the same outcome for every criterion."""
+        return Judged(outcomes={criterion.id: outcome for criterion in self.criteria})
+
 
 class CallContext(Struct, frozen=True, kw_only=True):
     """What all calls of a run share. `secret` is the ledger's, `personas` are the readers by maturity."""
@@ -183,6 +240,33 @@ class Judged(Struct, frozen=True, kw_only=True):
     steps: tuple[str, ...] = ()
     cost: float | None = None
 
+    def judgment(self, call: PlannedCall, run_id: str) -> Judgment:
+        """The ledger's record of a call."""
+        price, cost = call.judge.price, None
+        if price is not None:
+            cost = price.of(self.prompt_tokens, self.completion_tokens) if self.cost is None else self.cost
+        return Judgment(
+            key=call.key,
+            run_id=run_id,
+            judge=call.judge.name,
+            model=str(call.judge.reference),
+            pass_index=call.pass_index,
+            turn=call.turn,
+            raw_text=self.raw_text,
+            repair_text=self.repair_text,
+            finish_reason=self.finish_reason,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            seconds=self.seconds,
+            repair=self.repair,
+            steps=self.steps,
+            calls=2 if self.repair_text else 1,
+            cost=cost,
+            currency=price.currency if price else "",
+            created_at=datetime.now(UTC),
+            verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in self.outcomes.items()),
+        )
+
 
 class JudgeBackend(Protocol):
     """A judge that can be asked. One instance serves many concurrent calls up to `max_concurrency`."""
@@ -218,37 +302,7 @@ class JudgeBackend(Protocol):
         ...
 
 
-def without_answer(call: PlannedCall, outcome: Outcome) -> Judged:
-    """The result of a call that brought no answer: the same outcome for every criterion."""
-    return Judged(outcomes={criterion.id: outcome for criterion in call.criteria})
-
-
-def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
-    """The ledger's record of a call."""
-    price = call.judge.price
-    return Judgment(
-        key=call.key,
-        run_id=run_id,
-        judge=call.judge.name,
-        model=str(call.judge.reference),
-        pass_index=call.pass_index,
-        turn=call.turn,
-        raw_text=judged.raw_text,
-        repair_text=judged.repair_text,
-        finish_reason=judged.finish_reason,
-        prompt_tokens=judged.prompt_tokens,
-        completion_tokens=judged.completion_tokens,
-        seconds=judged.seconds,
-        repair=judged.repair,
-        steps=judged.steps,
-        calls=2 if judged.repair_text else 1,
-        cost=_cost_of(price, judged) if price else None,
-        currency=price.currency if price else "",
-        created_at=datetime.now(UTC),
-        verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in judged.outcomes.items()),
-    )
-
-
-def _cost_of(price: Price, judged: Judged) -> float:
-    """What a call cost, both answers together where there are two."""
-    return price.of(judged.prompt_tokens, judged.completion_tokens) if judged.cost is None else judged.cost
+def _is_deterministic(options: Mapping[str, Any]) -> bool:
+    """Whether a model that is sent these options always takes the likeliest token."""
+    temperature = options.get("temperature")
+    return isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0

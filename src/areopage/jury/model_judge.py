@@ -11,16 +11,12 @@ from areopage.criteria.records import Criterion
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
-from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, Price, without_answer
+from areopage.jury.judges import PROMPT_CUT, CallContext, Judged, JudgeStatus, PlannedCall, Price
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
-# the step of a judgment whose prompt the judge did not see whole
-PROMPT_CUT = "prompt_cut"
-# cases in flight have their prompts at hand
-MOST_PREPARED = 128
 # a runaway answer is not sent back whole
 MAX_SHOWN_BACK = 4_000
 _REPAIR_REQUEST = {
@@ -38,7 +34,6 @@ class ModelJudge:
         """Use this model; it is closed with the judge."""
         self._model = model
         self._no_log_probabilities = False  # learnt from the server's first refusal
-        self._prepared: dict[tuple[int, ...], _Asked] = {}
 
     @property
     def reference(self) -> ModelReference:
@@ -57,16 +52,6 @@ class ModelJudge:
             digest=found.digest, context_length=found.context_length, slots=found.slots, unfit=found.unfit, kind="model"
         )
 
-    def _asked(self, call: PlannedCall, context: CallContext) -> "_Asked":
-        """What all passes of a call share; the passes follow one another."""
-        key = (id(call.case), id(call.criteria), id(call.hardening), id(context))
-        found = self._prepared.get(key)
-        if found is None:
-            found = self._prepared[key] = _Asked.of(call, context)
-            if len(self._prepared) > MOST_PREPARED:
-                del self._prepared[next(iter(self._prepared))]
-        return found
-
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         """Call the model, and call it once more if the answer is unreadable.
 
@@ -74,41 +59,36 @@ class ModelJudge:
             CallUnreachable: nothing listens at the model's address any more.
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
-        return await self._signed(call, self._asked(call, context), None)
+        return await self.read(call, context, None)
 
     def request(self, call: PlannedCall, context: CallContext) -> tuple[tuple[Message, ...], Schema | None]:
         """The messages of a call, and the schema that its answer must fit."""
-        asked = self._asked(call, context)
-        return asked.messages, asked.schema
+        request = _Request.of(call, context)
+        return request.messages, request.schema
 
-    async def read(self, call: PlannedCall, context: CallContext, first: Completion) -> Judged:
-        """Read an answer that came by another way; the model is called once if it is unreadable."""
-        return await self._signed(call, self._asked(call, context), first)
+    async def read(self, call: PlannedCall, context: CallContext, first: Completion | None) -> Judged:
+        """Read an answer that came by another way, None: the model's; the model is called once more if it is unreadable."""
+        request = _Request.of(call, context)
+        judged = await self._judged(call, request, first)
+        return msgspec.structs.replace(judged, steps=(*judged.steps, *request.signs)) if request.signs else judged
 
-    async def _signed(self, call: PlannedCall, asked: "_Asked", given: Completion | None) -> Judged:
-        judged = await self._judged(call, asked, given)
-        return msgspec.structs.replace(judged, steps=(*judged.steps, *asked.signs)) if asked.signs else judged
-
-    async def _judged(self, call: PlannedCall, asked: "_Asked", given: Completion | None) -> Judged:
-        messages, schema = asked.messages, asked.schema
+    async def _judged(self, call: PlannedCall, request: "_Request", first: Completion | None) -> Judged:
         try:
-            first = given or await self._generate(messages, call, schema)
+            first = first or await self._generate(request.messages, call, request.schema)
         except PromptTooLong as fault:
-            unread = without_answer(call, Unparsed(reason=str(fault)))
-            return msgspec.structs.replace(unread, steps=(PROMPT_CUT,))
+            return msgspec.structs.replace(call.without_answer(Unparsed(reason=str(fault))), steps=(PROMPT_CUT,))
         except CallError as fault:
-            return without_answer(call, _failure(fault))
-        reading = _read(first, call, asked)
+            return call.without_answer(_failure(fault))
+        reading = _read(first, call, request)
         if not reading.unread or first.prompt_cut:
             return _judged(reading, call.judge.price, first)
-
         shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
-        request = Message("user", defused(_repair_request(call.criteria, reading)))
+        repair = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
-            second = await self._generate((*messages, shown_back, request), call, schema)
+            second = await self._generate((*request.messages, shown_back, repair), call, request.schema)
         except (CallError, BudgetSpent) as fault:
             return _judged(_unrepaired(reading, fault), call.judge.price, first)
-        return _judged(reading.completed_by(_read(second, call, asked)), call.judge.price, first, second)
+        return _judged(reading.completed_by(_read(second, call, request)), call.judge.price, first, second)
 
     async def _generate(self, messages: Sequence[Message], call: PlannedCall, schema: Schema | None) -> Completion:
         """Ask once; without log-probabilities where the server refuses them."""
@@ -128,27 +108,24 @@ class ModelJudge:
         await self._model.aclose()
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
+class _Request(Struct, frozen=True, kw_only=True):
     """What is asked about a case, and what is known of its texts.
 
     Args:
-        held: what the entry is found by; while it is held, no other object has its identity.
         material: see `material_of`.
         signs: see `signs_of`.
     """
 
-    held: tuple[object, ...]
     messages: tuple[Message, ...]
     schema: Schema | None
     material: str
     signs: tuple[str, ...]
 
     @classmethod
-    def of(cls, call: PlannedCall, context: CallContext) -> "_Asked":
+    def of(cls, call: PlannedCall, context: CallContext) -> "_Request":
         reader = context.personas.get(call.case.maturity)
         prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
         return cls(
-            held=(call.case, call.criteria, call.hardening, context),
             messages=(Message("system", prompt.system), Message("user", prompt.user, prompt.constant)),
             schema=answer_schema(call.criteria) if call.hardening.schema else None,
             material=material_of(call.case),
@@ -156,13 +133,13 @@ class _Asked(Struct, frozen=True, kw_only=True):
         )
 
 
-def _read(completion: Completion, call: PlannedCall, asked: _Asked) -> Reading:
+def _read(completion: Completion, call: PlannedCall, request: _Request) -> Reading:
     """Read a completion; a truncated prompt gives no judgment."""
     if completion.prompt_cut:
         window = call.options.get("num_ctx")
         cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
-    reading = read_answer(completion.text, completion.finish_reason, call.criteria, asked.material)
+    reading = read_answer(completion.text, completion.finish_reason, call.criteria, request.material)
     return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
 
 

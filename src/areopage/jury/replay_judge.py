@@ -6,7 +6,7 @@ criterion does not apply, is the outcome of a judge that is code.
 
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
-from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
+from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.reference import ModelReference
 from areopage.models.replay import RecordedLine, RecordingFile
@@ -51,7 +51,7 @@ class ReplayJudge:
         if line is None:
             place = f"pass {call.pass_index}" + (f", reply {call.turn}" if call.turn else "")
             missing = f"case {call.case.id!r}, criterion {criteria}, {place}, asked of {call.judge.name!r}"
-            return without_answer(call, Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
+            return call.without_answer(Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
         reading = _reading_of(line, call)
         return Judged(
             outcomes=reading.outcomes,

@@ -209,15 +209,9 @@ def _read_again(judgment: Judgment, panel: Panel, one: JudgedAnswer, done: Resco
         done.unread += 1
         return judgment
     found = reparsed(judgment, panel, one.case)
-    if not same_verdicts(found, judgment):
+    if found.outcomes != judgment.outcomes:
         done.readings.append(found)
     return found
-
-
-def same_verdicts(one: Judgment, other: Judgment) -> bool:
-    """Whether two readings of a judgment are equal."""
-    said, also = ({found.criterion: found.outcome for found in side.verdicts} for side in (one, other))
-    return said == also
 
 
 # --- what is scored again

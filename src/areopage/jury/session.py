@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from areopage.errors import CallError, ModelError
 from areopage.jury.calls_in_flight import CallsInFlight
-from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
-from areopage.jury.model_judge import PROMPT_CUT
+from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
@@ -31,7 +30,7 @@ from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
-from areopage.scoring.outcome import Refused, TimedOut, Unreachable
+from areopage.scoring.outcome import TimedOut, Unreachable
 
 SECRET_BYTES = 32
 CHECK_PAUSE = 5.0
@@ -108,36 +107,13 @@ class LedgerJudgments:
         return commit
 
 
-def is_final(judgment: Judgment, judge: Judge) -> bool:
-    """Whether a stored judgment is final, so that its judge is not called again."""
-    return not is_open(judgment) and not _was_turned_away(judgment, judge) and not _was_too_long(judgment)
-
-
 def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dict[str, Judgment]:
     """The final judgments of calls, by key.
 
     Args:
         found: what a store has, by key.
     """
-    return {call.key: found[call.key] for call in calls if call.key in found and is_final(found[call.key], call.judge)}
-
-
-def is_open(judgment: Judgment) -> bool:
-    """Whether a call timed out or found no server, so that its run is incomplete."""
-    return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
-
-
-def _was_too_long(judgment: Judgment) -> bool:
-    """Whether a prompt was too long and not answered: that is free, and another window may hold it."""
-    return PROMPT_CUT in judgment.steps and not judgment.raw_text
-
-
-def _was_turned_away(judgment: Judgment, judge: Judge) -> bool:
-    """Whether the server rejected the call before the model.
-
-    Such a call is free and may succeed later.
-    """
-    return judge.is_model and not judgment.raw_text and any(isinstance(verdict.outcome, Refused) for verdict in judgment.verdicts)
+    return {call.key: found[call.key] for call in calls if call.key in found and call.judge.is_final(found[call.key])}
 
 
 class Session:
@@ -370,7 +346,7 @@ class _JudgePool:
     def enter_loop(self) -> None:
         """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
-        self.calls = CallsInFlight[_Made](lambda made: None if is_open(made.judgment) else made.commit)
+        self.calls = CallsInFlight[_Made](lambda made: None if made.judgment.is_open else made.commit)
         self._limits: dict[ModelReference, AbstractAsyncContextManager[Any]] = {}
 
     def judge(self, reference: ModelReference) -> JudgeBackend:
@@ -388,8 +364,8 @@ class _JudgePool:
         except CallError as fault:
             if raises:
                 raise
-            judged = without_answer(call, Unreachable(reason=str(fault)))
-        return judgment_of(call, context.run_id, judged)
+            judged = call.without_answer(Unreachable(reason=str(fault)))
+        return judged.judgment(call, context.run_id)
 
     def _limit(self, reference: ModelReference, judge: JudgeBackend) -> AbstractAsyncContextManager[Any]:
         found = self._limits.get(reference)
@@ -416,7 +392,7 @@ def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
         judge.name,
         getattr(outcome, "reason", ""),
         reached=not isinstance(outcome, Unreachable),
-        turned_away=_was_turned_away(judgment, judge),
+        turned_away=judge.was_turned_away(judgment),
         timed_out=isinstance(outcome, TimedOut),
     )
 

@@ -20,7 +20,6 @@ from areopage.criteria.registry import select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury.options import choose_judges, model_settings
 from areopage.jury.panel import ContextBudget, Panel
-from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
@@ -281,13 +280,13 @@ def _panel_of(
     if loaded.untranslated:
         remarks.append(f"no text in {chosen!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
     chosen_judges, repeat = choose_judges(suite, judges, passes), suite.config.judge_system.evaluation.repeat_identical
-    remarks += [] if repeat else [str(copies_note(one)) for judge in chosen_judges for one in copied_passes(judge)]
+    remarks += [] if repeat else [str(one.note) for judge in chosen_judges for one in judge.copied_passes()]
     panel = Panel(
         suite=suite.name,
         suite_version=suite.config.project.version,
         language=chosen,
         criteria=loaded.criteria,
-        judges=chosen_judges if repeat else tuple(map(asked_once, chosen_judges)),
+        judges=chosen_judges if repeat else tuple(judge.asked_once() for judge in chosen_judges),
         personas=suite.personas(chosen),
         weights=suite.weights,
         scale=suite.scale,

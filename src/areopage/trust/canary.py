@@ -13,7 +13,6 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge
-from areopage.jury.session import is_open
 from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.people.qualifications import Qualification, exam_command, standing_key
 from areopage.ledger.store import Ledger
@@ -146,7 +145,7 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
     """
     held = await ask_judges(canary.exam, ledger, observer)
     calls = [one.call.key for part in canary.exam.parts for one in exam_calls(canary.exam, part, part.panel.judges[0])]
-    if open_calls := sum(key not in held or is_open(held[key]) for key in calls):
+    if open_calls := sum(key not in held or held[key].is_open for key in calls):
         return CanaryResult(open_calls=open_calls, found=())
     return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, held, at)))
 

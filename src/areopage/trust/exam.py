@@ -13,7 +13,6 @@ from msgspec import Struct
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge
-from areopage.jury.session import is_open
 from areopage.ledger.people.qualifications import Qualification, standing_key
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
@@ -46,7 +45,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
     stored = tuple(ledger.qualifications.list(exam=exam.id))
     held = asyncio.run(ask_judges(exam, ledger, observer))
     planned = [one for part in exam.parts for judge in part.panel.judges for one in exam_calls(exam, part, judge)]
-    open_calls = sum(one.call.key not in held or is_open(held[one.call.key]) for one in planned)
+    open_calls = sum(one.call.key not in held or held[one.call.key].is_open for one in planned)
     if open_calls or stored:
         return ExamResult(exam=exam.id, open_calls=open_calls, found=stored if not open_calls else ())
     found = qualifications_of(exam, held, datetime.now(UTC))

@@ -7,8 +7,7 @@ from typing import Any
 from json_repair import repair_json
 
 from areopage.criteria.records import Criterion
-from areopage.jury.judges import PlannedCall
-from areopage.jury.model_judge import PROMPT_CUT
+from areopage.jury.judges import PROMPT_CUT, PlannedCall
 from areopage.jury.parsing import MAX_REPAIRED
 from areopage.jury.reader import material_of, read_answer
 from areopage.ledger.tables.records import Judgment

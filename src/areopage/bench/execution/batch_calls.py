@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.session import is_final
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.write.answers import Link
@@ -56,7 +55,7 @@ class BatchCalls:
                 calls.setdefault(call.key, call)
                 links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
         found = self._context.ledger.judgments(list(calls))
-        held = {key for key, judgment in found.items() if is_final(judgment, self._judge)}
+        held = {key for key, judgment in found.items() if self._judge.is_final(judgment)}
         # a reply that is withheld is shown to no judge: the phase says what becomes of it
         self._missing = {key: call for key, call in calls.items() if key not in held and not marked_as(call.case.response)}
         self._links = {key: links[key] for key in self._missing}

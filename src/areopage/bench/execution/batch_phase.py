@@ -23,7 +23,7 @@ from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
 from areopage.jury.budget import worst_cost
-from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
+from areopage.jury.judges import CallContext, Judge, PlannedCall
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
 from areopage.ledger.tables.records import IN_BATCH, Judgment
@@ -349,7 +349,7 @@ class BatchPhase:
         except CallError:
             return None
         judged = await self._model.read(call, self._asked, first)
-        judgment = judgment_of(call, self._context.run_id, msgspec.structs.replace(judged, steps=(IN_BATCH, *judged.steps)))
+        judgment = msgspec.structs.replace(judged, steps=(IN_BATCH, *judged.steps)).judgment(call, self._context.run_id)
         price = call.judge.price
         if price is None or judgment.cost is None:
             return judgment

@@ -19,9 +19,9 @@ from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SINGLE, concerns, is_conversation, turns_to_judge
-from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
+from areopage.jury.judges import Judge, Judged, PlannedCall
 from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
-from areopage.jury.session import Session, final_of, is_open
+from areopage.jury.session import Session, final_of
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import WITHHELD, Judgment
 from areopage.ledger.write.answers import Link
@@ -253,13 +253,13 @@ class JudgePhase:
         self._store.link(self._links(left))
         await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
         await self._store.flush()
-        self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
+        self._open[number] = len(left) + len(tried) - sum(not judgment.is_open for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
         left = self._untried(number)[0]
-        self._keep(left, [judgment_of(one.call, run_id, without_answer(one.call, outcome)) for one in left])
+        self._keep(left, [one.call.without_answer(outcome).judgment(one.call, run_id) for one in left])
 
     def _keep(self, calls: Sequence[Shared], judged: Sequence[Judgment]) -> None:
         """Store judgments that no judge was asked for."""
@@ -351,7 +351,7 @@ def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria
         worst = scale.min if scale.higher_is_better else scale.max
         fails = criterion.id in failed
         outcomes[criterion.id] = Scored(score=worst, explanation=told) if fails else NotApplicable(explanation=told)
-    made = judgment_of(call, run_id, Judged(outcomes=outcomes, steps=(WITHHELD,)))
+    made = Judged(outcomes=outcomes, steps=(WITHHELD,)).judgment(call, run_id)
     return msgspec.structs.replace(made, calls=0)
 
 

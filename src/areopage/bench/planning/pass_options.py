@@ -6,7 +6,6 @@ from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury.judges import Judge
-from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.locales import Note
 from areopage.scoring.passes.settings import PassSettings
 from areopage.suites.config import PassesSection
@@ -71,9 +70,9 @@ def asked_passes(
         raise ConfigError(f"{name_list(copying)}: {message}", path=suite.document.path, key="judge_system.evaluation.passes")
     if repeat_identical:
         return tuple(judges), ((Note("passes_are_copies", {"judges": copying}),) if copying else ())
-    kept = tuple(map(asked_once, judges))
+    kept = tuple(judge.asked_once() for judge in judges)
     still = copying_judges(kept)
-    notes = [copies_note(one) for judge in judges for one in copied_passes(judge)]
+    notes = [one.note for judge in judges for one in judge.copied_passes()]
     return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
 
 

@@ -28,7 +28,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import BY_REPLY
 from areopage.jury.addressing import asks_for_score
 from areopage.jury.fitting import Fitting
-from areopage.jury.rescore import Variant, same_verdicts
+from areopage.jury.rescore import Variant
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.people.calibrations import StoredCalibration
 from areopage.ledger.people.qualifications import JudgeStanding, standing_text
@@ -457,7 +457,7 @@ def _read_again(
             again = reparsed(judgment, spec, answers.responses[case_id])
             if again != judgment:
                 found[number] = again
-            if not same_verdicts(again, judgment):
+            if again.outcomes != judgment.outcomes:
                 readings[again.key] = again
     return found, tuple(readings.values())
 

@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.cases.records import Case
-from areopage.scoring.outcome import Outcome
+from areopage.scoring.outcome import Outcome, TimedOut, Unreachable
 from areopage.text.storing import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
@@ -222,6 +222,16 @@ class Judgment(Struct, frozen=True, kw_only=True):
     created_at: datetime
     stored: Policy = "full"
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """The outcome on each criterion, by the criterion's id."""
+        return {verdict.criterion: verdict.outcome for verdict in self.verdicts}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call timed out or found no server, so that its run is incomplete."""
+        return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in self.verdicts)
 
 
 class CriterionResult(Struct, frozen=True, kw_only=True):
