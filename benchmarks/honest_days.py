@@ -20,9 +20,9 @@ from monitor_pipeline import DOCUMENT, MOCK, judge_server
 from sqlalchemy import text
 
 from areopage.app.config import find_config
-from areopage.app.monitor import open_judge
+from areopage.app.monitor import open_quality_judge
 from areopage.app.verify import verify_ledger
-from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
@@ -39,7 +39,7 @@ def judged_by_two(ledger: Ledger, config: MonitorConfig, ids: list[str]) -> None
 
 
 async def _judged(ledger: Ledger, config: MonitorConfig, ids: list[str], begun: Barrier) -> None:
-    judge = open_judge(config)
+    judge = open_quality_judge(config)
     await judge.check()
     ledger.put_panel(judge.run())
     begun.wait()
@@ -78,7 +78,7 @@ def measured(days: int, answers: int, texts: int) -> dict[str, object]:
                 judged_by_two(ledger, config, [one.id for one in given])
                 if day % 5 == 4:
                     Evaluations(ledger).reopen_unscored()
-                    erase(ledger, [f"d{day}-{at}" for at in range(0, answers, 9)])
+                    erase_answers(ledger, [f"d{day}-{at}" for at in range(0, answers, 9)])
                 if left := waiting(ledger):
                     judged_by_two(ledger, config, left)
                 is_intact, told = intact(ledger)

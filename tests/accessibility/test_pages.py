@@ -28,7 +28,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem
 from areopage.ledger.write.fleet import Fleet, FleetNote
 from areopage.rag.records import ChatPrompt
-from areopage.report.gate.figures import gather
+from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
 from areopage.report.judges.audit import audit_report
 from areopage.report.league.files import write_league
@@ -117,7 +117,7 @@ def write_others(folder: Path, language: str) -> None:
     answers = [*map(trace, range(1, 31)), *(trace(number, BAD) for number in range(31, 41))]
     labels = [label(answers[0], "no"), label(answers[1], "yes"), label(answers[30], "no"), label(answers[31], "yes")]
     ledger = filled(folder / "gate.db", answers, labels)
-    found = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=200, now=NOON_OF_TRACES)
+    found = gate_figures(ledger, TraceFilter(), language=language, policy="full", max_chars=200, now=NOON_OF_TRACES)
     write_report(gate_report(found), "html", folder / "gate.html")
     ledger.close()
 

@@ -15,7 +15,7 @@ from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.bench.results.run_view import view_run
 from areopage.errors import UserError
 from areopage.ledger.people.access import Audit
-from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import Head, seal
@@ -23,7 +23,7 @@ from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import Traces
 from areopage.report.bench.files import write_run_files
-from areopage.report.gate.figures import gather
+from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
 from areopage.report.render import FORMS, write_report
 from servers.command import Command
@@ -236,7 +236,7 @@ def test_what_the_ledgers_own_commands_change_is_no_alteration(ledger: Ledger) -
         ).scalar()
     store_readings(ledger, list(ledger.judgments(keys).values()), "ann", lambda done: None)
     rebuild_ledger(ledger, lambda done: None)
-    assert erase(ledger, ["m-1", trace_id(1)]) > 0
+    assert erase_answers(ledger, ["m-1", trace_id(1)]) > 0
     assert verified(ledger, kept)[1] == []
     if held is not None:
         Traces(ledger).settle(Release(answer_id=held, state="refused", rater="Anne"), lambda trace: trace)
@@ -272,7 +272,7 @@ def test_the_command_says_intact_altered_or_what_the_user_must_mend(ledger: Ledg
 def test_results_and_reports_of_bench_and_gate_name_the_heads_that_they_rest_on(ledger: Ledger, tmp_path: Path) -> None:
     view = view_run(ledger.run("latest"), ledger)
     files = [one for one in write_run_files(view, tmp_path) if one.suffix in (".json", ".html")]
-    overview = gather(ledger, TraceFilter(), language="fr", policy="none", max_chars=100, now=datetime.now(UTC))
+    overview = gate_figures(ledger, TraceFilter(), language="fr", policy="none", max_chars=100, now=datetime.now(UTC))
     for form in FORMS:
         files.append(tmp_path / f"gate.{form}")
         write_report(gate_report(overview), form, files[-1])

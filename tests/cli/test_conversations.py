@@ -10,7 +10,7 @@ import pytest
 
 from areopage.bench.conversations.children import CHILD_SOURCE, words_of
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
 from areopage.text.withholding import MARKERS
@@ -244,7 +244,7 @@ def test_erasing_an_answer_erases_all_turns_of_its_conversation(
 ) -> None:
     run(command, suite, cases(command.folder, turns=3), "--child", CHILD)
     last = max(each_answer(ledger), key=lambda answer: len(answer.case.turns))
-    assert erase(ledger, [last.id]) == 5
+    assert erase_answers(ledger, [last.id]) == 5
     assert all(answer.erased for answer in each_answer(ledger))
     assert command("bench", "show").code == 0
     assert command("verify").code == 0

@@ -17,7 +17,7 @@ from sqlalchemy import delete, select, update
 
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.days import Days, rebuild_days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import DayTotals, Filters, Period, Scope
@@ -175,7 +175,7 @@ def test_an_answer_that_the_gate_has_seen_is_evaluated_once_it_is_submitted_and_
 def test_an_erased_answer_of_the_gate_is_not_evaluated(scores: Evaluations, monitored: Ledger, submission: Make) -> None:
     trace = held_trace()
     Traces(monitored).append([trace])
-    erase(monitored, [trace.id])
+    erase_answers(monitored, [trace.id])
     assert scores.submit([submission(trace.id)]) == [False]
 
 
@@ -368,7 +368,7 @@ def test_counts_formed_anew_are_those_there_were(
     scores.reopen(["f1"])
     evaluate(monitored, scored("f2"), [judged("late")])
     Traces(monitored).append([held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")])
-    erase(monitored, ["a1", "a2", "f3", "nobody's", trace_id(1), trace_id(2)])
+    erase_answers(monitored, ["a1", "a2", "f3", "nobody's", trace_id(1), trace_id(2)])
     before = counted(monitored)
     with monitored.engine.begin() as connection:
         connection.execute(delete(days))

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import select, text
 
-from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.days import rebuild_days
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.read.trace_counts import is_of_days
@@ -78,7 +78,7 @@ def test_days_say_what_rows_say(ledger: Ledger) -> None:
 def test_days_are_formed_anew_from_the_decisions(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append(some())
-    erase(ledger, [one.id for one in some()[:20]], and_wipe=False)
+    erase_answers(ledger, [one.id for one in some()[:20]], and_wipe=False)
     before = rows_of(ledger)
     assert before
     with ledger.engine.begin() as connection:

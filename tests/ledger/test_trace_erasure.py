@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Judgment, Run, Verdict
 from areopage.ledger.write.traces import Traces
@@ -43,10 +43,10 @@ def test_the_judges_words_go_with_the_answer_that_they_are_about(ledger: Ledger,
     store.append(
         [held_trace(1, panel=run, judgments=("own", "shared", "never-given")), held_trace(2, panel=run, judgments=("shared",))]
     )
-    assert erase(ledger, [trace_id(1)])
+    assert erase_answers(ledger, [trace_id(1)])
     assert readable(ledger) == {"shared", "other"}
     assert ledger.attempts(["own"]) == []
-    assert erase(ledger, [trace_id(2)])
+    assert erase_answers(ledger, [trace_id(2)])
     assert readable(ledger) == {"other"}
 
 
@@ -58,7 +58,7 @@ def test_not_a_byte_of_what_the_judge_said_stays(
     ledger.append([said(judgment, "k", run)])
     Traces(ledger).append([held_trace(1, panel=run, judgments=("k",))])
     assert any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
-    erase(ledger, [trace_id(1)])
+    erase_answers(ledger, [trace_id(1)])
     assert not any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
 
 
@@ -68,13 +68,13 @@ def test_an_answer_of_the_monitor_keeps_a_judgment_that_it_shares(
     run = with_run(ledger)
     evaluate(ledger, scored("a", run_id=run), [said(judgment, "k", run)])
     Traces(ledger).append([held_trace(1, panel=run, judgments=("k",)), held_trace(2, panel=run, judgments=("k",))])
-    erase(ledger, [trace_id(1)])
-    erase(ledger, [trace_id(2)])
+    erase_answers(ledger, [trace_id(1)])
+    erase_answers(ledger, [trace_id(2)])
     assert readable(ledger) == {"k"}
     Traces(ledger).append([held_trace(3, panel=run, judgments=("k",))])
-    erase(ledger, ["a"])
+    erase_answers(ledger, ["a"])
     assert readable(ledger) == {"k"}
-    erase(ledger, [trace_id(3)])
+    erase_answers(ledger, [trace_id(3)])
     assert readable(ledger) == set()
     assert ledger.attempts(["k"]) == []
 
@@ -93,6 +93,6 @@ def test_an_answer_has_texts_until_it_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([delivered_trace(1)])
     assert store.has_texts(trace_id(1))
-    erase(ledger, [trace_id(1)])
+    erase_answers(ledger, [trace_id(1)])
     assert not store.has_texts(trace_id(1))
     assert not store.has_texts("nobody")

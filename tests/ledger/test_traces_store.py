@@ -11,7 +11,7 @@ from msgspec import structs
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.people.erasure import erase, erase_before
+from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.people.labels import Labels, ReviewQueue, agreed
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
@@ -329,9 +329,9 @@ def test_erasing_leaves_the_counts_and_not_a_word(ledger: Ledger) -> None:
     store.append([held(1), held(2)])
     Labels(ledger).add([label(1, "Anne", "no", 0, note="secret")])
     before = store.summary(EVERY)
-    assert erase(ledger, [id_of(1)])
-    assert not erase(ledger, [id_of(1)])
-    assert not erase(ledger, ["nobody"])
+    assert erase_answers(ledger, [id_of(1)])
+    assert not erase_answers(ledger, [id_of(1)])
+    assert not erase_answers(ledger, ["nobody"])
     assert store.summary(EVERY) == before
     found = store.get(id_of(1))
     assert found is not None
@@ -351,7 +351,7 @@ def test_what_was_released_stays_so_and_its_text_goes(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([held(1)])
     store.settle(Release(answer_id=id_of(1), state="released", text="Dix jours.", rater="Anne", at=NOW))
-    assert erase(ledger, [id_of(1)])
+    assert erase_answers(ledger, [id_of(1)])
     found = store.release(id_of(1))
     assert found is not None
     assert (found.state, found.text) == ("released", "")
@@ -377,7 +377,7 @@ def test_not_a_byte_of_an_erased_trace_stays_in_the_files(tmp_path: Path, open_l
     store.append([held(1, prompt=word, response=long, delivered=word, documents=(document,), session=word), trace(2)])
     Labels(ledger).add([label(1, note=word)])
     store.settle(Release(answer_id=id_of(1), state="released", text=long, rater="Anne", at=NOW))
-    assert erase(ledger, [id_of(1)])
+    assert erase_answers(ledger, [id_of(1)])
     for path in tmp_path.iterdir():
         assert word.encode() not in path.read_bytes(), path
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from areopage.app.monitor import open_judge
-from areopage.ledger.people.erasure import erase
+from areopage.app.monitor import open_quality_judge
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
@@ -41,7 +41,7 @@ def evaluate(ledger: Ledger, folder: Path, id: str) -> None:
     config = monitor_config(folder, judges=["openai:fake-a"])
 
     async def evaluated() -> None:
-        judge = open_judge(config)
+        judge = open_quality_judge(config)
         await judge.check()
         ledger.put_panel(judge.run())
         with ThreadPoolExecutor(2) as threads:
@@ -70,7 +70,7 @@ def test_a_marked_answer_without_a_score_is_alerted_on_and_queued_for_people(
     assert [one.why for one in ReviewQueue(ledger).items(["a"]).values()] == (["addressed"] if raised else [])
     if raised:
         assert Alerts(ledger).list()[0].title.startswith(("No score", "Sans note"))
-        erase(ledger, ["a"])
+        erase_answers(ledger, ["a"])
         assert ReviewQueue(ledger).items(["a"]) == {}
 
 

@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import text
 
-from areopage.app.monitor import open_judge
+from areopage.app.monitor import open_quality_judge
 from areopage.app.verify import verify_ledger
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
@@ -40,7 +40,7 @@ def evaluated_by_two_workers(ledger: Ledger, folder: Path, ids: list[str]) -> No
 
 async def _evaluated(ledger: Ledger, folder: Path, ids: list[str], begun: Barrier) -> None:
     config = monitor_config(folder, **JUDGES)
-    judge = open_judge(config)
+    judge = open_quality_judge(config)
     await judge.check()
     ledger.put_panel(judge.run())
     begun.wait(PATIENCE)

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from areopage.cases.loader import load_dataset
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import ERASED, erase
+from areopage.ledger.people.erasure import ERASED, erase_answers
 from areopage.ledger.read.caches import equal_differences
 from areopage.ledger.read.days import Days, rebuild_days
 from areopage.ledger.read.lists import EvaluationLists
@@ -254,7 +254,7 @@ def test_an_erasure_at_any_moment_of_a_judgment_leaves_no_text_and_raises_no_ale
     erased: list[int] = []
 
     def erase_now() -> None:
-        erased.append(erase(kept, ["a0"]))
+        erased.append(erase_answers(kept, ["a0"]))
 
     def erasing(owner: type, name: str, *, after: bool) -> None:
         call = getattr(owner, name)
@@ -307,7 +307,7 @@ def test_judgments_that_a_dead_worker_left_of_an_erased_answer_lose_their_texts(
     with monkeypatch.context() as dying:
 
         def die(*_: Any) -> bool:
-            erase(kept, ["a0"])
+            erase_answers(kept, ["a0"])
             raise StorageError("the worker ends here")
 
         dying.setattr(Evaluations, "finish", die)

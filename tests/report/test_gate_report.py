@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from areopage.checking.figures import MOST_NAMES, OTHERS, GateCounts
-from areopage.ledger.people.erasure import erase
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
@@ -20,7 +20,7 @@ from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
-from areopage.report.gate.figures import GateOverview, Piece, gather, outward
+from areopage.report.gate.figures import GateOverview, Piece, gate_figures, outward
 from areopage.report.gate.page import gate_report
 from areopage.report.render import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
@@ -82,7 +82,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     def run(answers: Sequence[Trace], labels: Sequence[Label] = (), **fields: Any) -> GateOverview:
         opened.append(filled(tmp_path / f"ledger-{len(opened)}.db", answers, labels))
         known: dict[str, Any] = {"language": "en", "policy": "full", "max_chars": 200, "now": NOON}
-        return gather(opened[-1], fields.pop("scope", TraceFilter()), **{**known, **fields})
+        return gate_figures(opened[-1], fields.pop("scope", TraceFilter()), **{**known, **fields})
 
     yield run
     for ledger in opened:
@@ -229,8 +229,8 @@ def test_a_cut_answer_ends_where_its_whole_length_is_reached() -> None:
 
 def test_an_erased_answer_is_counted_and_not_shown(make: Make, tmp_path: Path) -> None:
     ledger = filled(tmp_path / "erased.db", [trace(1, BAD), trace(2, BAD)])
-    erase(ledger, [f"{1:032x}"])
-    report = gather(ledger, TraceFilter(), language="fr", policy="full", max_chars=100, now=NOON)
+    erase_answers(ledger, [f"{1:032x}"])
+    report = gate_figures(ledger, TraceFilter(), language="fr", policy="full", max_chars=100, now=NOON)
     ledger.close()
     assert report.figures.answers == 2
     assert [one.id for one in report.worst] == [f"{2:032x}"]

@@ -21,7 +21,7 @@ from areopage.ledger.write.evaluations import Evaluations
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
-from areopage.report.monitor.figures import QualityFigures, gather
+from areopage.report.monitor.figures import QualityFigures, period_figures
 from areopage.report.monitor.page import quality_report
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
 from areopage.scoring.human_agreement import Rating
@@ -92,7 +92,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     def run(scores: list[Evaluation], *uses: JudgeUse, language: str = "en", days: int = 7, **sections: Any) -> QualityFigures:
         opened.append(filled(tmp_path / f"{len(opened)}.db", scores, uses or (USE,)))
         period = last_days(days, TODAY.date())
-        return gather(opened[-1], config(tmp_path, **sections), period, now=TODAY, language=language)
+        return period_figures(opened[-1], config(tmp_path, **sections), period, now=TODAY, language=language)
 
     yield run
     for ledger in opened:
@@ -297,7 +297,7 @@ def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Pa
     given = [replace(submission_of("q", "r", (), id=name, language="fr"), answered_at=TODAY) for name in ("w", "f")]
     Evaluations(ledger).submit(given)
     Evaluations(ledger).give_up("f", "no judge")
-    report = gather(ledger, config(tmp_path), last_days(7, TODAY.date()), now=TODAY, language="en")
+    report = period_figures(ledger, config(tmp_path), last_days(7, TODAY.date()), now=TODAY, language="en")
     ledger.close()
     text = spaced(markdown_of(report))
     assert "1 answer waits for a judge. Start a worker: `areopage monitor worker`" in text

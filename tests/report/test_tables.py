@@ -15,11 +15,11 @@ from areopage.cases.readers import read_rows
 from areopage.cases.rows import Row
 from areopage.errors import MissingExtra, StorageError
 from areopage.report import tables
-from areopage.report.tables import MAX_CELL, Column, TableForm, write_rows
+from areopage.report.tables import MAX_CELL, TableColumn, TableForm, write_rows
 
 COLUMNS = (
-    *(Column("prompt"), Column("score", "number"), Column("calls", "whole"), Column("whole", "flag")),
-    *(Column("at", "moment"), Column("strengths", "texts"), Column("more", "json")),
+    *(TableColumn("prompt"), TableColumn("score", "number"), TableColumn("calls", "whole"), TableColumn("whole", "flag")),
+    *(TableColumn("at", "moment"), TableColumn("strengths", "texts"), TableColumn("more", "json")),
 )
 AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 ROWS = [
@@ -64,7 +64,7 @@ def test_json_lines_keep_nested_values_and_csv_writes_them_into_one_cell(tmp_pat
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_read_again_by_the_reader_of_datasets(tmp_path: Path, form: TableForm) -> None:
     texts = ["plain", "line\nbreak", "tab\there", "é, ; \"'", "  spaces  ", "1e5", "ctrl\x01"]
-    columns = (Column("prompt"), Column("score", "number"))
+    columns = (TableColumn("prompt"), TableColumn("score", "number"))
     path = written(tmp_path, form, [(text, 1.5) for text in texts], columns)
     rows = list(read_rows(path))
     assert [row.cells[0] for row in rows if isinstance(row, Row)] == texts
@@ -74,16 +74,16 @@ def test_every_form_is_read_again_by_the_reader_of_datasets(tmp_path: Path, form
 def test_a_text_that_no_cell_holds_is_cut_and_counted_and_other_forms_keep_it(tmp_path: Path) -> None:
     rows = [("x" * MAX_CELL,), ("y" * (MAX_CELL + 1),)]
     path = tmp_path / "table.xlsx"
-    assert write_rows(path, "xlsx", (Column("prompt"),), rows).cut == 1
+    assert write_rows(path, "xlsx", (TableColumn("prompt"),), rows).cut == 1
     whole, cut = (row.cells[0] for row in read_rows(path) if isinstance(row, Row))
     assert (whole, cut) == ("x" * MAX_CELL, "y" * (MAX_CELL - 1) + "…")
     for form in ("csv", "jsonl", "parquet"):
-        assert write_rows(tmp_path / "table", form, (Column("prompt"),), rows).cut == 0
+        assert write_rows(tmp_path / "table", form, (TableColumn("prompt"),), rows).cut == 0
     assert pyarrow.parquet.read_table(tmp_path / "table").to_pylist()[1]["prompt"] == rows[1][0]
 
 
 def test_numbers_that_a_worksheet_cannot_hold_become_texts_or_empty_cells(tmp_path: Path) -> None:
-    columns = (Column("a", "number"), Column("b", "number"), Column("c", "whole"))
+    columns = (TableColumn("a", "number"), TableColumn("b", "number"), TableColumn("c", "whole"))
     path = written(tmp_path, "xlsx", [(float("nan"), float("inf"), 2**60)], columns)
     sheet = openpyxl.load_workbook(path).active
     assert sheet is not None
@@ -92,7 +92,7 @@ def test_numbers_that_a_worksheet_cannot_hold_become_texts_or_empty_cells(tmp_pa
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "xlsx"])
 def test_half_a_surrogate_pair_stops_no_table(tmp_path: Path, form: TableForm) -> None:
-    path = written(tmp_path, form, [("a\ud800b",)], (Column("prompt"),))
+    path = written(tmp_path, form, [("a\ud800b",)], (TableColumn("prompt"),))
     assert path.stat().st_size > 0
 
 
@@ -101,7 +101,7 @@ def test_more_rows_than_a_worksheet_has_is_an_error_that_names_other_forms(
 ) -> None:
     monkeypatch.setattr(tables, "MAX_ROWS", 3)
     with pytest.raises(StorageError, match="at most 2 rows: use CSV, JSON Lines or Parquet"):
-        write_rows(tmp_path / "table.xlsx", "xlsx", (Column("a"),), [("x",)] * 3)
+        write_rows(tmp_path / "table.xlsx", "xlsx", (TableColumn("a"),), [("x",)] * 3)
     assert not list(tmp_path.iterdir())
 
 
@@ -112,5 +112,5 @@ def test_a_part_that_is_not_installed_is_named_before_the_first_row(
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(MissingExtra, match=rf"areopage\[{extra}\]"):
-        write_rows(tmp_path / "table", form, (Column("a"),), map(pytest.fail, ["a row was read"]))
+        write_rows(tmp_path / "table", form, (TableColumn("a"),), map(pytest.fail, ["a row was read"]))
     assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import text
 
 import areopage
-from areopage.app.monitor import open_judge
+from areopage.app.monitor import open_quality_judge
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.evaluations import Evaluations
@@ -53,7 +53,7 @@ ledger.close()
 
 def judge_of(config: MonitorConfig) -> QualityJudge:
     """The jury of a configuration."""
-    return open_judge(config)
+    return open_quality_judge(config)
 
 
 @dataclass

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.execution import start
 from areopage.bench.execution.context import Observer
+from areopage.bench.execution.start import run_benchmark as start_run
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView
 from areopage.jury.results import Evaluated
@@ -75,6 +75,4 @@ def run_benchmark(
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger.open(ledger or folder / "ledger.db"))
-        return start.run_benchmark(
-            suite, asked, ledger=ledger, out=folder, fresh=fresh, new=new, observer=observer, budget=budget
-        )
+        return start_run(suite, asked, ledger=ledger, out=folder, fresh=fresh, new=new, observer=observer, budget=budget)

@@ -16,8 +16,8 @@ from areopage.monitor.golden import golden_jobs
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
-from areopage.report.monitor.figures import gather
-from areopage.report.monitor.page import file_name, quality_report
+from areopage.report.monitor.figures import period_figures
+from areopage.report.monitor.page import quality_report, quality_report_name
 from areopage.report.render import write_report
 from areopage.review.fill import FillSettings, fill_queue
 from areopage.work.handlers import ScheduledJob
@@ -27,7 +27,7 @@ EVERY_MINUTE = "* * * * *"
 SCHEDULED_REPORT = "daily report"
 
 
-def open_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
+def open_quality_judge(config: MonitorConfig, kind: type[QualityJudge] = QualityJudge) -> QualityJudge:
     """The jury of a monitor; no model is called yet.
 
     Args:
@@ -54,7 +54,7 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
     Raises:
         ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
     """
-    return MonitorWorker(ledger, config.monitor, open_judge(config.monitor, kind), scheduled_jobs(ledger, config))
+    return MonitorWorker(ledger, config.monitor, open_quality_judge(config.monitor, kind), scheduled_jobs(ledger, config))
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
@@ -95,14 +95,14 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
     """
     section = config.section.report
     last = due.date() - timedelta(days=1)
-    figures = gather(ledger, config, last_days(section.days, last), now=due)
+    figures = period_figures(ledger, config, last_days(section.days, last), now=due)
     made = quality_report(figures)
     folder = config.path(section.folder)
     if figures.quotes:
         ledger.audit.note("report", "export", str(folder), f"report, text {figures.text}")
     make_folder(folder)
     for form in dict.fromkeys(section.formats):
-        write_report(made, form, folder / file_name(last, form))
+        write_report(made, form, folder / quality_report_name(last, form))
 
 
 def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:

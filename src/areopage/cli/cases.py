@@ -14,7 +14,7 @@ from areopage.cli.exit_codes import DONE, INCONCLUSIVE
 from areopage.cli.options import tell, tell_cut, visible
 from areopage.errors import UserError, counted, name_list
 from areopage.report.replacing import replacing
-from areopage.report.tables import FORMS_BY_SUFFIX, Column, write_rows
+from areopage.report.tables import FORMS_BY_SUFFIX, TableColumn, write_rows
 
 _TEXTS = (
     "id",
@@ -75,7 +75,7 @@ def convert(
     raise typer.Exit(INCONCLUSIVE if data.rejected else DONE)
 
 
-def _table(data: Dataset, *, joined: bool) -> tuple[list[Column], list[list[Any]]]:
+def _table(data: Dataset, *, joined: bool) -> tuple[list[TableColumn], list[list[Any]]]:
     """The columns that some case has a value for, and a row per case.
 
     Args:
@@ -83,9 +83,9 @@ def _table(data: Dataset, *, joined: bool) -> tuple[list[Column], list[list[Any]
     """
     names = list(dict.fromkeys(name for case in data.cases for name in case.metadata))
     every = [
-        *(Column(name) if name != "prompt" else Column(name, "json") for name in _TEXTS),
-        *(Column(name, "json") for name in _NESTED),
-        *(Column(name, "json") for name in names),
+        *(TableColumn(name) if name != "prompt" else TableColumn(name, "json") for name in _TEXTS),
+        *(TableColumn(name, "json") for name in _NESTED),
+        *(TableColumn(name, "json") for name in names),
     ]
     rows = [_cells(case, names, joined=joined) for case in data.cases]
     used = [place for place in range(len(every)) if any(row[place] not in (None, "", [], {}) for row in rows)]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage.app.answering import open_gate
 from areopage.app.config import AppConfig, load_config
 from areopage.app.ledger import open_ledger
-from areopage.app.monitor import open_judge
+from areopage.app.monitor import open_quality_judge
 from areopage.bench.comparison.compare import compare_runs
 from areopage.bench.comparison.records import Comparison
 from areopage.bench.execution.start import run_benchmark
@@ -27,8 +27,8 @@ from areopage.monitor.submit import Intake
 from areopage.monitor.submitted_files import submissions_of
 from areopage.monitor.worker import MonitorWorker
 from areopage.report.bench.files import REPORT, write_run_files
-from areopage.report.comparison.files import PAGE, write_comparison
-from areopage.report.monitor.figures import QualityFigures, gather
+from areopage.report.comparison.files import COMPARISON_PAGE, write_comparison
+from areopage.report.monitor.figures import QualityFigures, period_figures
 from areopage.report.monitor.page import quality_report
 from areopage.report.render import write_report
 from areopage.suites.loader import load_suite
@@ -104,7 +104,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         runs=runs,
         reports=reports,
         comparison=comparison,
-        comparison_page=folder / COMPARISON / PAGE,
+        comparison_page=folder / COMPARISON / COMPARISON_PAGE,
         held=held,
         checked=len(day),
         day=figures,
@@ -148,7 +148,7 @@ def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str,
     """Submit the day's answers, let a worker judge them, and measure."""
     found = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
     Intake(ledger).submit(found.submissions)
-    worker = MonitorWorker(ledger, config.monitor, open_judge(config.monitor))
+    worker = MonitorWorker(ledger, config.monitor, open_quality_judge(config.monitor))
     worker.start()
     try:
         give_up = time.monotonic() + PATIENCE
@@ -158,4 +158,4 @@ def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str,
             time.sleep(_LOOK_EVERY)
     finally:
         worker.stop()
-    return gather(ledger, config.monitor, last_days(1, now.date()), now=datetime.now(UTC), language=language)
+    return period_figures(ledger, config.monitor, last_days(1, now.date()), now=datetime.now(UTC), language=language)

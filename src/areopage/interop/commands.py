@@ -11,8 +11,7 @@ from areopage.cases.records import MAX_TURNS, RejectedRow
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted, name_list
 from areopage.interop.foreign.deepeval import read_deepeval
-from areopage.interop.foreign.folder import CASES, SCORES, Foreign, write_suite
-from areopage.interop.foreign.folder import RECORDED as RECORDED_JUDGE
+from areopage.interop.foreign.folder import CASES, RECORDED_JUDGE, SCORES, Foreign, write_suite
 from areopage.interop.foreign.inspect import read_inspect
 from areopage.interop.foreign.promptfoo import read_promptfoo
 from areopage.interop.kora.cases import ChildOptions

@@ -19,7 +19,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.errors import StorageError, UserError
 from areopage.report.bench.files import JUDGMENT_COLUMNS, write_judgments
 from areopage.report.results.run_results import record_results
-from areopage.report.tables import Column, Kind, Written, write_rows
+from areopage.report.tables import Kind, TableColumn, Written, write_rows
 
 CASES, JUDGMENTS = "cases", "judgments"
 SPLIT = "test"
@@ -36,10 +36,10 @@ _FEATURES: dict[Kind, dict[str, str]] = {
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _OF_CASE = (
-    *map(Column, ("id", "category", "subcategory", "maturity", "source", "system", "prompt")),
-    *(Column("turns", "json"), Column("response"), Column("response_state"), Column("reference")),
-    *(Column("documents", "json"), Column("tags", "texts"), Column("metadata", "json")),
-    *(Column("score", "number"), Column("failed_criteria", "texts")),
+    *map(TableColumn, ("id", "category", "subcategory", "maturity", "source", "system", "prompt")),
+    *(TableColumn("turns", "json"), TableColumn("response"), TableColumn("response_state"), TableColumn("reference")),
+    *(TableColumn("documents", "json"), TableColumn("tags", "texts"), TableColumn("metadata", "json")),
+    *(TableColumn("score", "number"), TableColumn("failed_criteria", "texts")),
 )
 
 
@@ -61,7 +61,7 @@ def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
     whole = folder.resolve()
     temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
     criteria = [criterion.id for criterion in view.spec.criteria]
-    columns = [*_OF_CASE, *(Column(f"score:{id}", "number") for id in criteria)]
+    columns = [*_OF_CASE, *(TableColumn(f"score:{id}", "number") for id in criteria)]
     try:
         (temporary / "data").mkdir(mode=0o700, parents=True)
         cases = write_rows(temporary / "data" / f"{CASES}.parquet", "parquet", columns, _case_rows(view, criteria))
@@ -96,7 +96,9 @@ def _sizes(file: Path) -> tuple[int, int]:
     return file.stat().st_size, sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
 
 
-def _card(view: RunView, licence: str, counts: dict[str, tuple[Sequence[Column], int]], sizes: dict[str, tuple[int, int]]) -> str:
+def _card(
+    view: RunView, licence: str, counts: dict[str, tuple[Sequence[TableColumn], int]], sizes: dict[str, tuple[int, int]]
+) -> str:
     rows = counts[CASES][1]
     metadata = {
         "license": licence,

@@ -19,7 +19,7 @@ from areopage.jury.panel import Panel
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.people.qualifications import compact, standings, told_of
+from areopage.ledger.people.qualifications import compact_standings, standings, told_of
 from areopage.ledger.tables.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in
 from areopage.scoring.counts import DECIMALS as SHOWN_DECIMALS
@@ -248,7 +248,7 @@ def evaluation_of(
 
 def judges_unexamined(panel: Panel) -> tuple[Standing, ...]:
     """The standings of a panel's judges where no exam is known: what an evaluation says until exams are looked up."""
-    return compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))
+    return compact_standings(standings(panel.judges, panel.criteria, {}, joint=panel.joint))
 
 
 def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:

@@ -17,7 +17,7 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log, erase_late
-from areopage.ledger.people.qualifications import compact, told_of
+from areopage.ledger.people.qualifications import compact_standings, told_of
 from areopage.ledger.read.queries import Backlog
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
@@ -275,7 +275,7 @@ class Evaluator:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         panel = self._judge.panel
-        known = compact(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
+        known = compact_standings(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
         is_addressing = any(signs_in(one.steps) for one in found.judgments)
         score = structs.replace(evaluation, **told_of(known))
         alert = due_answer_alert(self._alerting, score, now, addressing=is_addressing)

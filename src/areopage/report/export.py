@@ -26,7 +26,7 @@ from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.storage import Policy, stored_answer
 from areopage.report.monitor.figures import outward
 from areopage.report.replacing import replacing
-from areopage.report.tables import Column, Kind, TableForm, Written, print_rows, write_rows
+from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, write_rows
 
 Item = TypeVar("Item")
 TEXTS = (
@@ -165,9 +165,9 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersBy
         file.write(msgspec.json.encode(record).decode() + "\n")
 
 
-def _columns(criteria: Mapping[str, str]) -> list[Column]:
+def _columns(criteria: Mapping[str, str]) -> list[TableColumn]:
     names = [*TEXTS, "score_global", *criteria.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
-    return [Column(name, _kind(name)) for name in names]
+    return [TableColumn(name, _kind(name)) for name in names]
 
 
 def _kind(name: str) -> Kind:
@@ -209,7 +209,7 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
     try:
         temporary.mkdir(mode=0o700, parents=True)
         for name, rows in _tables(ledger).items():
-            columns = [Column(column, kind) for column, kind in zip(COLUMNS[name], _kinds(name), strict=True)]
+            columns = [TableColumn(column, kind) for column, kind in zip(COLUMNS[name], _kinds(name), strict=True)]
             cells = ([row[column.name] for column in columns] for row in rows)
             counts[name] = write_rows(temporary / f"{name}.{form}", form, columns, cells)
         temporary.rename(whole)

@@ -38,7 +38,7 @@ MAX_CELL = 32_767
 MAX_ROWS = 1_048_576
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table: a row has None, or a value of this kind there."""
 
     name: str
@@ -55,7 +55,7 @@ class Written(NamedTuple):
 Row = Sequence[Any]
 
 
-def write_rows(path: Path, form: TableForm, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def write_rows(path: Path, form: TableForm, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     """Write a table, replacing the file whole or not at all.
 
     Args:
@@ -71,7 +71,7 @@ def write_rows(path: Path, form: TableForm, columns: Sequence[Column], rows: Ite
         return _WRITERS[form](place, columns, rows)
 
 
-def print_rows(file: IO[str], form: TableForm, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def print_rows(file: IO[str], form: TableForm, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     """Write a table to an open text file; of `form` one that is text."""
     return _write_jsonl(file, columns, rows) if form == "jsonl" else _write_csv(file, columns, rows, semicolons=form == "csv;")
 
@@ -82,7 +82,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    write_rows(path, "csv", [Column(name) for name in header], rows)
+    write_rows(path, "csv", [TableColumn(name) for name in header], rows)
 
 
 def plain_cell(value: Any, kind: Kind) -> Any:
@@ -100,7 +100,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _write_csv(file: IO[str], columns: Sequence[Column], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+def _write_csv(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
     write, count = table_writer(file, semicolons=semicolons), 0
     write(column.name for column in columns)
     for count, row in enumerate(rows, start=1):  # noqa: B007
@@ -108,24 +108,24 @@ def _write_csv(file: IO[str], columns: Sequence[Column], rows: Iterable[Row], *,
     return Written(count)
 
 
-def _write_csv_file(path: Path, columns: Sequence[Column], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+def _write_csv_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
     with path.open("w", encoding=CSV_ENCODING, errors="backslashreplace", newline="") as file:
         return _write_csv(file, columns, rows, semicolons=semicolons)
 
 
-def _write_jsonl(file: IO[str], columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def _write_jsonl(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     names, count = [column.name for column in columns], 0
     for count, row in enumerate(rows, start=1):  # noqa: B007
         file.write(_json(dict(zip(names, row, strict=True))) + "\n")
     return Written(count)
 
 
-def _write_jsonl_file(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def _write_jsonl_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
         return _write_jsonl(file, columns, rows)
 
 
-def _write_parquet(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def _write_parquet(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     pyarrow = _pyarrow()
     schema = pyarrow.schema([(column.name, _arrow_type(pyarrow, column.kind)) for column in columns])
     remaining, count = iter(rows), 0
@@ -159,7 +159,7 @@ def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
     }.get(kind, pyarrow.string())
 
 
-def _write_xlsx(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+def _write_xlsx(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
     """Write one worksheet; each row leaves memory as the next one begins."""
     library, count, cut = _xlsxwriter(), 0, 0
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent)}
@@ -216,7 +216,7 @@ def _xlsxwriter() -> Any:
 
 
 _LIBRARIES: Mapping[str, Callable[[], Any]] = {"parquet": _pyarrow, "xlsx": _xlsxwriter}
-_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[Column], Iterable[Row]], Written]] = {
+_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[TableColumn], Iterable[Row]], Written]] = {
     "csv": _write_csv_file,
     "csv;": partial(_write_csv_file, semicolons=True),
     "jsonl": _write_jsonl_file,

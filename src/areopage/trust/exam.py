@@ -17,7 +17,7 @@ from areopage.ledger.people.qualifications import Qualification, standing_key
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.scoring.exams.figures import examine
-from areopage.scoring.exams.records import NOT_APPLICABLE, ExamItem, Said
+from areopage.scoring.exams.records import EXAM_NOT_APPLICABLE, ExamItem, Said
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.trust.asking import Asker, AskingObserver, outcome_on
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
@@ -159,4 +159,4 @@ def said_of(judgment: Judgment, criterion: str) -> Said:
     outcome = outcome_on(judgment, criterion)
     if isinstance(outcome, Scored):
         return float(outcome.score)
-    return NOT_APPLICABLE if isinstance(outcome, NotApplicable) else None
+    return EXAM_NOT_APPLICABLE if isinstance(outcome, NotApplicable) else None

@@ -20,8 +20,9 @@ from areopage.scoring.correction.maps import choose_map
 from areopage.scoring.correction.means import Corrected, corrected_mean, fit_line, transported_mean
 from areopage.scoring.correction.shares import corrected_share
 from areopage.scoring.correction.weights import JuryWeights, filled, fit_weights
-from areopage.scoring.correlation import Column, Matrix
+from areopage.scoring.correlation import Matrix
 from areopage.scoring.human_agreement import Rating
+from areopage.scoring.intervals.random_weights import Column
 from areopage.trust.calibration import (
     FEWEST_LABELS,
     OVERALL,

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.results.run_texts import RunJudgments
-from areopage.ledger.write.answers import AnswerState
+from areopage.ledger.write.answers import StoredState
 from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.scoring.score_columns import ScoreColumns
 
@@ -38,7 +38,7 @@ def missing_verdicts(
     judgments: RunJudgments,
     scores: ScoreColumns,
     unanswered: Mapping[str, str],
-    answers: Mapping[str, AnswerState],
+    answers: Mapping[str, StoredState],
     first: Collection[str],
 ) -> Iterator[MissingVerdict]:
     """The missing verdicts of a run, in order of cases.

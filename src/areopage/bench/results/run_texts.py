@@ -16,7 +16,7 @@ from areopage.cases.records import Case
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Judgment, Thoughts
-from areopage.ledger.write.answers import AnswerState
+from areopage.ledger.write.answers import StoredState
 
 AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
 """Cases whose judgments are read together where one case after the other is asked for, and about how many these may be."""
@@ -56,7 +56,7 @@ class RunAnswers:
         return open_cases(self._items, erased | others)
 
     @cached_property
-    def _stored(self) -> dict[int, AnswerState]:
+    def _stored(self) -> dict[int, StoredState]:
         found = self._ledger.answers.states_in(self._run_id)
         return {position: state for position, state in found.items() if position in self._chosen}
 
@@ -120,13 +120,13 @@ class RunAnswers:
         return {id: answer.id for id, answer in answers.items()} | {case.id: recorded_id(case) for case in recorded}
 
     @cached_property
-    def states(self) -> dict[str, AnswerState]:
+    def states(self) -> dict[str, StoredState]:
         """What is known of the answers to the cases that were put to the target, by case; erased ones are left out."""
         if self.linked and not self._has_given:
             asked = {position for position, item in enumerate(self._items) if item.case.response is None}
             some = sorted(position for position, one in self._stored.items() if position in asked and not one.erased)
             return {self._items[position].case.id: self._stored[position] for position in some}
-        return {id: AnswerState(one.id, one.state, one.reason, one.thoughts, False) for id, one in self.answers.items()}
+        return {id: StoredState(one.id, one.state, one.reason, one.thoughts, False) for id, one in self.answers.items()}
 
     @cached_property
     def _has_given(self) -> bool:

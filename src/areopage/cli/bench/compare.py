@@ -23,10 +23,10 @@ from areopage.errors import StorageError, UnknownRun, UserError, counted
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
 from areopage.locales import MISSING, Locale
-from areopage.report.comparison.files import PAGE, pull_request_text, write_comparison
+from areopage.report.comparison.files import COMPARISON_PAGE, pull_request_text, write_comparison
 from areopage.report.comparison.text import (
     conclusion_text,
-    corrected_text,
+    corrected_p_value,
     crossed_text,
     failures_text,
     findings,
@@ -37,8 +37,8 @@ from areopage.report.comparison.text import (
     open_text,
     price_text,
     run_names,
+    run_verdict_text,
     shared_lines,
-    verdict_text,
 )
 from areopage.report.elements import part_text, report_locale
 from areopage.report.league.text import failed_text, score_difference
@@ -95,7 +95,7 @@ def compare(
         typer.echo(pull_request_text(found, language), nl=False)
     else:
         print_comparison(found)
-        typer.echo(f"comparison: {folder / PAGE}")
+        typer.echo(f"comparison: {folder / COMPARISON_PAGE}")
     if fail_on == "new-failures":
         return new_failures_code(found)
     code = exit_code(found.outcome, fails=fail_on is not None)
@@ -210,7 +210,7 @@ def _outcome_lines(found: Compared, comparison: Comparison, locale: Locale) -> I
 def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
     table = plain_table("run", "verdict", "failed", "score", "coverage")
     for run in (comparison.first, found.other):
-        cells = (run.run.id, verdict_text(run, locale), failed_text(run.failures, locale), locale.number(run.score))
+        cells = (run.run.id, run_verdict_text(run, locale), failed_text(run.failures, locale), locale.number(run.score))
         table.add_row(*map(Text, (*cells, locale.percent(run.coverage))))
     return table
 
@@ -222,7 +222,7 @@ def _levels(comparison: Comparison, found: Compared, locale: Locale) -> Table:
         own = one.difference
         if one.level not in ("final", "category") and not own.is_telling:
             continue
-        corrected = " / ".join(corrected_text(test, locale) for test in (own.by_failures, own.by_score))
+        corrected = " / ".join(corrected_p_value(test, locale) for test in (own.by_failures, own.by_score))
         cells = (
             *(visible(node_name(one, comparison.first.spec, locale)), str(own.score.pairs), score_difference(own.score, locale)),
             *(crossed_text(own, locale), failures_text(own, locale), corrected, conclusion_text(own, locale)),

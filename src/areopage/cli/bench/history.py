@@ -17,12 +17,12 @@ from areopage.cli.options import STDOUT, day_of, visible
 from areopage.digest import digest_of
 from areopage.errors import UserError
 from areopage.report.comparison.history import (
-    PAGE,
+    HISTORY_PAGE,
     expected_text,
     history_pull_request,
+    history_remarks,
     newly_head,
     newly_lines,
-    remarks,
     write_history,
 )
 from areopage.report.elements import report_locale
@@ -83,7 +83,7 @@ def compare(
         typer.echo(history_pull_request(found, language), nl=False)
     else:
         print_history(found)
-        typer.echo(f"comparison: {folder / PAGE}")
+        typer.echo(f"comparison: {folder / HISTORY_PAGE}")
     if fail_on == "new-failures":
         return FAILED if found.conclusion.newly else INCONCLUSIVE if found.conclusion.failures.unknown else DONE
     return exit_code(found.conclusion.outcome, fails=fail_on is not None)
@@ -98,5 +98,5 @@ def print_history(found: HistoryComparison) -> None:
     console.print(Text(title, style=STYLES[outcome] or "bold"), soft_wrap=True)
     lines = [expected_text(found.conclusion, locale), newly_head(found.conclusion, locale)]
     lines += [f"  {id}: {names}: {prompt}" for id, names, prompt in newly_lines(found, locale)]
-    for line in (*lines, *remarks(found.conclusion, locale)):
+    for line in (*lines, *history_remarks(found.conclusion, locale)):
         console.print(Text(f"  {visible(line)}"), soft_wrap=True)

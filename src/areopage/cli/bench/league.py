@@ -38,9 +38,8 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Run
 from areopage.models.contacts import Contact
 from areopage.report.bench.files import REPORT
-from areopage.report.league.files import PAGE, write_league
-from areopage.report.league.trend import PAGE as TREND_PAGE
-from areopage.report.league.trend import write_trend
+from areopage.report.league.files import LEAGUE_PAGE, write_league
+from areopage.report.league.trend import TREND_PAGE, write_trend
 from areopage.scoring.release import PASSES
 from areopage.suites.loader import load_suite
 
@@ -303,7 +302,7 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
     write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
     print_league(league)
-    typer.echo(f"league table: {folder / PAGE}")
+    typer.echo(f"league table: {folder / LEAGUE_PAGE}")
     return EXIT_CODES[league.standing]
 
 

@@ -25,15 +25,15 @@ from areopage.ledger.read.queries import last_days
 from areopage.locales import Locale
 from areopage.report.comparison.production import (
     failed_texts,
-    failures_text,
     panel_lines,
     period_text,
+    production_failures,
     production_findings,
     production_remarks,
     run_name,
     tested_text,
 )
-from areopage.report.comparison.production_files import PAGE, production_pull_request, write_production
+from areopage.report.comparison.production_files import PRODUCTION_PAGE, production_pull_request, write_production
 from areopage.report.comparison.text import conclusion_text, node_name
 from areopage.report.elements import report_locale
 from areopage.report.league.text import column_name, score_difference, slice_value
@@ -90,7 +90,7 @@ def compare(
         typer.echo(production_pull_request(found, language), nl=False)
     else:
         print_production(found)
-        typer.echo(f"comparison: {folder / PAGE}")
+        typer.echo(f"comparison: {folder / PRODUCTION_PAGE}")
     return exit_code(found.outcome, fails=fail_on is not None)
 
 
@@ -153,7 +153,7 @@ def _cells(name: str, own: UnpairedOutcomes, locale: Locale, *, counted: bool = 
         name,
         *sides,
         score_difference(own.score, locale),
-        failures_text(own, locale),
+        production_failures(own, locale),
         corrected,
         conclusion_text(own, locale),
     )

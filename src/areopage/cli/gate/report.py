@@ -30,14 +30,14 @@ from areopage.cli.options import (
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate.decide import Gate
-from areopage.gate.tuning.replay import Change, Replay
+from areopage.gate.tuning.replay import Replay, ReplayedChange
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.connection import make_folder, shown, url_of
 from areopage.ledger.write.storage import stored_text
 from areopage.locales import LANGUAGES, one_line
 from areopage.report.gate.decisions import decision_locale
-from areopage.report.gate.figures import gather
-from areopage.report.gate.page import file_name, gate_report
+from areopage.report.gate.figures import gate_figures
+from areopage.report.gate.page import gate_report, gate_report_name
 from areopage.report.render import FORMS, Form, form_of_file, render, write_report
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import recorded
@@ -81,7 +81,7 @@ def report(
     storage = settings.storage
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         pace = Pace("report", opened.traces.count(scope))
-        figures = gather(
+        figures = gate_figures(
             opened,
             scope,
             language=spoken,
@@ -130,7 +130,7 @@ def _places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path |
     if output is not None and output != STDOUT and _is_folder(output):
         folder = Path(output)
         make_folder(folder)
-        return [(form, folder / file_name(form)) for form in forms]
+        return [(form, folder / gate_report_name(form)) for form in forms]
     if len(forms) > 1:
         raise UserError("several formats need a folder: give --output DIR/")
     return [(forms[0], None if output in (None, STDOUT) else Path(output or ""))]
@@ -206,7 +206,7 @@ def replay(
 
 
 @contextmanager
-def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None]]:
+def written(output: Path | None, kept: Kept) -> Iterator[Callable[[ReplayedChange], None]]:
     """Open the output for changes: a file that is replaced atomically, or the screen.
 
     Raises:
@@ -217,7 +217,7 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
         yield lambda change: typer.echo(_change_text(change, kept))
         return
 
-    def write(change: Change) -> None:
+    def write(change: ReplayedChange) -> None:
         old = replace(change.old, quotes=tuple(map(kept, change.old.quotes)))
         new = replace(change.new, quotes=tuple(map(kept, change.new.quotes)))
         stream.write(msgspec.json.encode(replace(change, question=kept(change.question), old=old, new=new)) + b"\n")
@@ -226,7 +226,7 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[Change], None
         yield write
 
 
-def _change_text(change: Change, kept: Kept) -> str:
+def _change_text(change: ReplayedChange, kept: Kept) -> str:
     better = {True: ", as labelled", False: ", unlike the label", None: ""}[change.better]
     known = decision_locale("en").probability(change.new.p_unsupported)
     p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"

@@ -13,7 +13,7 @@ from areopage.checking.trace_export import trace_export
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger.people import erasure
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import Filters, Period, last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Grade
@@ -22,8 +22,8 @@ from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
 from areopage.report.export import export_answers, print_answers
-from areopage.report.monitor.figures import gather
-from areopage.report.monitor.page import file_name, quality_report
+from areopage.report.monitor.figures import period_figures
+from areopage.report.monitor.page import quality_report, quality_report_name
 from areopage.report.render import FORMS, form_of_file, render, write_report
 from areopage.report.tables import FORMS_BY_SUFFIX, TableForm
 
@@ -67,7 +67,7 @@ def report(
     language = one_of("--lang", lang or None, LANGUAGES) or ""
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
-        figures = gather(
+        figures = period_figures(
             ledger,
             found.monitor,
             last_days(days, last),
@@ -78,7 +78,7 @@ def report(
             baseline=baseline,
             calibration=calibration,
         )
-        place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
+        place = out or (quality_report_name(last, chosen) if chosen == "html" else STDOUT)
         if figures.quotes:
             ledger.audit.note(actor(), "export", place, f"report, text {figures.text}")
     made = quality_report(figures)
@@ -167,7 +167,7 @@ def erase(
         else:
             named = list(dict.fromkeys(ids or ()))
             missing = len(named) - len(ledger.answers.numbers(named))
-            erased = erasure.erase(ledger, named)
+            erased = erase_answers(ledger, named)
             for id in named:
                 ledger.audit.note(actor(), "erase", id)
         left = _erase_files(settings, ledger)

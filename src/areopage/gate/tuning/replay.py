@@ -59,7 +59,7 @@ class Side(Struct, frozen=True, kw_only=True):
     needs_judge: bool = False
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class ReplayedChange(Struct, frozen=True, kw_only=True):
     """A decision that changes. `better` says whether the new one agrees with people where the old one did not; None: no label."""
 
     id: str
@@ -97,7 +97,7 @@ class Replay:
         """How many verdicts change."""
         return sum(self.changes.values())
 
-    def take(self, one: Recorded) -> Change | None:
+    def take(self, one: Recorded) -> ReplayedChange | None:
         """Decide on an answer again; its change, if there is one."""
         self.seen += 1
         obstacle = _obstacle_of(one)
@@ -123,7 +123,7 @@ class Replay:
             return None
         self.changes[before.verdict, after.verdict] += 1
         better = None if agreed is None or agreed[0] == agreed[1] else agreed[1]
-        return Change(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
+        return ReplayedChange(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
 
     def _before(self, one: Recorded) -> Side:
         """What was said of it before, or would be by the configuration that it is compared with."""

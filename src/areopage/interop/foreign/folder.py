@@ -23,7 +23,7 @@ from areopage.suites.scaffold import new_folder
 
 CATEGORY, JUDGED, CHECKS = "imported", "judged", "checks"
 CASES, SCORES, REJECTED = "cases.jsonl", "recorded_scores.jsonl", "rejected.csv"
-RECORDED = "recorded"
+RECORDED_JUDGE = "recorded"
 """The name of the judge that a recording of scores answers for."""
 
 CriterionKind = Literal["scorer", "rubric", "own_rubric", "reference", "check"]

@@ -11,7 +11,7 @@ from typing import Any
 from areopage.cases.readers import read_rows
 from areopage.cases.rows import BadRow, Row
 from areopage.criteria.records import Scale
-from areopage.interop.foreign.folder import JUDGED, RECORDED, Foreign, ForeignCriterion, path_of
+from areopage.interop.foreign.folder import JUDGED, RECORDED_JUDGE, Foreign, ForeignCriterion, path_of
 from areopage.interop.inspect_log import SCORES
 
 
@@ -35,7 +35,7 @@ def read_inspect(path: Path) -> Foreign:
         criterion = path_of(JUDGED, scorer, found.criteria)
         found.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
         found.lines += [
-            {"case_id": case, **_judged(found.rows[case]), "asked": RECORDED, "criterion": criterion, "score": score}
+            {"case_id": case, **_judged(found.rows[case]), "asked": RECORDED_JUDGE, "criterion": criterion, "score": score}
             | {"model": f"inspect:{scorer}"}
             for case, score in by_case.items()
         ]

@@ -48,7 +48,7 @@ LOG_PATIENCE = 0.2
 """Seconds that `empty_log` waits where it is tried again, or where a caller waits for it."""
 
 
-def erase(ledger: Database, ids: Sequence[str], *, and_wipe: bool = True) -> int:
+def erase_answers(ledger: Database, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
 
     With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
@@ -85,7 +85,7 @@ def erase_before(ledger: Database, moment: datetime) -> int:
     """
     erased = 0
     for ids in _received_before(ledger, moment):
-        erased += erase(ledger, ids, and_wipe=False)
+        erased += erase_answers(ledger, ids, and_wipe=False)
     if _remove_unlinked(ledger, moment) or erased:
         wipe(ledger)
     return erased

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from areopage.criteria.records import Criterion
 from areopage.ledger.people.canaries import drifts_by_path
-from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, compact, exams_by_path, standings
+from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, compact_standings, exams_by_path, standings
 from areopage.ledger.tables.answer_tables import runs
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Standing
@@ -66,7 +66,9 @@ def panel_standings(
         before = sum(at is None or time <= at for time in times)  # between two of them nothing changes
         if (id, before) not in known:
             judged_at = {} if at is None else {judge.name: at for judge in panel.judges}
-            known[id, before] = compact(standings(panel.judges, panel.criteria, found, drifts, judged_at, joint=panel.joint))
+            known[id, before] = compact_standings(
+                standings(panel.judges, panel.criteria, found, drifts, judged_at, joint=panel.joint)
+            )
         told[id, at] = known[id, before]
     return told
 

@@ -265,7 +265,7 @@ def _lack(standing: JudgeStanding) -> str:
     return f"{_LACKS[standing.state]} {name_list(named)}{older}"
 
 
-def compact(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
+def compact_standings(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
     """Standings without their criteria."""
     return tuple(Standing(**{name: getattr(one, name) for name in Standing.__struct_fields__}) for one in found)
 

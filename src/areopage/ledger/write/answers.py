@@ -48,7 +48,7 @@ class Link(Struct, frozen=True, order=True):
     key: str
 
 
-class AnswerState(Struct, frozen=True):
+class StoredState(Struct, frozen=True):
     """What is known of an answer without its texts."""
 
     id: str
@@ -125,7 +125,7 @@ class Answers(Store):
         with self._ledger.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def states_in(self, run_id: str) -> dict[int, AnswerState]:
+    def states_in(self, run_id: str) -> dict[int, StoredState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
         columns = [answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts]
         query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
@@ -133,7 +133,7 @@ class Answers(Store):
         query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
         with self._ledger.reading() as connection:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
-            return {row[0]: AnswerState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
+            return {row[0]: StoredState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""

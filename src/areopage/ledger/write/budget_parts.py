@@ -14,7 +14,7 @@ from areopage.ledger.tables.database import Database, holder_name, in_turn
 from areopage.ledger.tables.rows import insert_or_replace, storable
 from areopage.ledger.tables.schema import budget_parts
 
-SILENCE = 15.0
+PART_SILENCE = 15.0
 """Seconds without a renewal after which a process counts as ended."""
 
 
@@ -75,7 +75,7 @@ class BudgetParts:
         """
         with self._ledger.reading() as connection:
             now = in_turn(connection, self._scope)
-            before, own, others = self._read(connection, now - SILENCE)
+            before, own, others = self._read(connection, now - PART_SILENCE)
             is_new = own is None
             mine = BudgetPart(holder=self._holder, spent=0.0 if is_new else spent, set_aside=set_aside, wants=wanted is not None)
             gone = before + sum(one.spent for one in others)

@@ -30,8 +30,8 @@ from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
 from areopage.report.gate.decisions import explain
-from areopage.report.gate.figures import gather
-from areopage.report.gate.page import file_name, gate_report
+from areopage.report.gate.figures import gate_figures
+from areopage.report.gate.page import gate_report, gate_report_name
 from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
@@ -200,8 +200,8 @@ async def _check_prepared(config: AppConfig, service: RagService, show: Show, pr
 def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
     now = datetime.now(UTC)
     named = ("--config", str(folder / CONFIG_FILE))
-    figures = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
-    place = folder / file_name("html")
+    figures = gate_figures(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
+    place = folder / gate_report_name("html")
     write_report(gate_report(figures), "html", place)
     return place
 

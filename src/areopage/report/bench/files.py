@@ -25,7 +25,7 @@ from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
 from areopage.report.results.records import SCHEMA_NAME
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
-from areopage.report.tables import Column, TableForm, Written, write_rows, write_table
+from areopage.report.tables import TableColumn, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
 from areopage.report.trust.records import Trust
 from areopage.report.trust.run import run_trust
@@ -66,11 +66,17 @@ CRITERIA_COLUMNS = (
     *("unanimous_failures", "disputed_failures", "positive_agreement", "scored_twice"),
 )
 JUDGMENT_COLUMNS = (
-    *map(Column, ("case_id", "criterion", "judge", "model")),
-    *(Column("pass_index", "whole"), Column("outcome"), Column("score", "number"), Column("reason"), Column("explanation")),
-    *map(Column, ("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason")),
-    *(Column("prompt_tokens", "whole"), Column("completion_tokens", "whole"), Column("seconds", "number")),
-    *(Column("created_at", "moment"), Column("turn", "whole")),
+    *map(TableColumn, ("case_id", "criterion", "judge", "model")),
+    *(
+        TableColumn("pass_index", "whole"),
+        TableColumn("outcome"),
+        TableColumn("score", "number"),
+        TableColumn("reason"),
+        TableColumn("explanation"),
+    ),
+    *map(TableColumn, ("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason")),
+    *(TableColumn("prompt_tokens", "whole"), TableColumn("completion_tokens", "whole"), TableColumn("seconds", "number")),
+    *(TableColumn("created_at", "moment"), TableColumn("turn", "whole")),
 )
 
 

@@ -14,7 +14,7 @@ from areopage.report.render import render, write_report
 from areopage.report.tables import write_table
 from areopage.scoring.comparison.levels import Difference
 
-PAGE, FIGURES, TABLE, SLICES = "comparison.html", "comparison.json", "comparison.csv", "comparison_slices.csv"
+COMPARISON_PAGE, FIGURES, TABLE, SLICES = "comparison.html", "comparison.json", "comparison.csv", "comparison_slices.csv"
 
 _DIFFERENCE = (
     *("score_first", "score_other", "score_difference", "score_difference_low", "score_difference_high", "score_cases"),
@@ -40,12 +40,12 @@ def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str,
     make_folder(folder)
     report = comparison_report(comparison, {id: beside(path, folder) for id, path in reports.items()}, language)
     names = run_names(comparison, report_locale("en"))
-    write_report(report, "html", folder / PAGE)
+    write_report(report, "html", folder / COMPARISON_PAGE)
     write_report(report, "json", folder / FIGURES)
     write_table(folder / TABLE, LEVEL_COLUMNS, _level_rows(comparison, names))
     write_table(folder / SLICES, SLICE_COLUMNS, _slice_rows(comparison, names))
     write_table(folder / CASES, CASE_COLUMNS, _case_rows(comparison, names))
-    return [folder / name for name in (PAGE, FIGURES, TABLE, SLICES, CASES)]
+    return [folder / name for name in (COMPARISON_PAGE, FIGURES, TABLE, SLICES, CASES)]
 
 
 def pull_request_text(comparison: Comparison, language: str = "") -> str:

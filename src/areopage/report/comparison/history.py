@@ -17,7 +17,7 @@ from areopage.report.render import render, write_report
 from areopage.report.results.run_results import criterion_label
 from areopage.version import __version__
 
-PAGE, FIGURES = "history.html", "history.json"
+HISTORY_PAGE, FIGURES = "history.html", "history.json"
 _NAMED = 20
 
 
@@ -57,7 +57,7 @@ def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str,
         yield id, name_list(criterion_label(criteria[name]) for name in names), one_line(prompts.get(id, ""))
 
 
-def remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:
+def history_remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:
     """What is not named, not known, and not part of the pool."""
     if len(conclusion.newly) > _NAMED:
         yield locale.count("newly_failing_more", len(conclusion.newly) - _NAMED)
@@ -130,7 +130,7 @@ def _blocks(found: HistoryComparison, locale: Locale, *, brief: bool) -> Iterato
     ]
     if items:
         yield Listing(items=tuple(items))
-    for text in remarks(found.conclusion, locale):
+    for text in history_remarks(found.conclusion, locale):
         yield Paragraph(text=text)
 
 
@@ -177,9 +177,9 @@ def write_history(found: HistoryComparison, folder: Path, reports: Mapping[str, 
     """
     make_folder(folder)
     report = history_report(found, {id: beside(path, folder) for id, path in reports.items()}, language)
-    write_report(report, "html", folder / PAGE)
+    write_report(report, "html", folder / HISTORY_PAGE)
     write_report(report, "json", folder / FIGURES)
-    return [folder / PAGE, folder / FIGURES]
+    return [folder / HISTORY_PAGE, folder / FIGURES]
 
 
 def history_pull_request(found: HistoryComparison, language: str = "") -> str:

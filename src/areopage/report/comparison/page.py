@@ -10,7 +10,7 @@ from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison.text import (
     conclusion_text,
-    corrected_text,
+    corrected_p_value,
     crossed_text,
     failures_text,
     findings,
@@ -21,8 +21,8 @@ from areopage.report.comparison.text import (
     open_text,
     price_text,
     run_names,
+    run_verdict_text,
     shared_lines,
-    verdict_text,
 )
 from areopage.report.elements import LONGEST_TEXT, columns, excerpt, part_facts, part_notices, report_locale, rows
 from areopage.report.league.text import column_name, count_notes, failed_text, score_difference, slice_value
@@ -205,7 +205,7 @@ class _Part:
         scores = [Cell(text=locale.number(run.score), under=own) for run, own in zip(runs, intervals, strict=True)]
         listed: list[tuple[Cell | str, ...]] = [
             (locale.say("run_id"), *ids, ""),
-            (locale.say("release"), *(verdict_text(run, locale) for run in runs), ""),
+            (locale.say("release"), *(run_verdict_text(run, locale) for run in runs), ""),
             (locale.say("failing_primary"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
             (locale.say("final_score"), *scores, self._difference_cell(score_difference(whole.score, locale), whole.by_score)),
             (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
@@ -214,7 +214,7 @@ class _Part:
 
     def _difference_cell(self, told: str, test: Tested) -> Cell:
         css = "failed" if test.direction == "worse" else ""
-        return Cell(text=told, under=(corrected_text(test, self._locale),), css=css)
+        return Cell(text=told, under=(corrected_p_value(test, self._locale),), css=css)
 
     def _levels(self) -> Iterator[Block]:
         locale = self._locale
@@ -313,7 +313,7 @@ class _Part:
             slice_value(one.column, one.value, self._spec.labels, locale),
             locale.whole(one.cases),
             self._difference_cell(score_difference(own.score, locale), own.by_score),
-            Cell(text=crossed_text(own, locale), under=(corrected_text(own.by_failures, locale),)),
+            Cell(text=crossed_text(own, locale), under=(corrected_p_value(own.by_failures, locale),)),
             Cell(text=locale.signed(one.amount, 3), under=(_share(one.share, locale),)),
             Cell(text=Span(conclusion_text(own, locale), "strong")),
         )

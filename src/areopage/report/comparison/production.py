@@ -7,7 +7,14 @@ from areopage.bench.comparison.production import IN_STRATUM
 from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison.page import run_figures
-from areopage.report.comparison.text import conclusion_text, corrected_text, level_findings, node_name, part_text, verdict_text
+from areopage.report.comparison.text import (
+    conclusion_text,
+    corrected_p_value,
+    differing_part_text,
+    level_findings,
+    node_name,
+    run_verdict_text,
+)
 from areopage.report.elements import columns, report_locale, rows
 from areopage.report.league.text import column_name, percent_difference, score_difference, slice_value
 from areopage.report.model import (
@@ -76,7 +83,7 @@ def production_findings(found: ProductionComparison, locale: Locale) -> Iterator
     """What is worse, what is better, and whether the mix of production explains it."""
 
     def texts(one: UnpairedLevel) -> tuple[str, str]:
-        return failures_text(one.difference, locale), score_difference(one.difference.score, locale)
+        return production_failures(one.difference, locale), score_difference(one.difference.score, locale)
 
     yield from level_findings(found.levels, found.run.spec, locale, texts)
     if found.levels[0].difference.is_telling:
@@ -100,12 +107,12 @@ def production_remarks(found: ProductionComparison, locale: Locale) -> Iterator[
 def panel_lines(found: ProductionComparison, locale: Locale) -> Iterator[str]:
     """In what the panels differ, where this was allowed, and which criteria are left out."""
     for one in found.differs:
-        yield locale.say("anyway_differs", part=part_text(one, locale))
+        yield locale.say("anyway_differs", part=differing_part_text(one, locale))
     if found.left_out:
         yield locale.say("left_out_criteria", names=", ".join(found.left_out))
 
 
-def failures_text(found: UnpairedOutcomes, locale: Locale) -> str:
+def production_failures(found: UnpairedOutcomes, locale: Locale) -> str:
     """The difference of the shares of failures, with its interval."""
     return percent_difference(found.failures, locale) if found.failures else MISSING
 
@@ -129,7 +136,7 @@ def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = Tru
 
 def tested_text(test: Tested, locale: Locale) -> str:
     """The corrected p-value of a test, or that it takes part in none."""
-    return locale.say("production_not_tested") if test.corrected is None else corrected_text(test, locale)
+    return locale.say("production_not_tested") if test.corrected is None else corrected_p_value(test, locale)
 
 
 def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
@@ -188,8 +195,8 @@ class _Page:
                 Cell(text=locale.count("production_answers", found.production.answers), under=groups[1]),
                 "",
             ),
-            (locale.say("release"), verdict_text(found.run, locale), "", ""),
-            (locale.say("failures"), *failed, self._difference(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("release"), run_verdict_text(found.run, locale), "", ""),
+            (locale.say("failures"), *failed, self._difference(production_failures(whole, locale), whole.by_failures)),
             (
                 locale.say("final_score"),
                 *(locale.number(mean) for mean in whole.score.means),
@@ -213,7 +220,7 @@ class _Page:
             Cell(text=locale.number(own.score.means[0]), under=(failed[0],)),
             Cell(text=locale.number(own.score.means[1]), under=(failed[1],)),
             self._difference(score_difference(own.score, locale), own.by_score),
-            self._difference(failures_text(own, locale), own.by_failures),
+            self._difference(production_failures(own, locale), own.by_failures),
             Cell(text=Span(conclusion_text(own, locale), "strong")),
         )
 

@@ -14,7 +14,7 @@ from areopage.report.render import render, write_report
 from areopage.report.tables import write_table
 from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
 
-PAGE, FIGURES, TABLE, SLICES = "production.html", "production.json", "production.csv", "production_slices.csv"
+PRODUCTION_PAGE, FIGURES, TABLE, SLICES = "production.html", "production.json", "production.csv", "production_slices.csv"
 
 _DIFFERENCE = (
     *("run_cases", "production_answers", "score_run", "score_production", "score_difference", "score_difference_low"),
@@ -38,11 +38,11 @@ def write_production(found: ProductionComparison, folder: Path, report: Path | N
     """
     make_folder(folder)
     made = production_report(found, language, link=beside(report, folder) if report else "")
-    write_report(made, "html", folder / PAGE)
+    write_report(made, "html", folder / PRODUCTION_PAGE)
     write_report(made, "json", folder / FIGURES)
     write_table(folder / TABLE, LEVEL_COLUMNS, _level_rows(found))
     write_table(folder / SLICES, SLICE_COLUMNS, _slice_rows(found))
-    return [folder / name for name in (PAGE, FIGURES, TABLE, SLICES)]
+    return [folder / name for name in (PRODUCTION_PAGE, FIGURES, TABLE, SLICES)]
 
 
 def production_pull_request(found: ProductionComparison, language: str = "") -> str:

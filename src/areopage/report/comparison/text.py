@@ -37,7 +37,7 @@ def node_name(one: TestedLevel, spec: RunSpec, locale: Locale) -> str:
     return spoken.labels.get(".".join(one.path))
 
 
-def corrected_text(test: Tested, locale: Locale) -> str:
+def corrected_p_value(test: Tested, locale: Locale) -> str:
     """The corrected p-value of a test, or that it takes part in none."""
     if test.corrected is None:
         return locale.say("not_tested")
@@ -111,10 +111,10 @@ def level_findings(
             failures, score = texts(one)
             keys = ("failures", frozenset(one.counted)), ("score", frozenset(one.criteria))
             if own.by_failures.direction == direction and keys[0] not in told_of:
-                told = f"{failures}, {corrected_text(own.by_failures, locale)}"
+                told = f"{failures}, {corrected_p_value(own.by_failures, locale)}"
                 yield locale.say(f"found_{direction}_failures", node=node, failures=told)
             if own.by_score.direction == direction and keys[1] not in told_of:
-                told = f"{score}, {corrected_text(own.by_score, locale)}"
+                told = f"{score}, {corrected_p_value(own.by_score, locale)}"
                 yield locale.say(f"found_{direction}_score", node=node, score=told)
             told_of.update(keys)
 
@@ -153,7 +153,7 @@ def open_text(found: Compared, locale: Locale) -> str:
     return locale.say("possible_rise", rise=locale.number(100.0 * found.possible_rise, 1))
 
 
-def part_text(one: PartDifference, locale: Locale) -> str:
+def differing_part_text(one: PartDifference, locale: Locale) -> str:
     """A part in which panels differ, with what it is on both sides where that tells them apart."""
     both = f" ({one.first} / {one.second})" if one.first != one.second else ""
     return locale.say(f"part_{one.part}") + both
@@ -162,7 +162,7 @@ def part_text(one: PartDifference, locale: Locale) -> str:
 def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
     """In what panels differ, and what is compared all the same."""
     for one in shared.differs:
-        yield locale.say("anyway_differs", part=part_text(one, locale))
+        yield locale.say("anyway_differs", part=differing_part_text(one, locale))
     sizes = {"cases": shared.cases, "criteria": shared.criteria, "judges": shared.judges}
     keys = {"cases": "cases", "criteria": "criteria", "judges": "judges_count"}
     yield locale.say("anyway_shared", **{name: locale.count(keys[name], size) for name, size in sizes.items()})
@@ -171,7 +171,7 @@ def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
         yield locale.say(f"left_out_{name}", names=", ".join(ids[:_NAMED]) + more)
 
 
-def verdict_text(run: ComparedRun, locale: Locale) -> str:
+def run_verdict_text(run: ComparedRun, locale: Locale) -> str:
     """The release verdict of a run, with why it settles nothing."""
     told = verdict_name(run.verdict, locale)
     return f"{told} ({locale.say(f'doubt_{run.doubt}')})" if run.doubt else told

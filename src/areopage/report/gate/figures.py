@@ -66,7 +66,7 @@ class GateOverview(Struct, frozen=True, kw_only=True):
     heads: tuple[str, ...] = ()
 
 
-def gather(
+def gate_figures(
     ledger: Ledger,
     scope: TraceFilter,
     *,

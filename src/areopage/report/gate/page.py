@@ -39,7 +39,7 @@ TITLE = 160
 GRADE_OF_VERDICT = {"deliver": "excellent", "fallback": "acceptable", "human_review": "weak"}
 
 
-def file_name(form: Form) -> str:
+def gate_report_name(form: Form) -> str:
     """The name of a report's file in a folder."""
     return f"gate-report.{form}"
 

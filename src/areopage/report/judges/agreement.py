@@ -46,7 +46,7 @@ def scale_text(locale: Locale, report: AgreementReport, criterion: str) -> str:
     return locale.say("people_range", low=locale.short(low), high=locale.short(high))
 
 
-def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
+def claim_text(locale: Locale, claim: Claim, answers: int) -> str:
     """Describe whether the correlation exceeds the bound."""
     bound = locale.short(claim.bound)
     if claim.certainty is None:
@@ -79,7 +79,7 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     lines += table([_criteria_heads(report, locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
     lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
     for one in found.criteria:
-        verdict = verdict_text(locale, one.claim, one.items)
+        verdict = claim_text(locale, one.claim, one.items)
         lines.append("  " + locale.say("people_said", name=name_of(locale, report, one.criterion), value=verdict))
     lines += ["", locale.say("people_among")]
     twice = [one for one in found.criteria if one.raters.items]
@@ -110,10 +110,10 @@ def _heading(report: AgreementReport, locale: Locale) -> list[str]:
     lines = [f"{whose} · {suite}" if report.suite else whose]
     counted = ("people_labelled", report.labelled), ("people_labels_count", found.labels), ("people_raters", len(found.raters))
     lines.append(" · ".join(locale.count(key, n) for key, n in counted))
-    return lines + remarks(report, locale)
+    return lines + agreement_remarks(report, locale)
 
 
-def remarks(report: AgreementReport, locale: Locale) -> list[str]:
+def agreement_remarks(report: AgreementReport, locale: Locale) -> list[str]:
     """Notes for the correct interpretation of the figures."""
     found, lines = report.agreement, []
     if report.since is not None:

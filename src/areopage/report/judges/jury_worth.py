@@ -6,8 +6,7 @@ from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import columns, figure_text, range_text, rows
 from areopage.report.model import Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
 from areopage.scoring.correlation import Estimate
-from areopage.scoring.jury_worth import alternative
-from areopage.scoring.jury_worth.alternative import EPSILON, Raters, Replacement
+from areopage.scoring.jury_worth.alternative import EPSILON, FEWEST_LABELLED, FEWEST_OF_RATER, FEWEST_RATERS, Raters, Replacement
 from areopage.scoring.jury_worth.contributions import JudgeErrors
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
 from areopage.scoring.jury_worth.worth import JuryWorth, Labelled
@@ -94,7 +93,7 @@ def replacement_text(labelled: Labelled, locale: Locale) -> str:
     """Which judges may replace a person; without the test, what is missing for it."""
     found = labelled.replacement
     if found is None:
-        numbers = {"people": alternative.FEWEST_RATERS, "each": alternative.FEWEST_OF_RATER, "items": alternative.FEWEST_ITEMS}
+        numbers = {"people": FEWEST_RATERS, "each": FEWEST_OF_RATER, "items": FEWEST_LABELLED}
         raters = locale.count("people_raters", labelled.raters)
         told = {key: locale.whole(n) for key, n in (numbers | {"twice": labelled.twice}).items()}
         return locale.say("worth_replace_missing", raters=raters, **told)

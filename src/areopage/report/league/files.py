@@ -12,7 +12,7 @@ from areopage.report.league.text import ANSWER_STATES, target_names
 from areopage.report.render import write_report
 from areopage.report.tables import write_table
 
-PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"
+LEAGUE_PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"
 DIFFERENCES, SLICES = "league_differences.csv", "league_slices.csv"
 
 LEAGUE_COLUMNS = (
@@ -58,11 +58,11 @@ def write_league(league: League, folder: Path, reports: Mapping[str, Path], lang
     make_folder(folder)
     report = league_report(league, folder, reports, language)
     names = target_names(league, report_locale("en"))
-    write_report(report, "html", folder / PAGE)
+    write_report(report, "html", folder / LEAGUE_PAGE)
     write_report(report, "json", folder / FIGURES)
     write_table(folder / TABLE, LEAGUE_COLUMNS, _league_rows(league, names))
     write_table(folder / DIFFERENCES, DIFFERENCE_COLUMNS, _difference_rows(league, names))
-    written = [PAGE, TABLE, FIGURES, DIFFERENCES]
+    written = [LEAGUE_PAGE, TABLE, FIGURES, DIFFERENCES]
     if league.slices:
         write_table(folder / SLICES, SLICE_COLUMNS, _slice_rows(league, names))
         written.append(SLICES)

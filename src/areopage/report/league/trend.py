@@ -20,7 +20,7 @@ from areopage.report.render import write_report
 from areopage.report.tables import write_table
 from areopage.version import __version__
 
-PAGE, TABLE = "trend.html", "trend.csv"
+TREND_PAGE, TABLE = "trend.html", "trend.csv"
 TREND_COLUMNS = (
     *("group", "differs_in", "run", "begun", "target", "version", "suite", "suite_version", "verdict", "reason", "complete"),
     *("failed", "failures_of", "cases", "failed_share_low", "failed_share_high", "score", "score_low", "score_high", "coverage"),
@@ -41,9 +41,9 @@ def write_trend(trend: Trend, folder: Path, reports: Mapping[str, Path], languag
         StorageError: a file cannot be written.
     """
     make_folder(folder)
-    write_report(trend_report(trend, folder, reports, language), "html", folder / PAGE)
+    write_report(trend_report(trend, folder, reports, language), "html", folder / TREND_PAGE)
     write_table(folder / TABLE, TREND_COLUMNS, _csv_rows(trend))
-    return [folder / PAGE, folder / TABLE]
+    return [folder / TREND_PAGE, folder / TABLE]
 
 
 def trend_report(trend: Trend, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:

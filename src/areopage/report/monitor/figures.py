@@ -78,7 +78,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         return is_unfit(self.figures.qualification) and not self.empty
 
 
-def gather(
+def period_figures(
     ledger: Ledger,
     config: MonitorConfig,
     period: Period,

@@ -62,7 +62,7 @@ TITLE = 160
 WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 
 
-def file_name(day: date, form: Form) -> str:
+def quality_report_name(day: date, form: Form) -> str:
     """The name of a report's file."""
     return f"quality-report-{day.isoformat()}.{form}"
 

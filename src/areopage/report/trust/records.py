@@ -14,7 +14,7 @@ from areopage.report.results.people import HumanCriterion
 from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.correlation import Estimate
 from areopage.scoring.human_failures import FailuresSeen
-from areopage.scoring.jury_worth.contributions import Contribution
+from areopage.scoring.jury_worth.contributions import JudgeContribution
 from areopage.scoring.jury_worth.worth import JuryWorth
 
 FEW = 5
@@ -41,7 +41,7 @@ class JudgeTrust(Struct, frozen=True, kw_only=True):
     units: int = 0
     leniency: Estimate | None = None
     noise: Estimate | None = None
-    contribution: Contribution = "unknown"
+    contribution: JudgeContribution = "unknown"
 
 
 class PeopleTrust(Struct, frozen=True, kw_only=True):

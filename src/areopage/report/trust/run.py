@@ -9,7 +9,7 @@ from areopage.bench.results.groups import Dimension, case_group
 from areopage.bench.results.people import answers_by_kind
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
-from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding, compact
+from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding, compact_standings
 from areopage.report.bench.case_index import young_to_old
 from areopage.report.commands import out_option, run_command
 from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels
@@ -66,7 +66,7 @@ def judges_trust(standings: Sequence[JudgeStanding], worth: JuryWorth | None) ->
     """
     errors = {one.judge: one for one in worth.labelled.judges} if worth is not None else {}
     found: list[JudgeTrust] = []
-    for full, standing in zip(standings, compact(standings), strict=True):
+    for full, standing in zip(standings, compact_standings(standings), strict=True):
         own = errors.get(standing.judge)
         languages = {language for one in full.criteria for language in one.languages}
         found.append(

@@ -19,9 +19,9 @@ from areopage.scoring.exams.intervals import (
     separation_interval,
 )
 from areopage.scoring.exams.records import (
+    EXAM_NOT_APPLICABLE,
     HIGH,
     LOW,
-    NOT_APPLICABLE,
     CriterionExam,
     ExamItem,
     Figure,
@@ -79,7 +79,7 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
         bias=_signed({row.item.row: row.distance for row in said}),
         inside=_share([row.distance == 0 for row in said]),
         shifts=_shifts(items, scale),
-        applicability=_share([_mean_said(item) == NOT_APPLICABLE for item in items if item.low is None]),
+        applicability=_share([_mean_said(item) == EXAM_NOT_APPLICABLE for item in items if item.low is None]),
         marks=tuple(results),
         checked_rows=sum(row.item.checked for row in banded),
         **found,
@@ -97,7 +97,7 @@ class _Row:
         self.item, self.said = item, _mean_said(item)
         self.side = "low" if high <= LOW else "high" if low >= HIGH else "middle" if low > LOW and high < HIGH else ""
         self.reach = max(low, 1.0 - high)
-        self.waived = self.said == NOT_APPLICABLE and item.may_not_apply
+        self.waived = self.said == EXAM_NOT_APPLICABLE and item.may_not_apply
         if isinstance(self.said, float):
             self.placed = _place(self.said, scale)
             self.distance = round(min(0.0, self.placed - low) + max(0.0, self.placed - high), 9)
@@ -113,8 +113,8 @@ def _place(score: float, scale: Scale) -> float:
 def _mean_said(item: ExamItem) -> Said:
     """The mean of the passes' scores; that the criterion does not apply, where more passes say so than give a score."""
     scores = [float(one) for one in item.passes if isinstance(one, int | float)]
-    waived = sum(one == NOT_APPLICABLE for one in item.passes)
-    return NOT_APPLICABLE if waived > len(scores) else fmean(scores) if scores else None
+    waived = sum(one == EXAM_NOT_APPLICABLE for one in item.passes)
+    return EXAM_NOT_APPLICABLE if waived > len(scores) else fmean(scores) if scores else None
 
 
 def _apart(first: Said, second: Said, scale: Scale) -> float | None:

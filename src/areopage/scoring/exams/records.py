@@ -8,7 +8,7 @@ from msgspec import Struct
 MarkName = Literal["separation", "error", "parsed", "consistency", "sensitivity"]
 MarkState = Literal["met", "not_met", "open"]
 ExamState = Literal["qualified", "not_qualified"]
-NOT_APPLICABLE: Final = "not_applicable"
+EXAM_NOT_APPLICABLE: Final = "not_applicable"
 Said = float | Literal["not_applicable"] | None
 """What one call says: a score on the criterion's scale, that the criterion does not apply, or None: no verdict."""
 

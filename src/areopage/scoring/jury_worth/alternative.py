@@ -27,7 +27,7 @@ EPSILON: Mapping[Raters, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 """By how much a judge's share of wins may lie under a person's."""
 
 FEWEST_RATERS = 3
-FEWEST_ITEMS = 50
+FEWEST_LABELLED = 50
 FEWEST_OF_RATER = 30
 """Raters with fewer items in common with another rater are not left out in turn; their labels count all the same."""
 
@@ -90,7 +90,7 @@ def alternative_test(table: JuryTable, *, categories: bool = False) -> Alternati
     """
     table = table.only((~np.isnan(table.labels)).sum(axis=1) >= 2)
     raters = [at for at in range(len(table.raters)) if _items_of(table, at) >= FEWEST_OF_RATER]
-    if len(raters) < FEWEST_RATERS or table.size < FEWEST_ITEMS:
+    if len(raters) < FEWEST_RATERS or table.size < FEWEST_LABELLED:
         return None
     columns = [(name, table.scores[:, at]) for at, name in enumerate(table.judges)]
     columns += [] if categories or len(columns) < 2 else [("", table.jury)]

@@ -13,7 +13,7 @@ from areopage.scoring.correlation import Column, Estimate
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
 from areopage.scoring.jury_worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
 
-Contribution = Literal["helps", "adds_nothing", "unknown"]
+JudgeContribution = Literal["helps", "adds_nothing", "unknown"]
 """Whether the jury errs more without the judge, less or no more, or neither is certain."""
 
 LEVEL = 0.95
@@ -41,7 +41,7 @@ class JudgeErrors(Struct, frozen=True, kw_only=True):
     noise: Estimate
     error: float | None
     without: Estimate | None
-    contribution: Contribution
+    contribution: JudgeContribution
 
 
 class BestJudge(Struct, frozen=True, kw_only=True):
@@ -111,7 +111,7 @@ def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
     )
 
 
-def _contribution(without: Estimate | None) -> Contribution:
+def _contribution(without: Estimate | None) -> JudgeContribution:
     if without is None or without.low is None or without.high is None:
         return "unknown"
     if without.low > 0:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from areopage.cases.records import Case
 from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import CriteriaError, SubmissionError, name_list
-from areopage.ledger.people import erasure
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
@@ -195,7 +195,7 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
     id = actor.id_in_scope(ledger, id)
     if not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
-    if erasure.erase(ledger, [id]):
+    if erase_answers(ledger, [id]):
         note(ledger, actor, "erase", id)
     elif not ledger.answers.numbers([id]):
         raise unknown(id)

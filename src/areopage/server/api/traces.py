@@ -12,7 +12,7 @@ from starlette.responses import Response
 from areopage.checking.config import MOST_PROMPT
 from areopage.errors import StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.people.erasure import erase as erase_texts
+from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.tables.trace_records import Trace
 from areopage.report.gate.decisions import explain
@@ -134,7 +134,7 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    erase_texts(context.ledger, [id])
+    erase_answers(context.ledger, [id])
     note(context.ledger, actor, "erase", id)
 
 

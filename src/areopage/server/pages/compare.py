@@ -20,7 +20,7 @@ from areopage.ledger.tables.records import Run
 from areopage.locales import Locale
 from areopage.report.comparison.page import comparison_report
 from areopage.report.comparison.production import production_report
-from areopage.report.comparison.text import part_text
+from areopage.report.comparison.text import differing_part_text
 from areopage.report.model import Report
 from areopage.report.render import TEMPLATES
 from areopage.server.access import Actor, Reader, note_shown
@@ -151,7 +151,9 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
     except StorageError:
         raise
     except DifferentPanels as fault:
-        return Refused(text=locale.say("compare_differs"), differs=tuple(part_text(one, locale) for one in fault.differs))
+        return Refused(
+            text=locale.say("compare_differs"), differs=tuple(differing_part_text(one, locale) for one in fault.differs)
+        )
     except UserError as fault:
         return Refused(text=str(fault))
 

@@ -24,7 +24,7 @@ from areopage.monitor.hook_counts import Losses, read_losses
 from areopage.monitor.worker import retry_answers
 from areopage.report.charts import STYLES, Series
 from areopage.report.elements import figure_text, range_text
-from areopage.report.judges.agreement import name_of, remarks, scale_text, verdict_text
+from areopage.report.judges.agreement import agreement_remarks, claim_text, name_of, scale_text
 from areopage.report.judges.jury_worth import worth_rows, worth_texts
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
@@ -269,7 +269,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         ("agreement_which", only, ("", SAMPLE, EVERY)),
         ("agreement_judge", judge, ("", report.judge)),
     )
-    claims = [verdict_text(lang, one.claim, one.items) for one in report.agreement.criteria]
+    claims = [claim_text(lang, one.claim, one.items) for one in report.agreement.criteria]
     return render(
         request,
         "agreement.html.j2",
@@ -285,7 +285,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         difference=lang.signed,
         claims=claims,
         same_claim=claims[0] if len(claims) > 1 and len(set(claims)) == 1 else "",
-        remarks=remarks(report, lang),
+        agreement_remarks=agreement_remarks(report, lang),
         worth=list(worth_texts(report.worth, lang)) if report.worth else [],
         worth_rows=worth_rows(report.worth.labelled, lang) if report.worth and report.worth.labelled.enough else [],
         scale=context.suite.scale,
