@@ -47,7 +47,7 @@ from areopage.gate.grounding.fitting import (
     tabulate,
 )
 from areopage.gate.grounding.model import GroundingModel, ground, probability
-from areopage.text.stems import stems
+from areopage.text.stemming import stems
 
 SEEDS = 5
 OUTER, INNER = 5, 5

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
-from areopage.text.figures import Figure, figures
-from areopage.text.references import legal_references
-from areopage.text.sentences import sentences
+from areopage.text.figure_forms import Figure, figures
+from areopage.text.reference_forms import legal_references
+from areopage.text.sentence_ends import sentences
 
 DISTRACTORS = 2  # documents on other subjects that stand beside the right one
 PATTERNS = (

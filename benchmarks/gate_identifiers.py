@@ -28,7 +28,7 @@ from gate_labels import DATA, PAGES, PIAF, read
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.text.sentences import sentences
+from areopage.text.sentence_ends import sentences
 from servers.identified import (
     ENGLISH,
     ENGLISH_NUMBERS,

@@ -27,7 +27,7 @@ from gate_labels import DATA, PAGES, PIAF, RAGTRUTH, questions, ragtruth_rows, r
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
-from areopage.text.sentences import sentences
+from areopage.text.sentence_ends import sentences
 
 WRITTEN = Path(__file__).parents[1] / "tests" / "gate" / "near_copies"
 EVIDENCE = "wice/non_supported_tokens_dev.jsonl"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from areopage.cases.records import Case, Document
 from areopage.checking.config import TracesSection
-from areopage.checking.trace_export import TraceExport
+from areopage.checking.exported_traces import TraceExport
 from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer

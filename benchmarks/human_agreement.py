@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from areopage.scoring.agreement_with_people import BOUND, MIN_SETTLED, Rating, claim_of, human_agreement
 from areopage.scoring.correlation import Column, pearson, pearson_estimate
-from areopage.scoring.human_agreement import BOUND, MIN_SETTLED, Rating, claim_of, human_agreement
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NEWSROOM = DATA / "human_ratings" / "newsroom.jsonl.gz"

@@ -33,12 +33,12 @@ import numpy as np
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.counts import Tally
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.fold import RunScores, fold
-from areopage.scoring.human_agreement import kappa_estimate
+from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT

@@ -27,7 +27,7 @@ from areopage.bench.execution.run import carry_out
 from areopage.bench.execution.start import begin_run, prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import view_run
-from areopage.bench.run_folder import run_folder
+from areopage.bench.run_folders import run_folder
 from areopage.ledger.store import Ledger
 from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection

@@ -25,12 +25,12 @@ from msgspec import structs
 
 from areopage.scoring.chance_agreement import krippendorff_alpha
 from areopage.scoring.correlation import Column, Estimate, Matrix
-from areopage.scoring.jury_worth.alternative import EPSILON, alternative_test
-from areopage.scoring.jury_worth.contributions import best_judge, judge_errors
-from areopage.scoring.jury_worth.effective import effective_judges, kish, most_judges
-from areopage.scoring.jury_worth.standing_apart import standing_apart
-from areopage.scoring.jury_worth.tables import JuryTable
 from areopage.scoring.shares import exact_share
+from areopage.scoring.worth.alternative import EPSILON, alternative_test
+from areopage.scoring.worth.contributions import best_judge, judge_errors
+from areopage.scoring.worth.effective import effective_judges, kish, most_judges
+from areopage.scoring.worth.standing_apart import standing_apart
+from areopage.scoring.worth.tables import JuryTable
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SCORED = {"10k_prompts": "skilled", "summeval": "expert"}

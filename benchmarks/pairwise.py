@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from areopage.scoring.human_agreement import kappa_estimate
+from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.shares import at_least, exact_share
 
 ORDERS = ("swap = False", "swap = True")

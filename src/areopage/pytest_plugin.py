@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from areopage.monitor.answer_case import Documents, Prompt
-    from areopage.testing.claims import Claim, WhenUndecided
-    from areopage.testing.decisions import Decision
-    from areopage.testing.runs import Place
-    from areopage.testing.samples import Sample
+    from areopage.monitor import Documents, Prompt
+    from areopage.testing import Claim, Decision, Place, Sample, WhenUndecided
 
 MARKER = "areopage"
 PROPERTY = "areopage"
@@ -71,7 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def areopage_sample(request: pytest.FixtureRequest) -> "Sample":
     """The answers of a test; when the test ends, they are judged and its claim is decided."""
     from areopage.errors import UserError
-    from areopage.testing.runs import sample_of
+    from areopage.testing import sample_of
 
     marker = request.node.get_closest_marker(MARKER)
     if marker is None:
@@ -104,8 +101,8 @@ class Jury:
             claim: `suite`, `judges`, `passes`, `language`, `undecided`, as for the marker.
         """
         from areopage.errors import UserError
-        from areopage.monitor.answer_case import case_of
-        from areopage.testing.runs import decide_answer
+        from areopage.monitor import case_of
+        from areopage.testing import decide_answer
 
         __tracebackhide__ = True
         self._asked += 1
@@ -153,7 +150,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _decide(item: pytest.Item, claim: "Claim", sample: "Sample") -> None:
     from areopage.errors import UserError
-    from areopage.testing.runs import decide
+    from areopage.testing import decide
 
     keep = bool(item.config.getoption("--areopage-keep-baseline"))
     try:
@@ -197,7 +194,7 @@ def _when_undecided(config: pytest.Config, claim: "Claim") -> "WhenUndecided":
 def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "Claim":
     from msgspec import structs
 
-    from areopage.testing.claims import claim_of
+    from areopage.testing import claim_of
 
     config = item.config
     found = claim_of(
@@ -213,6 +210,6 @@ def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]
 
 
 def _place(config: pytest.Config) -> "Place":
-    from areopage.testing.runs import Place
+    from areopage.testing import Place
 
     return Place(folder=config.rootpath / str(config.getini("areopage_folder")))

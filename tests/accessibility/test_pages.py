@@ -33,7 +33,7 @@ from areopage.report.gate.page import gate_report
 from areopage.report.judges.audit import audit_report
 from areopage.report.league.files import write_league
 from areopage.report.league.trend import write_trend
-from areopage.report.render import write_report
+from areopage.report.rendering import write_report
 from report import report_runs
 from report.test_audit_report import FOUND
 from report.test_league_report import FLOORS, entry

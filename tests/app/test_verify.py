@@ -25,7 +25,7 @@ from areopage.ledger.write.traces import Traces
 from areopage.report.bench.files import write_run_files
 from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
-from areopage.report.render import FORMS, write_report
+from areopage.report.rendering import FORMS, write_report
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.made_traces import trace_id

@@ -12,7 +12,7 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.run_options import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.store import Ledger
 from areopage.report.results.run_results import run_result
 from servers.command import Command

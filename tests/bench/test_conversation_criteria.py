@@ -16,12 +16,12 @@ from areopage.bench.spec import RunCase
 from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
 from areopage.report.bench.page import bench_report
-from areopage.report.render import render_html
+from areopage.report.rendering import render_html
 from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored, TimedOut
 from report.report_runs import criterion, judge, judgment, spec_of, view_of

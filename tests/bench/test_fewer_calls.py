@@ -12,10 +12,10 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import fingerprint_of
 from areopage.cli.bench.run_tables import print_view
 from areopage.errors import ConfigError
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.store import Ledger
 from areopage.report.bench.page import bench_report
-from areopage.report.render import render_html
+from areopage.report.rendering import render_html
 from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored
 from servers.command import Command

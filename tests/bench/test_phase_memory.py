@@ -13,7 +13,7 @@ from areopage.bench.execution import blocks
 from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import carry_on_part, run_benchmark
 from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.run_folder import run_folder
+from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import spec_of
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment

@@ -14,7 +14,7 @@ from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
 from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes, prepare_run
-from areopage.bench.run_folder import run_folder
+from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunSpec
 from areopage.suites.loader import load_suite
 from servers import PATIENCE

@@ -13,8 +13,8 @@ from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
-from areopage.jury.plan import plan
-from areopage.jury.rescore import Variant
+from areopage.jury.planning import plan
+from areopage.jury.rescoring import Variant
 from areopage.ledger.tables.records import Answer, Run
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config

@@ -14,9 +14,9 @@ from hypothesis import strategies as some
 
 from areopage.cases.records import RejectedRow
 from areopage.checking.config import TracesSection
-from areopage.checking.import_logs import Imported, import_logs
+from areopage.checking.exported_traces import TraceExport
+from areopage.checking.imported_logs import Imported, import_logs
 from areopage.checking.old_logs import differences, figures_of, kind_of, metrics_line, moment_of
-from areopage.checking.trace_export import TraceExport
 from areopage.errors import DatasetError
 from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.read.queries import TraceFilter

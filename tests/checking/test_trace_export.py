@@ -18,11 +18,11 @@ import msgspec
 import pytest
 
 from areopage.cases.records import Document
-from areopage.checking import trace_export
+from areopage.checking import exported_traces
 from areopage.checking.config import TracesSection
-from areopage.checking.import_logs import import_logs
+from areopage.checking.exported_traces import Exported, TraceExport
+from areopage.checking.imported_logs import import_logs
 from areopage.checking.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
-from areopage.checking.trace_export import Exported, TraceExport
 from areopage.errors import StorageError
 from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.read.queries import TraceFilter
@@ -42,7 +42,7 @@ import time
 from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.checking.config import TracesSection
-from areopage.checking.trace_export import TraceExport
+from areopage.checking.exported_traces import TraceExport
 ledger, folder = Ledger.open(Path(sys.argv[1])), Path(sys.argv[2])
 export = TraceExport(ledger, TracesSection(enabled=True, max_bytes=10_000, keep=1000), folder)
 print("ready", flush=True)
@@ -515,9 +515,9 @@ def die_at(number: int) -> None:
 
         setattr(owner, name, stepped)
 
-    write_whole = trace_export._write_whole
-    trace_export._write_whole = torn
-    around("_flush", trace_export)
+    write_whole = exported_traces._write_whole
+    exported_traces._write_whole = torn
+    around("_flush", exported_traces)
     for name in ("rename", "replace", "unlink", "mkdir"):
         around(name, Path)
     around("open", os)

@@ -84,7 +84,7 @@ def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command
         "areopage.bench.execution.batch_phase",
         "areopage.bench.results.run_view",
         "areopage.bench.fleet.progress",
-        "areopage.scoring.fold",
+        "areopage.scoring.folding",
         "areopage.report.elements",
     )
     script = f"""

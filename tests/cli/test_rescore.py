@@ -7,7 +7,7 @@ import yaml
 from sqlalchemy import text
 
 from areopage.app.rebuild import check_ledger
-from areopage.jury.rescore import Rescored, Variant, gated, monitored, rescore
+from areopage.jury.rescoring import Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations

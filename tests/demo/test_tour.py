@@ -11,7 +11,7 @@ from areopage.demo.material import read_material
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
 from areopage.report.gate.decisions import explain
-from areopage.report.render import render
+from areopage.report.rendering import render
 from servers.command import main
 
 

@@ -16,7 +16,7 @@ from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
 from areopage.report.gate.decisions import explain
-from areopage.text.sentences import sentences
+from areopage.text.sentence_ends import sentences
 
 SHIPPED = load_rules()
 BAND = Thresholds(deliver=0.3, hold=0.7)

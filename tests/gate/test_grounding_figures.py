@@ -6,7 +6,7 @@ from areopage.cases.records import Document
 from areopage.gate.grounding import claims as claims_module
 from areopage.gate.grounding.claims import check_claims
 from areopage.gate.grounding.places import MOST_WINDOWS
-from areopage.text.figures import Figure, FigureKind, all_figures
+from areopage.text.figure_forms import Figure, FigureKind, all_figures
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
-from areopage.text.sentences import sentences
+from areopage.text.sentence_ends import sentences
 from servers.identified import ENGLISH, FRENCH, RIGHT_ENGLISH, RIGHT_FRENCH, WRONG_ENGLISH, WRONG_FRENCH
 
 GATE = load_gate()

@@ -15,7 +15,7 @@ from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, Judged
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import JUDGES, expected_kind, open_judge, settled_judge
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings

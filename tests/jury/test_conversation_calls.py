@@ -15,7 +15,7 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall
 from areopage.jury.panel import Panel
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.results import evaluated, evaluated_again
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment

@@ -17,7 +17,7 @@ from areopage.jury.expectations import EXPECTED, LOW_MASS, NO_LOGPROBS, NOT_LOCA
 from areopage.jury.expected_score import expected_score
 from areopage.jury.judges import CallContext, Judge, Judged
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.score_places import score_places
 from areopage.jury.shown import JudgedCase
 from areopage.models.logprobs import TokenLogprob

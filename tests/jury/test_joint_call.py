@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.reader import read_again, remarks_of
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment

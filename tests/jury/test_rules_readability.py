@@ -20,7 +20,7 @@ from areopage.jury.rules.parameters import Ramp, read_readability
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Refused, Scored
-from areopage.text.words import syllables, words
+from areopage.text.word_forms import syllables, words
 
 from .rule_calls import asked, criterion_of
 

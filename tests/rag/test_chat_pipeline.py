@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from areopage.app.config import default_config
 from areopage.cases.records import Document
 from areopage.checking.config import TracesSection
-from areopage.checking.trace_export import TraceExport
+from areopage.checking.exported_traces import TraceExport
 from areopage.rag.records import Generated
 from areopage.server.app import create_app
 from areopage.server.context import Pipeline

@@ -13,8 +13,8 @@ from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.plan import plan
-from areopage.jury.rescore import Variant
+from areopage.jury.planning import plan
+from areopage.jury.rescoring import Variant
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.write.answers import Answers, CaseAnswer
 from areopage.models.reference import ModelReference

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.app.schemas import schema_text
 from areopage.report.judges.audit import audit_report, console_lines
-from areopage.report.render import render
+from areopage.report.rendering import render
 from areopage.scoring.shares import exact_share
 from areopage.trust.audit import AuditResult
 from areopage.trust.effects import Effect, Injected, Noise, Resistance

@@ -21,7 +21,7 @@ from areopage.models.reference import ModelReference
 from areopage.report.bench.history import history_lines
 from areopage.report.bench.page import ON_PAPER, bench_report
 from areopage.report.elements import report_locale
-from areopage.report.render import render_html, write_report
+from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.release_floors import ReleaseFloors
 

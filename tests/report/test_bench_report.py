@@ -11,13 +11,13 @@ import pytest
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall, Price
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.models.reference import ModelReference
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.worst import MAX_TEXT, WHOLE, WORST
-from areopage.report.render import render_html, write_report
+from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import V1_1
 

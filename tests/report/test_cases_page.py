@@ -14,7 +14,7 @@ from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.cases import cases_page
 from areopage.report.bench.files import write_run_files
 from areopage.report.bench.page import bench_report
-from areopage.report.render import render_html, write_report
+from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 from areopage.scoring.release_floors import ReleaseFloors
 

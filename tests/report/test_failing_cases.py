@@ -8,7 +8,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids
 from areopage.report.bench.page import bench_report
-from areopage.report.render import render_html
+from areopage.report.rendering import render_html
 from areopage.scoring.outcome import Scored
 
 from .report_runs import case, criterion, judgment, view_of

@@ -15,7 +15,7 @@ from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_results
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.summary import run_summary
-from areopage.report.render import render
+from areopage.report.rendering import render
 from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.release_floors import ReleaseFloors

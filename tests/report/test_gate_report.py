@@ -22,7 +22,7 @@ from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
 from areopage.report.gate.figures import GateOverview, Piece, gate_figures, outward
 from areopage.report.gate.page import gate_report
-from areopage.report.render import FORMS, TEMPLATES, Form, render, write_report
+from areopage.report.rendering import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7919*7927}}"""

@@ -17,7 +17,7 @@ from areopage.report.bench.page import bench_report
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text
 from areopage.report.judges.jury_worth import worth_line, worth_texts
-from areopage.report.render import render
+from areopage.report.rendering import render
 from areopage.report.results.people import run_reviewed
 from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored

@@ -23,9 +23,9 @@ from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
 from areopage.report.monitor.figures import QualityFigures, period_figures
 from areopage.report.monitor.page import quality_report
-from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
+from areopage.report.rendering import FORMS, Form, item, plain_words, render, write_report
+from areopage.scoring.agreement_with_people import Rating
+from areopage.scoring.worth.worth import JuryWorth, jury_worth
 from areopage.suites.config_file import StorageSection
 from servers.configured import monitor_config
 from servers.quality_ledger import TODAY, USE, answered, filled

@@ -10,12 +10,12 @@ import pytest
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.people.labels import SAMPLE, Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
 from areopage.report.bench.page import bench_report
-from areopage.report.render import render
+from areopage.report.rendering import render
 from areopage.report.results.people import people_result, run_reviewed
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.outcome import Scored

@@ -13,8 +13,8 @@ from areopage.ledger.tables.records import Judgment
 from areopage.report.results.calibrated import judged_run
 from areopage.report.trust.records import FEW
 from areopage.report.trust.run import run_trust
-from areopage.scoring.jury_worth.tables import jury_table
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unparsed
+from areopage.scoring.worth.tables import jury_table
 
 from .report_runs import Say, case, criterion, judge, judgment, view_of
 

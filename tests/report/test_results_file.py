@@ -12,7 +12,7 @@ from areopage.app.schemas import schema_text
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.report.bench.files import write_results

@@ -15,7 +15,7 @@ from areopage.cases.records import Case
 from areopage.ledger.read import verdict_columns
 from areopage.ledger.store import Ledger
 from areopage.report.bench.files import write_run_files
-from areopage.scoring import fold
+from areopage.scoring import folding
 
 from .report_runs import judge, view_of
 
@@ -46,7 +46,7 @@ def finish(folder: Path) -> int:
 def test_the_results_of_a_run_hold_little_of_a_judgment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (run_texts, "HELD", 0),
-        (fold, "HELD", 0),
+        (folding, "HELD", 0),
         (run_texts, "AT_ONCE", 2),
         (evaluations, "_STORED_AT_ONCE", 5),
         (verdict_columns, "AT_ONCE", 50),

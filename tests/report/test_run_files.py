@@ -55,7 +55,7 @@ def test_a_small_run_is_read_once_for_all_files_and_a_large_one_gives_the_same(
     assert asked
     assert len(asked) == len(set(asked)) == len(set(view.judgments.values()))
     monkeypatch.setattr("areopage.bench.results.run_texts.HELD", 0)
-    monkeypatch.setattr("areopage.scoring.fold.HELD", 0)
+    monkeypatch.setattr("areopage.scoring.folding.HELD", 0)
     asked.clear()
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         large = write_run_files(view_run(ledger.run("run-1"), ledger), tmp_path / "run")

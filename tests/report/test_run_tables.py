@@ -12,9 +12,9 @@ from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_view import RunView
 from areopage.cli.bench.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.replay_judge import open_judge
-from areopage.jury.rescore import Variant
+from areopage.jury.rescoring import Variant
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference

@@ -25,7 +25,7 @@ from areopage.ledger.tables.records import Judgment, Label
 from areopage.locales import LANGUAGES
 from areopage.report.bench.files import write_run_files
 from areopage.report.elements import report_locale
-from areopage.report.render import render
+from areopage.report.rendering import render
 from areopage.report.results.calibrated import fit_run, planned_labels
 from areopage.report.trust.page import trust_page
 from areopage.report.trust.records import Trust

@@ -16,7 +16,7 @@ from areopage.ledger.write.traces import Traces
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, review_answer
 from areopage.review.rubric import Rubric, rubric_of
-from areopage.scoring.human_agreement import CriterionAgreement
+from areopage.scoring.agreement_with_people import CriterionAgreement
 from areopage.suites.loader import load_suite
 from server.samples import SAMPLES
 from servers.command import Command

@@ -9,7 +9,7 @@ from areopage.errors import DatasetError
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
-from areopage.review.import_ratings import import_ratings
+from areopage.review.imported_ratings import import_ratings
 from areopage.review.rubric import Rubric
 from servers.judged_answers import NOW
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailureCount, count_failures
-from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.release import Floor, RunState, release_verdict

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.fold import CaseRecords, RunScores, consistency
+from areopage.scoring.folding import CaseRecords, RunScores, consistency
 from areopage.scoring.intervals.scores import Interval, score_intervals
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 from areopage.scoring.score_columns import columns_of

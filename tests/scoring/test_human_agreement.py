@@ -8,8 +8,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.correlation import pearson, pearson_estimate, ranks, spearman, spearman_estimate
-from areopage.scoring.human_agreement import (
+from areopage.scoring.agreement_with_people import (
     Rating,
     human_agreement,
     items_needed,
@@ -18,6 +17,7 @@ from areopage.scoring.human_agreement import (
     weighted_kappa,
     whole_points,
 )
+from areopage.scoring.correlation import pearson, pearson_estimate, ranks, spearman, spearman_estimate
 
 # Six answers, scores 0-10. People: the mean of two raters, Anne and Bruno.
 JUDGE = {"a": 8.0, "b": 6.0, "c": 9.0, "d": 2.0, "e": 5.0, "f": 6.0}

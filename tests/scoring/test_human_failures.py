@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.human_failures import HumanFailures, human_failures
+from areopage.scoring.agreement_with_people import Rating
+from areopage.scoring.failures_by_people import HumanFailures, human_failures
 from areopage.scoring.shares import exact_share
 
 SCORES = st.integers(0, 5).map(float)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from areopage.scoring.over_refusal import TwinPair, over_refusal, within
+from areopage.scoring.refused_twins import TwinPair, over_refusal, within
 
 STATES = {
     **{"a": "answered", "b": "refused_in_words", "c": "refused", "d": "filtered", "e": "empty"},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale, Severity
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.release import Floor, Release, RunState, release_verdict

@@ -12,7 +12,7 @@ from msgspec import Struct
 from areopage.criteria.records import Scale
 from areopage.scoring.agreement import mean
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.fold import fold, leaf
+from areopage.scoring.folding import fold, leaf
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes

@@ -17,7 +17,7 @@ from math import sqrt
 import pytest
 
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.jury_agreement import run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile

@@ -18,7 +18,7 @@ from areopage.bench.spec import RunCase, encode_spec
 from areopage.bench.spec import spec_of as run_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.read.caches import Difference

@@ -9,7 +9,7 @@ import numpy as np
 from aiohttp import web
 
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors, normalised
-from areopage.text.stems import stems
+from areopage.text.stemming import stems
 from servers import PATIENCE
 
 DIMENSION = 64

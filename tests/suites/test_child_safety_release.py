@@ -10,10 +10,10 @@ from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
-from areopage.scoring.fold import fold
+from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored
-from areopage.scoring.over_refusal import over_refusal
 from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.refused_twins import over_refusal
 from areopage.scoring.release import Release, RunState, release_verdict
 from areopage.suites.loader import Suite, load_suite
 

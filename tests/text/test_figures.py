@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.text.figures import Figure, figures, supports
+from areopage.text.figure_forms import Figure, figures, supports
 from servers import HUGE
 
 PIECES = st.sampled_from(

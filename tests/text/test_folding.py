@@ -6,7 +6,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.text.figures import figures
+from areopage.text.figure_forms import figures
 from areopage.text.folding import PlainText, lower_case, matches_at, plain
 
 RUN = re.compile("[0-9]+")

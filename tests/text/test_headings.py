@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.text.folding import plain
-from areopage.text.headings import headings, sections
+from areopage.text.heading_lines import headings, sections
 from servers import HUGE
 
 EXPECTED = {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from areopage.text.figures import figures
+from areopage.text.figure_forms import figures
 from areopage.text.personal import redact
-from areopage.text.references import references
+from areopage.text.reference_forms import references
 from servers import HUGE
 
 

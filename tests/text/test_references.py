@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.text.references import references
+from areopage.text.reference_forms import references
 from servers import HUGE
 
 PIECES = st.sampled_from(

@@ -1,6 +1,6 @@
 """Words made comparable."""
 
-from areopage.text.stems import parted, stem, stems
+from areopage.text.stemming import parted, stem, stems
 
 
 def test_the_fast_cut_into_words_agrees_with_the_exact_one() -> None:

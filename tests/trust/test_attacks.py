@@ -11,7 +11,7 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named

@@ -12,7 +12,7 @@ from areopage.errors import UserError
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
 from areopage.models.reference import ModelReference
-from areopage.scoring.human_agreement import Rating
+from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.reduce import DEFAULT
 from areopage.trust.calibration import Calibration, read_calibration
 from areopage.trust.judged import Judged

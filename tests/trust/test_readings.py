@@ -7,7 +7,7 @@ import pytest
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PROMPT_CUT, Judge, Judged, PlannedCall
-from areopage.jury.plan import plan
+from areopage.jury.planning import plan
 from areopage.jury.reader import material_of, read_answer
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment

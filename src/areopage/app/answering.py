@@ -4,11 +4,9 @@ import os
 import time
 
 from areopage.app.config import AppConfig, find_config
-from areopage.checking.checker import Checker
-from areopage.checking.config import generation_options
-from areopage.checking.judging import SentenceJudge, open_sentence_judge
-from areopage.gate.decide import Gate
-from areopage.ledger.store import Ledger
+from areopage.checking import Checker, SentenceJudge, generation_options, open_sentence_judge
+from areopage.gate import Gate
+from areopage.ledger import Ledger
 
 
 def open_gate(config: AppConfig) -> Gate:

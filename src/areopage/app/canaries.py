@@ -8,17 +8,22 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from areopage.errors import UserError
-from areopage.jury.options import choose_judges
-from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.canaries import canary_finding
-from areopage.monitor.alerts.jobs import alerting_of, settle
-from areopage.monitor.config import MonitorConfig
-from areopage.monitor.quality_judge import OUTAGE_SECONDS
-from areopage.suites.gold import GOLD_FILE
-from areopage.suites.loader import Suite
-from areopage.trust.canary import Canary, CanaryResult, is_due, left_out_text, plan_canaries, run_canary
-from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
-from areopage.work.handlers import ScheduledJob
+from areopage.jury import choose_judges
+from areopage.ledger import Ledger
+from areopage.monitor import OUTAGE_SECONDS, MonitorConfig, alerting_of, canary_finding, settle
+from areopage.suites import GOLD_FILE, Suite
+from areopage.trust import (
+    Canary,
+    CanaryResult,
+    ExamWishes,
+    check_exam,
+    is_due,
+    left_out_text,
+    plan_canaries,
+    prepare_exam,
+    run_canary,
+)
+from areopage.work import ScheduledJob
 
 HOURLY = "40 * * * *"
 LOG = logging.getLogger(__name__)

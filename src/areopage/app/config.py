@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, structs
 
 from areopage.errors import ModelError, StorageError
-from areopage.models.reference import NAMED_REFERENCE, ModelReference
-from areopage.suites.config_file import CONFIG_FILE, ConfigPart, OwnJudge, SharedSections, StorageSection, checked_section
+from areopage.models import NAMED_REFERENCE, ModelReference
+from areopage.suites import CONFIG_FILE, ConfigPart, OwnJudge, SharedSections, StorageSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
 if TYPE_CHECKING:
     from areopage.app.sections import AppSection, ServerSection
-    from areopage.checking.config import RagConfig
-    from areopage.gate.config import GateConfig
-    from areopage.monitor.config import MonitorConfig
+    from areopage.checking import RagConfig
+    from areopage.gate import GateConfig
+    from areopage.monitor import MonitorConfig
 
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
@@ -80,7 +80,7 @@ class AppConfig(Struct, frozen=True, kw_only=True):
     @property
     def monitor(self) -> "MonitorConfig":
         """The monitor's section."""
-        from areopage.monitor.config import MonitorConfig
+        from areopage.monitor import MonitorConfig
 
         section = self.section
         return MonitorConfig(section=section.monitor, shared=section, folder=self.folder, document=self.document)
@@ -94,7 +94,7 @@ class AppConfig(Struct, frozen=True, kw_only=True):
     @property
     def rag(self) -> "RagConfig":
         """The answering pipeline's section, or its defaults."""
-        from areopage.checking.config import RagConfig, RagSection
+        from areopage.checking import RagConfig, RagSection
 
         section = self.section
         return RagConfig(section=section.rag or RagSection(), shared=section, folder=self.folder, document=self.document)

@@ -7,13 +7,10 @@ from msgspec import structs
 
 from areopage.app.answering import judge_window
 from areopage.app.config import AppConfig
-from areopage.checking.judge_gold import read_judge_gold
-from areopage.checking.judging import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion
-from areopage.scoring.exams.records import Marks
-from areopage.suites.config import ExecutionSection
-from areopage.suites.gold import GoldRow, gold_digest
-from areopage.trust.asking import Asking, AskingWishes
-from areopage.trust.exam_plan import Exam, ExamPart, limited
+from areopage.checking import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion, read_judge_gold
+from areopage.scoring import Marks
+from areopage.suites import ExecutionSection, GoldRow, gold_digest
+from areopage.trust import Asking, AskingWishes, Exam, ExamPart, limited
 
 PASSES = 2  # what two passes on a row tell apart shows how steady the judge is
 VARIANTS = ("courtesy", "documents")

@@ -11,17 +11,12 @@ import yaml
 from msgspec import Meta, Struct, structs
 from pydantic import BaseModel, Field, create_model
 
-from areopage.cases.loose_documents import LooseDocuments
-from areopage.checking.gate_node import GateChecker, decide
+from areopage.cases import LooseDocuments
+from areopage.checking import GateChecker, decide
 from areopage.errors import ConfigError, StorageError
-from areopage.gate.config import GateConfig
-from areopage.gate.decide import Gate
-from areopage.gate.grounding.model import GroundingModel, model_of
-from areopage.gate.records import Decision
-from areopage.gate.tuning.tuned import FITTED_RESPONSES
-from areopage.report.replacing import replacing
-from areopage.suites.config_file import Section, checked_section
-from areopage.suites.loader import BUNDLED
+from areopage.gate import FITTED_RESPONSES, Decision, Gate, GateConfig, GroundingModel, model_of
+from areopage.report import replacing
+from areopage.suites import BUNDLED, Section, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
 RULES_FILE = "gate.yml"

@@ -7,12 +7,11 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.results.release import run_release, scores_release
-from areopage.bench.results.run_view import RunView, view_run
+from areopage.bench import RunView, run_release, scores_release, view_run
 from areopage.errors import UnknownRun
-from areopage.ledger.store import Ledger
-from areopage.report.results.run_results import record_results, run_result
-from areopage.scoring.release import PASSES, PROVISIONAL, UNEXAMINED, WITH_UNREAD, Verdict
+from areopage.ledger import Ledger
+from areopage.report import record_results, run_result
+from areopage.scoring import PASSES, PROVISIONAL, UNEXAMINED, WITH_UNREAD, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
 _RECORD = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from areopage.app.config import AppConfig
 from areopage.errors import UnknownRun
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger
 
 
 @contextmanager

@@ -5,15 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.execution.context import Observer
-from areopage.bench.execution.start import run_benchmark as start_run
-from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.run_view import RunView
-from areopage.jury.results import Evaluated
-from areopage.ledger.store import Ledger
-from areopage.monitor.answer_case import Documents, Prompt
-from areopage.monitor.quality_judge import QualityJudge
-from areopage.suites.loader import Suite
+from areopage.bench import Observer, RunView, RunWishes
+from areopage.bench import run_benchmark as start_run
+from areopage.jury import Evaluated
+from areopage.ledger import Ledger
+from areopage.monitor import Documents, Prompt, QualityJudge
+from areopage.suites import Suite
 
 
 async def evaluate(

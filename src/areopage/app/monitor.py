@@ -5,22 +5,13 @@ from datetime import datetime, timedelta
 
 from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
-from areopage.checking.trace_export import trace_export
-from areopage.jury.panel import ContextBudget
-from areopage.ledger.read.queries import last_days
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.connection import make_folder
-from areopage.monitor.alerts.jobs import alert_jobs
-from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.golden import golden_jobs
-from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.retention import retention_job
-from areopage.monitor.worker import MonitorWorker
-from areopage.report.monitor.figures import period_figures
-from areopage.report.monitor.page import quality_report, quality_report_name
-from areopage.report.render import write_report
-from areopage.review.fill import FillSettings, fill_queue
-from areopage.work.handlers import ScheduledJob
+from areopage.checking import trace_export
+from areopage.jury import ContextBudget
+from areopage.ledger import Ledger, last_days, make_folder
+from areopage.monitor import MonitorConfig, MonitorWorker, QualityJudge, alert_jobs, golden_jobs, retention_job, thresholds_of
+from areopage.report import period_figures, quality_report, quality_report_name, write_report
+from areopage.review import FillSettings, fill_queue
+from areopage.work import ScheduledJob
 
 HOURLY = "20 * * * *"
 EVERY_MINUTE = "* * * * *"

@@ -9,38 +9,39 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct, structs
 
-from areopage.bench.results.evaluations import outcome_of_run, run_evaluations
-from areopage.bench.results.run_view import view_run
-from areopage.bench.spec import RunCase, spec_of
-from areopage.cases.records import Case
+from areopage.bench import RunCase, outcome_of_run, run_evaluations, spec_of, view_run
+from areopage.cases import Case
 from areopage.digest import digest_of_list
 from areopage.errors import StorageError
-from areopage.jury.panel import Panel
-from areopage.jury.results import evaluated_again
-from areopage.ledger.read.caches import (
+from areopage.jury import Panel, evaluated_again
+from areopage.ledger import (
+    BLANK,
     COPIES,
     FIGURES,
+    PORTION,
     TEXTS,
     Difference,
+    Evaluation,
+    GoldenRun,
+    Judgment,
+    Ledger,
     Orphans,
+    Run,
+    StoredOutcome,
     count_evaluated,
     day_differences,
     equal_differences,
     evaluated,
+    evaluation_portions,
     orphans,
+    rebuild_days,
+    rebuild_equals,
     rewrite,
     same,
+    storable_value,
     word_differences,
 )
-from areopage.ledger.read.days import rebuild_days
-from areopage.ledger.read.streams import PORTION, evaluation_portions
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation, Judgment, Run, StoredOutcome
-from areopage.ledger.tables.rows import storable_value
-from areopage.ledger.write.equal_answers import rebuild_equals
-from areopage.ledger.write.evaluation_rows import BLANK
-from areopage.ledger.write.operations import GoldenRun
-from areopage.monitor.golden_rounds import recomputed_round
+from areopage.monitor import recomputed_round
 
 _CASE = msgspec.json.Decoder(RunCase)
 

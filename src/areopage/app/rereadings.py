@@ -4,15 +4,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from areopage.bench.spec import spec_of
-from areopage.cases.records import Case
+from areopage.bench import spec_of
+from areopage.cases import Case
 from areopage.errors import StorageError
-from areopage.jury.panel import Panel
-from areopage.jury.results import reparsed
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment, Run
-from areopage.ledger.tables.rows import chunks
-from areopage.scoring.outcome import Scored
+from areopage.jury import Panel, reparsed
+from areopage.ledger import Judgment, Ledger, Run, chunks
+from areopage.scoring import Scored
 
 
 class RereadCheck(Struct, frozen=True, kw_only=True):

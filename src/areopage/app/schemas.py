@@ -14,13 +14,11 @@ from pydantic import BaseModel
 
 import areopage
 from areopage.app.sections import AppSection
-from areopage.cases.records import Case
-from areopage.models.replay import RecordedLine
-from areopage.report.export import COLUMNS, column_types
-from areopage.report.judges.audit import AUDIT_SCHEMA_NAME
-from areopage.report.results.records import SCHEMA_NAME, Results
-from areopage.suites.config import SuiteConfig
-from areopage.trust.audit import AuditResult
+from areopage.cases import Case
+from areopage.models import RecordedLine
+from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, SCHEMA_NAME, Results, column_types
+from areopage.suites import SuiteConfig
+from areopage.trust import AuditResult
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

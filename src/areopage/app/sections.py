@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from areopage.checking.config import RagSection
-from areopage.monitor.config import MonitorSection
-from areopage.suites.config_file import Count, Section, SharedSections
+from areopage.checking import RagSection
+from areopage.monitor import MonitorSection
+from areopage.suites import Count, Section, SharedSections
 
 
 class ServerSection(Section):

@@ -12,10 +12,7 @@ from areopage.app.kept_results import MOST_NAMED, figure_differences
 from areopage.app.rebuild import Comparison, Progress, check_ledger
 from areopage.app.rereadings import check_rereadings
 from areopage.errors import UserError
-from areopage.ledger.read.caches import Difference
-from areopage.ledger.read.chain_check import ChainCheck, check_chains
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.chain import Head
+from areopage.ledger import ChainCheck, Difference, Head, Ledger, check_chains
 
 _HEAD = re.compile(r"(\d{1,9})-(\d{1,18})-([0-9a-f]{64})")
 _IN_REPORT = re.compile(rf"(?:<code>|`)({_HEAD.pattern})(?:</code>|`)")

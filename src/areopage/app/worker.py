@@ -19,15 +19,10 @@ from typing import cast
 from msgspec import Struct
 
 from areopage.app.config import CONFIG_VARIABLE, LEDGER_VARIABLE, AppConfig
-from areopage.bench.execution.phases import TARGET_PHASE
-from areopage.bench.fleet.shares import ServerShare, at_worker, shares_of, strangers, takes
-from areopage.bench.fleet.work import WorkEnd, end_run
-from areopage.bench.spec import RunSpec, spec_of
+from areopage.bench import TARGET_PHASE, RunSpec, ServerShare, WorkEnd, at_worker, end_run, shares_of, spec_of, strangers, takes
 from areopage.errors import AreopageError, StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.fleet import FleetNote, FleetPhase
-from areopage.ledger.write.outage import LedgerOutage
-from areopage.work.workers import WorkerId
+from areopage.ledger import FleetNote, FleetPhase, Ledger, LedgerOutage
+from areopage.work import WorkerId
 
 LOG = logging.getLogger(__name__)
 END_CODES: Mapping[WorkEnd, int] = {"done": 0, "again": 3, "left": 4, "stopped": 130}

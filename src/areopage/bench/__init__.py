@@ -1,1 +1,5 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 from areopage.bench.pass_items import Item, PassKey, outcome_for
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.scoring.outcome import Scored, Unparsed
-from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, plan_passes
-from areopage.scoring.passes.settings import PassSettings
-from areopage.scoring.release_floors import counts_under
+from areopage.ledger import Answer, Judgment
+from areopage.scoring import PassFloor, PassItems, PassPlan, PassSettings, Scored, Unparsed, counts_under, plan_passes
 
 T = TypeVar("T")
 

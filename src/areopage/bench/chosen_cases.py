@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from areopage.bench.panels import case_column
 from areopage.bench.spec import ChosenPart
-from areopage.cases.columns import field_named
-from areopage.cases.maturity import normalise_maturity
-from areopage.cases.records import Case
+from areopage.cases import Case, field_named, normalise_maturity
 from areopage.errors import DatasetError, UserError, name_list
 
 _LISTED = 20

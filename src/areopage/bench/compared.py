@@ -6,10 +6,7 @@ from msgspec import Struct
 
 from areopage.bench.panels import PartDifference
 from areopage.bench.target_prompts import Mode
-from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
-from areopage.scoring.failures import FailureCount
-from areopage.scoring.intervals.scores import Interval
-from areopage.scoring.release import Verdict
+from areopage.scoring import FailureCount, Interval, PairedDifference, PairedFailures, Verdict
 
 
 class OtherRun(Struct, frozen=True, kw_only=True):

@@ -10,14 +10,13 @@ from msgspec import Struct
 from areopage.bench.conversations.children import is_protected
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import given_replies
+from areopage.cases import Case
+from areopage.criteria import Criterion, given_replies
 from areopage.digest import digest_of
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.tables.records import SETTLED, SHOWN, Answer, Thoughts
-from areopage.models.port import Message
-from areopage.text.withholding import VERSION
+from areopage.jury import JudgedCase
+from areopage.ledger import SETTLED, SHOWN, Answer, Thoughts
+from areopage.models import Message
+from areopage.text import VERSION
 
 CONVERSATION = f"conversation/1-{VERSION}"
 """The method of conversations: a part of the keys of their turns."""

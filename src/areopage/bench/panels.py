@@ -8,13 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.columns import field_named, fold_name
-from areopage.cases.records import Case
+from areopage.cases import Case, field_named, fold_name
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
-from areopage.jury.judges import Judge
-from areopage.jury.panel import ContextBudget, Panel
-from areopage.scoring.passes.settings import PassSettings
+from areopage.jury import ContextBudget, Judge, Panel
+from areopage.scoring import PassSettings
 
 Part = Literal[
     "suite",

@@ -1,7 +1,7 @@
 """What passes are told apart by, and what a judgment says on a criterion."""
 
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.outcome import Outcome
+from areopage.ledger import Judgment
+from areopage.scoring import Outcome
 
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""

@@ -11,13 +11,11 @@ from msgspec import Struct, structs
 
 from areopage.bench.pass_items import Item, PassKey
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Judgment, Run
+from areopage.jury import Judge, JudgedCase, PlannedCall
+from areopage.ledger import Answer, Judgment, Ledger, Run
 
 if TYPE_CHECKING:
-    from areopage.scoring.passes.allocation import PassPlan
+    from areopage.scoring import PassPlan
 
 
 class RunPasses(Struct, frozen=True, kw_only=True):

@@ -10,16 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.target_prompts import Mode
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.digest import digest_of_list
-from areopage.jury.judges import Judge, Price
-from areopage.jury.panel import Panel
-from areopage.ledger.tables.records import Run
+from areopage.jury import Judge, Panel, Price
+from areopage.ledger import Run
 from areopage.locales import Note
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.scoring.passes.settings import PassSettings
-from areopage.scoring.release_floors import ReleaseFloors
+from areopage.models import ModelReference, ModelSettings
+from areopage.scoring import PassSettings, ReleaseFloors
 
 TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""

@@ -3,7 +3,7 @@
 from msgspec.json import Decoder
 
 from areopage.bench.spec import RunCase, shared_parts
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger
 
 _CASE: Decoder[RunCase] = Decoder(RunCase)
 

@@ -8,9 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
-from areopage.models.port import Message
+from areopage.cases import Case, Persona
+from areopage.models import Message
 
 Mode = Literal["attack", "defensive"]
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.errors import DatasetError, name_list
-from areopage.text.folding import plain
+from areopage.text import plain
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -14,7 +14,7 @@ import yaml
 from msgspec import Struct, convert
 
 from areopage.cases.records import Maturity
-from areopage.text.folding import unaccented
+from areopage.text import unaccented
 
 MAX_AGE = 120
 _MAX_TEXT = 200

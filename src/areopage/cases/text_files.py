@@ -15,7 +15,7 @@ from areopage.cases.columns import is_export
 from areopage.cases.rows import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.extensions import required
-from areopage.text.whole_json import decode_any
+from areopage.text import decode_any
 
 logger = logging.getLogger(__name__)
 

@@ -7,13 +7,11 @@ from typing import Self
 
 from msgspec import Struct, structs
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.checking.judging import Judged, SentenceJudge
-from areopage.gate.decide import Gate
-from areopage.gate.records import Decision
-from areopage.gate.settle import asking_about_near_copies, settled_by_labels
-from areopage.ledger.store import Ledger
-from areopage.models.own_loop import OwnLoop
+from areopage.gate import Decision, Gate, asking_about_near_copies, settled_by_labels
+from areopage.ledger import Ledger
+from areopage.models import OwnLoop
 
 LONG = 30_000  # characters from which a decision would hold the event loop up: it goes to a thread
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
+from areopage.suites import ConfigPart, Count, Seconds, Section, Share
 
 FROM_ENVIRONMENT = "env:"
 MOST_PROMPT = 20_000  # characters

@@ -11,11 +11,9 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.people.labels import agreed
-from areopage.ledger.tables.records import Grounded, Label
-from areopage.ledger.tables.trace_records import Trace
-from areopage.scoring.shares import Share, share_of
+from areopage.gate import GATE_VERDICTS
+from areopage.ledger import Grounded, Label, Trace, agreed
+from areopage.scoring import Share, share_of
 
 BINS = 10
 WORST = 10

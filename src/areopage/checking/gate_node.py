@@ -10,12 +10,9 @@ from typing import Any, Protocol, TypedDict
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.loose_documents import LooseDocuments, documents_of
-from areopage.cases.records import Document
+from areopage.cases import Document, LooseDocuments, documents_of
 from areopage.errors import SubmissionError
-from areopage.gate.config import GateConfig
-from areopage.gate.decide import Gate
-from areopage.gate.records import Decision, GateVerdict, Reason
+from areopage.gate import Decision, Gate, GateConfig, GateVerdict, Reason
 
 BEYOND_SCORES = 1.001  # a cosine may exceed 1 by rounding
 

@@ -6,10 +6,8 @@ A row holds a whole answer. The exam shows the judge what a decision would: `jud
 from areopage.checking.judged_case import judged_case, within_one_call
 from areopage.checking.judging import CRITERION, LANGUAGES, SCALE, SUITE
 from areopage.errors import DatasetError
-from areopage.suites.gold import GOLD_FILE, GoldRow
-from areopage.suites.loader import BUNDLED
-from areopage.suites.typed_lines import typed_lines
-from areopage.text.sentences import sentences
+from areopage.suites import BUNDLED, GOLD_FILE, GoldRow, typed_lines
+from areopage.text import sentences
 
 PATH = BUNDLED / SUITE / GOLD_FILE
 

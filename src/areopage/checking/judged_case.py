@@ -6,8 +6,8 @@ Decisions and exams build the judge's case here.
 from collections.abc import Sequence
 from typing import Protocol
 
-from areopage.cases.records import Case, Document, Turn
-from areopage.gate.grounding.passages import passages_for
+from areopage.cases import Case, Document, Turn
+from areopage.gate import passages_for
 
 SHOWN_BEFORE = 400  # characters of the answer before the first sentence: what its pronouns stand for
 SHOWN_PROMPT = 600  # characters of the question

@@ -11,30 +11,29 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document
 from areopage.checking.config import RagConfig
 from areopage.checking.judged_case import judged_case, within_one_call
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.registry import load_registry
+from areopage.criteria import Criterion, Scale, load_criteria, load_registry
 from areopage.errors import ModelError, name_list
-from areopage.gate.records import AskedJudge, Decision, JudgeTrust, SentenceJudgment
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.opening import open_judge
-from areopage.jury.options import judge_name, price_of
-from areopage.jury.panel import Panel
-from areopage.jury.session import LedgerJudgments, NoJudgments, Session
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
-from areopage.scoring.outcome import NotApplicable, Scored
-from areopage.scoring.reduce import DEFAULT
-from areopage.suites.config_file import CONFIG_FILE
-from areopage.suites.loader import BUNDLED
-from areopage.text.folding import plain
+from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceJudgment
+from areopage.jury import (
+    Judge,
+    JudgedCase,
+    LedgerJudgments,
+    NoJudgments,
+    Panel,
+    PlannedCall,
+    Session,
+    judge_name,
+    open_judge,
+    price_of,
+)
+from areopage.ledger import Judgment, Ledger
+from areopage.models import ModelReference, ModelSettings, Traffic
+from areopage.scoring import DEFAULT, NotApplicable, Scored
+from areopage.suites import BUNDLED, CONFIG_FILE
+from areopage.text import plain
 
 SUITE = "rag_grounding"
 SUITE_VERSION = "1.0.0"

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from msgspec import Struct
 
-from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict, JudgeTrust
-from areopage.ledger.tables.trace_records import Mode, Trace
+from areopage.cases import Document
+from areopage.gate import Decision, GateVerdict, JudgeTrust
+from areopage.ledger import Mode, Trace
 
 METRICS = "logs/metrics.jsonl"
 RESPONSES = "logs/llm_responses.jsonl"

@@ -17,13 +17,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document
-from areopage.cases.rows import MAX_RECORD, clip, is_deep
+from areopage.cases import MAX_RECORD, Case, Document, clip, is_deep
 from areopage.checking.log_lines import SAFE_ID, Figure, MetricsLine
 from areopage.errors import DatasetError
-from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
-from areopage.ledger.tables.records import Answer
-from areopage.ledger.tables.trace_records import Mode, Trace
+from areopage.gate import GATE_VERDICTS, Decision, GateVerdict
+from areopage.ledger import Answer, Mode, Trace
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 WHOLE = (".json", ".json.gz")

@@ -1,1 +1,5 @@
 """Command line: one module per group of commands; heavy imports happen inside commands."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

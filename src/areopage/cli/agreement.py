@@ -6,19 +6,14 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.cases.text_files import CSV_ENCODING
+from areopage.app import AppConfig, find_config, open_ledger
+from areopage.cases import CSV_ENCODING
 from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
-from areopage.report.elements import report_locale
-from areopage.report.judges.agreement import agreement_csv, agreement_json, agreement_text
-from areopage.report.replacing import replacing
-from areopage.review.agreement import AgreementReport, ledger_agreement
-from areopage.review.ratings_table import table_agreement
-from areopage.review.rubric import rubric_of
-from areopage.suites.loader import load_suite
+from areopage.report import agreement_csv, agreement_json, agreement_text, replacing, report_locale
+from areopage.review import AgreementReport, ledger_agreement, rubric_of, table_agreement
+from areopage.suites import load_suite
 
 FORMATS = ("text", "json", "csv")
 

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from areopage.bench.execution.context import AskedModels, Observer
-from areopage.bench.planning.estimate import paid_models
+from areopage.bench import AskedModels, Observer, paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_display import PlainProgress
 from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list
-from areopage.models.contacts import Contact
+from areopage.models import Contact
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +59,7 @@ def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, fl
     """Tokens, and costs by currency where there are prices."""
     cost = ""
     if costs:
-        from areopage.report.elements import report_locale
+        from areopage.report import report_locale
 
         cost = report_locale("en").costs(costs)
     return f"about {prompt_tokens:,} prompt and {completion_tokens:,} answer tokens{f', about {cost}' if cost else ''}"

@@ -13,16 +13,24 @@ from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
-from areopage.jury.call_sizes import CallSize
-from areopage.ledger.tables.connection import make_folder
+from areopage.jury import CallSize
+from areopage.ledger import make_folder
 from areopage.locales import LANGUAGES
-from areopage.report.judges.audit import audit_report, console_lines
-from areopage.report.render import write_report
-from areopage.suites.loader import load_suite
-from areopage.trust.asking import agreed, contacts
-from areopage.trust.audit import CASES, Audit, AuditResult, AuditWishes, PreparedAudit, prepare_audit
-from areopage.trust.probes import PROBES, Probe
-from areopage.trust.questions import ASKED_WITHOUT
+from areopage.report import audit_report, console_lines, write_report
+from areopage.suites import load_suite
+from areopage.trust import (
+    ASKED_WITHOUT,
+    CASES,
+    PROBES,
+    Audit,
+    AuditResult,
+    AuditWishes,
+    PreparedAudit,
+    Probe,
+    agreed,
+    contacts,
+    prepare_audit,
+)
 
 EACH = "each"
 

@@ -8,24 +8,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
-from areopage.bench.results.people import answers_by_kind, queue_answers
-from areopage.bench.results.run_view import RunView, view_run
+from areopage.app import find_config, open_ledger
+from areopage.bench import RunView, answers_by_kind, queue_answers, view_run
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.people.labels import TEACHING
-from areopage.ledger.read.queries import Scope, last_days
-from areopage.ledger.tables.records import ReviewItem
+from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
-from areopage.report.monitor.calibrated import fit_period
-from areopage.report.results.calibrated import fit_run, judged_run, planned_labels
-from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
-from areopage.trust.label_plan import CriterionPlan, teaching_answers
+from areopage.report import fit_period, fit_run, judged_run, planned_labels
+from areopage.trust import OVERALL, Calibration, CriterionFit, CriterionPlan, read_calibration, teaching_answers
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 

@@ -14,14 +14,22 @@ from areopage.cli.console import text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
 from areopage.errors import counted
-from areopage.jury.call_sizes import together
-from areopage.ledger.people.canaries import CanaryRound
-from areopage.report.elements import report_locale
-from areopage.report.judges.qualification import shift_text
-from areopage.suites.loader import Suite
-from areopage.trust.asking import contacts
-from areopage.trust.canary import Canary, CanaryResult, left_out_text, plan_canaries, require_references, run_canary
-from areopage.trust.exam_plan import Exam, check_exam, exam_size
+from areopage.jury import together
+from areopage.ledger import CanaryRound
+from areopage.report import report_locale, shift_text
+from areopage.suites import Suite
+from areopage.trust import (
+    Canary,
+    CanaryResult,
+    Exam,
+    check_exam,
+    contacts,
+    exam_size,
+    left_out_text,
+    plan_canaries,
+    require_references,
+    run_canary,
+)
 
 
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:

@@ -7,14 +7,11 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from areopage.cases.loader import load_dataset, write_rejected
-from areopage.cases.records import Case, Dataset
-from areopage.cases.sources import Source, column_of, source_of
+from areopage.cases import Case, Dataset, Source, column_of, load_dataset, source_of, write_rejected
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
 from areopage.cli.options import tell, tell_cut, visible
 from areopage.errors import UserError, counted, name_list
-from areopage.report.replacing import replacing
-from areopage.report.tables import FORMS_BY_SUFFIX, TableColumn, write_rows
+from areopage.report import FORMS_BY_SUFFIX, TableColumn, replacing, write_rows
 
 _TEXTS = (
     "id",

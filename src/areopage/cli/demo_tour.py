@@ -8,12 +8,9 @@ from typing import Annotated
 import typer
 
 from areopage.cli.options import one_of
-from areopage.demo.detect import local_servers
-from areopage.demo.material import read_material
-from areopage.demo.page import console_lines, own_command, tour_locale, tour_page
-from areopage.demo.tour import play
+from areopage.demo import console_lines, local_servers, own_command, play, read_material, tour_locale, tour_page
 from areopage.locales import LANGUAGES
-from areopage.report.render import write_report
+from areopage.report import write_report
 
 PAGE = "index.html"
 

@@ -6,20 +6,26 @@ from typing import Annotated
 import msgspec
 import typer
 
-from areopage.app.config import find_config
-from areopage.app.kept_results import results_in
-from areopage.app.ledger import open_ledger
-from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
-from areopage.app.verify import Verification, kept_heads, verify_ledger
+from areopage.app import (
+    Comparison,
+    Verification,
+    check_ledger,
+    count_stored,
+    find_config,
+    kept_heads,
+    open_ledger,
+    rebuild_ledger,
+    results_in,
+    verify_ledger,
+)
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
 from areopage.errors import EmptyLedger, UserError, counted
-from areopage.ledger.people.erasure import compact as compact_file
-from areopage.ledger.read.caches import Difference
-from areopage.ledger.write.operations import AuditEntry
+from areopage.ledger import AuditEntry, Difference
+from areopage.ledger import compact as compact_file
 from areopage.locales import one_line
-from areopage.report.export import LEDGER_FORMS, export_ledger
+from areopage.report import LEDGER_FORMS, export_ledger
 
 LONGEST_PART = 500
 _EMPTY = "empty: nothing to verify"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from areopage.models.settings import ModelSettings
+    from areopage.models import ModelSettings
 
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets apply; default: none.")
@@ -24,8 +24,8 @@ def list_models(
     import asyncio
 
     from areopage.errors import ModelError
-    from areopage.jury.opening import JUDGES, answers_no_prompts
-    from areopage.models.providers import MODELS, listed_models
+    from areopage.jury import JUDGES, answers_no_prompts
+    from areopage.models import MODELS, listed_models
 
     if provider is None:
         for name in sorted({*JUDGES.names(), *MODELS.names()}):
@@ -50,9 +50,8 @@ def check(
     import asyncio
 
     from areopage.digest import short_digest
-    from areopage.jury.opening import check_judge, probe_model
-    from areopage.jury.options import typed_reference
-    from areopage.models.known_providers import may_cost
+    from areopage.jury import check_judge, probe_model, typed_reference
+    from areopage.models import may_cost
 
     parsed, settings = typed_reference(reference), _settings_of(suite)
     status = asyncio.run(check_judge(parsed, settings))
@@ -67,8 +66,7 @@ def check(
 
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     """Download the embedded model into the user's cache; valid files are not downloaded again."""
-    from areopage.models.providers import pull_model
-    from areopage.models.reference import ModelReference
+    from areopage.models import ModelReference, pull_model
 
     path = pull_model(ModelReference.parse(reference), os.environ, lambda message: typer.echo(message, err=True))
     typer.echo(f"{reference}: {path}")
@@ -77,14 +75,14 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
 def _settings_of(suite: str | None) -> "ModelSettings":
     import msgspec
 
-    from areopage.app.config import find_config
-    from areopage.models.settings import ModelSettings
+    from areopage.app import find_config
+    from areopage.models import ModelSettings
 
     environment = dict(os.environ)
     if suite is None:
         return ModelSettings(environment=environment)
-    from areopage.jury.options import model_settings
-    from areopage.suites.loader import load_suite
+    from areopage.jury import model_settings
+    from areopage.suites import load_suite
 
     loaded = load_suite(suite).with_shared(find_config().shared)
     settings = model_settings(loaded, loaded.own_language, loaded.config.execution.concurrency)

@@ -125,7 +125,7 @@ def tell(line: str) -> None:
 
 def tell_cut(cells: int) -> None:
     """Say how many cells of a spreadsheet do not hold their whole text."""
-    from areopage.report.tables import MAX_CELL
+    from areopage.report import MAX_CELL
 
     if cells:
         tell(f"cut to {MAX_CELL:,} characters, the most that a cell of a spreadsheet holds: {counted(cells, 'cell')}")

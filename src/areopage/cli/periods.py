@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 
 from areopage.cli.options import day_of
 from areopage.errors import UserError
-from areopage.ledger.read.queries import Period
+from areopage.ledger import Period
 
 
 def last_day(until: str | None, now: datetime) -> date:

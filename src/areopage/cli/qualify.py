@@ -17,17 +17,23 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
-from areopage.ledger.people.qualifications import Qualification
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger, Qualification
 from areopage.locales import MISSING
-from areopage.report.elements import report_locale
-from areopage.report.judges.qualification import mark_text
-from areopage.scoring.exams.records import Figure
-from areopage.suites.loader import load_suite
-from areopage.trust.asking import contacts
-from areopage.trust.canary import exams_after_drift
-from areopage.trust.exam import ExamResult, run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, agreed_exam, check_exam, exam_size, prepare_exam
+from areopage.report import mark_text, report_locale
+from areopage.scoring import Figure
+from areopage.suites import load_suite
+from areopage.trust import (
+    Exam,
+    ExamResult,
+    ExamWishes,
+    agreed_exam,
+    check_exam,
+    contacts,
+    exam_size,
+    exams_after_drift,
+    prepare_exam,
+    run_exam,
+)
 
 FORMATS = ("text", "json")
 GATE_SUITE = "rag_grounding"

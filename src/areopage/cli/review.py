@@ -7,28 +7,31 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.app.monitor import fill_settings
-from areopage.cases.loader import write_rejected
-from areopage.cases.records import Turn
+from areopage.app import AppConfig, fill_settings, find_config, open_ledger
+from areopage.cases import Turn, write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, visible
 from areopage.errors import UserError, counted
-from areopage.gate.records import Decision
-from areopage.jury.panel import Panel
-from areopage.ledger.people.held import HELD
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GROUNDING
-from areopage.ledger.tables.trace_records import Trace
+from areopage.gate import Decision
+from areopage.jury import Panel
+from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
-from areopage.report.gate.decisions import explain
-from areopage.report.judges.agreement import table
-from areopage.review.fill import fill_queue
-from areopage.review.import_ratings import import_ratings
-from areopage.review.label import Given, Settlement, Storage, find_answer, review_answer
-from areopage.review.rubric import OVERALL, Rubric, panel_rubric, rubric_for, rubric_of
-from areopage.suites.loader import load_suite
+from areopage.report import explain, table
+from areopage.review import (
+    OVERALL,
+    Given,
+    Rubric,
+    Settlement,
+    Storage,
+    fill_queue,
+    find_answer,
+    import_ratings,
+    panel_rubric,
+    review_answer,
+    rubric_for,
+    rubric_of,
+)
+from areopage.suites import load_suite
 
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000

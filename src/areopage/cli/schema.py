@@ -9,7 +9,7 @@ from areopage.cli.options import one_of
 
 def schema(name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without a name: list them.")] = None) -> None:
     """Print the JSON schema of a file that areopage reads or writes."""
-    from areopage.app.schemas import SCHEMAS, schema_text
+    from areopage.app import SCHEMAS, schema_text
 
     if name is None:
         typer.echo("\n".join(SCHEMAS))

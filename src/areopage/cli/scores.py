@@ -9,10 +9,8 @@ import typer
 from pydantic import ValidationError
 from rich.text import Text
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
-from areopage.bench.results.history import with_history
-from areopage.bench.results.run_view import view_run
+from areopage.app import find_config, open_ledger
+from areopage.bench import view_run, with_history
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import (
@@ -32,16 +30,11 @@ from areopage.cli.options import (
 )
 from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
-from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
-from areopage.ledger.read.queries import EvaluationFilter
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment, Run
-from areopage.report.bench.exports import ExportOptions, exports
-from areopage.report.bench.files import write_criteria_file, write_run_files
-from areopage.report.results.calibrated import with_calibration
-from areopage.scoring.reduce import profile_named
-from areopage.scoring.tree import Weights
-from areopage.suites.config import WeightsSection
+from areopage.jury import GLOBAL, Rescored, Variant, gated, monitored, rescore
+from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
+from areopage.report import ExportOptions, exports, with_calibration, write_criteria_file, write_run_files
+from areopage.scoring import Weights, profile_named
+from areopage.suites import WeightsSection
 from areopage.yaml_document import read_yaml
 
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
@@ -202,7 +195,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
 
 def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     """Store what was read, and compute the stored scores again."""
-    from areopage.app.rebuild import count_stored, store_readings
+    from areopage.app import count_stored, store_readings
 
     if not readings:
         tell("nothing was read otherwise: nothing is written")

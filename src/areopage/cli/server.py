@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import find_config, write_template
-from areopage.app.ledger import open_ledger
+from areopage.app import find_config, open_ledger, write_template
 from areopage.cli.options import ConfigOption, actor, tell
 from areopage.errors import MissingExtra, UserError
-from areopage.ledger.write.operations import Role
+from areopage.ledger import Role
 
 ROLES: tuple[Role, ...] = ("ingest", "ask", "read", "write", "admin")
 LONGEST_NAME = 64
@@ -37,7 +36,7 @@ def serve(
     settings = find_config(config).listening_at(host, port)
     if not all(find_spec(part) for part in PARTS):
         raise MissingExtra("areopage serve", "server")
-    from areopage.server.serve import run_server  # needs the extra
+    from areopage.server import run_server  # needs the extra
 
     run_server(settings, tell, worker=not no_worker)
 

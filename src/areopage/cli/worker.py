@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
+from areopage.app import AppConfig, find_config, open_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, answers_text, duration, one_of, tell
 from areopage.errors import StorageError, UserError
-from areopage.ledger.store import Ledger
-from areopage.monitor.evaluate import Progress
-from areopage.work.signals import stop_signals
+from areopage.ledger import Ledger
+from areopage.monitor import Progress
+from areopage.work import stop_signals
 
 if TYPE_CHECKING:
-    from areopage.app.worker import RunWorker
-    from areopage.monitor.worker import MonitorWorker
+    from areopage.app import RunWorker
+    from areopage.monitor import MonitorWorker
 
 TERMINAL_EVERY = 1.0
 LOG_EVERY = 10.0
@@ -89,14 +88,14 @@ def _has_monitor(config: AppConfig) -> bool:
 
 
 def _run_worker(ledger: Ledger, config: AppConfig, out: Path, endpoints: Sequence[str], run: str, grace: float) -> "RunWorker":
-    from areopage.app.worker import RunWorker
+    from areopage.app import RunWorker
 
     return RunWorker(ledger, config, out, endpoints=[name for name in endpoints if name], run_id=run, grace=grace)
 
 
 def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: str, grace: float, *, monitors: bool) -> None:
     """Work until a signal comes, or until the only run has ended."""
-    from areopage.app.monitor import open_worker
+    from areopage.app import open_worker
 
     if benches is not None:
         what = f"run {run}" if run else "benchmark runs"
@@ -170,11 +169,8 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     """Do one share of a run, for the worker that started this process; returns its exit code."""
     import asyncio
 
-    from areopage.app.worker import END_CODES
-    from areopage.bench.fleet.shares import at_worker, shares_of
-    from areopage.bench.fleet.work import work_on
-    from areopage.bench.run_folder import run_folder
-    from areopage.bench.spec import spec_of
+    from areopage.app import END_CODES
+    from areopage.bench import at_worker, run_folder, shares_of, spec_of, work_on
     from areopage.cli.progress.run_display import PlainProgress
 
     hurried = threading.Event()

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, convert, structs
 
-from areopage.cases.records import MATURITIES, Case
+from areopage.cases import MATURITIES, Case
 from areopage.errors import ConfigError
 from areopage.yaml_document import YamlDocument
 

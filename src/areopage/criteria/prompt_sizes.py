@@ -8,11 +8,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
+from areopage.cases import Case, Persona
 from areopage.criteria.prompts import case_part, judge_prompt
 from areopage.criteria.records import Criterion
-from areopage.text.sizes import byte_length
+from areopage.text import byte_length
 
 
 class ConstantPart(Struct, frozen=True):

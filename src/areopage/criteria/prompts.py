@@ -20,8 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
+from areopage.cases import Case, Persona
 from areopage.criteria.fence import HARDENED, Hardening, defused, fenced, nonce_of
 from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
+from areopage.cases import Case, Persona
 from areopage.criteria.fence import defused
 
 READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from areopage.cases.records import Case, Turn
+from areopage.cases import Case, Turn
 
 Scope = Literal["response", "reply", "conversation", "turn"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -7,8 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.errors import UserError
-from areopage.models.providers import listed_models
-from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.models import Endpoint, ModelSettings, Timeouts, listed_models
 
 _PORTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {

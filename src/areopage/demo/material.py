@@ -17,10 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import StorageError
-from areopage.suites.config_file import CONFIG_FILE
-from areopage.suites.gold import Band, read_gold
-from areopage.suites.loader import BUNDLED, load_suite
-from areopage.suites.scaffold import copy_suite
+from areopage.suites import BUNDLED, CONFIG_FILE, Band, copy_suite, load_suite, read_gold
 from areopage.yaml_document import read_yaml
 
 CONTENT = Path(__file__).with_name("content")

@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView, run_release
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
 from areopage.demo.tour import Held, Shown
 from areopage.locales import Locale, locale_for
-from areopage.report.bench.release import floor_lines
-from areopage.report.comparison.text import findings
-from areopage.report.elements import MESSAGE_FILES, excerpt, rows, verdict_name
-from areopage.report.gate.decisions import explain
-from areopage.report.model import (
+from areopage.report import (
+    MESSAGE_FILES,
+    TRUST,
     Block,
     Cell,
     Column,
@@ -28,14 +25,19 @@ from areopage.report.model import (
     Section,
     Span,
     Table,
+    excerpt,
+    explain,
+    findings,
+    floor_lines,
     line,
+    rows,
+    verdict_name,
 )
-from areopage.report.trust.page import TRUST
-from areopage.suites.config_file import CONFIG_FILE
+from areopage.suites import CONFIG_FILE
 from areopage.version import __version__
 
 if TYPE_CHECKING:
-    from areopage.cases.records import Document
+    from areopage.cases import Document
 
 WORDS = Path(__file__).with_name("words.yml")
 _FINDINGS = 3

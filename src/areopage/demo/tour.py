@@ -7,33 +7,26 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.app.answering import open_gate
-from areopage.app.config import AppConfig, load_config
-from areopage.app.ledger import open_ledger
-from areopage.app.monitor import open_quality_judge
-from areopage.bench.comparison.compare import compare_runs
-from areopage.bench.comparison.records import Comparison
-from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.run_view import RunView
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case
+from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
+from areopage.bench import Comparison, RunView, RunWishes, compare_runs, run_benchmark
+from areopage.cases import Case, load_dataset
 from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
-from areopage.gate.records import Decision
-from areopage.ledger.read.queries import last_days
-from areopage.ledger.store import Ledger
-from areopage.monitor.submit import Intake
-from areopage.monitor.submitted_files import submissions_of
-from areopage.monitor.worker import MonitorWorker
-from areopage.report.bench.files import REPORT, write_run_files
-from areopage.report.comparison.files import COMPARISON_PAGE, write_comparison
-from areopage.report.monitor.figures import QualityFigures, period_figures
-from areopage.report.monitor.page import quality_report
-from areopage.report.render import write_report
-from areopage.suites.loader import load_suite
-from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
+from areopage.gate import Decision
+from areopage.ledger import Ledger, last_days
+from areopage.monitor import Intake, MonitorWorker, submissions_of
+from areopage.report import (
+    COMPARISON_PAGE,
+    REPORT,
+    QualityFigures,
+    period_figures,
+    quality_report,
+    write_comparison,
+    write_report,
+    write_run_files,
+)
+from areopage.suites import load_suite
+from areopage.trust import ExamWishes, check_exam, prepare_exam, run_exam
 
 RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
 PATIENCE = 60.0

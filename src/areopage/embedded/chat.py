@@ -9,9 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models.logprobs import read_logprobs
-from areopage.models.openai_replies import Reply, text_of
-from areopage.models.port import Completion, Message, Options, Schema, sent
+from areopage.models import Completion, Message, Options, Reply, Schema, read_logprobs, sent, text_of
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.embedded.chat import (
     Loading,
     chat_request,
@@ -24,9 +24,7 @@ from areopage.embedded.chat import (
 )
 from areopage.embedded.weights import SMOLLM2, file_digest, find_weights
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
+from areopage.models import Completion, Message, ModelReference, ModelSettings, ModelStatus, Options, Schema
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedModel":

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import ModelError, ModelMissing, StorageError
-from areopage.models.reference import ModelReference
+from areopage.models import ModelReference
 
 _PIECE = 1 << 20  # bytes read at a time
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision, SentenceJudgment
 from areopage.gate.rules_default import decide_default

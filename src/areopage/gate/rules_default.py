@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.grounding.claims import NAMING, Claim, ClaimState
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
@@ -38,12 +38,7 @@ from areopage.gate.signals import (
     sentence_checks,
     unsupported_claims,
 )
-from areopage.text.folding import plain
-from areopage.text.language import language_of
-from areopage.text.numbers import DIGITS
-from areopage.text.readable import Readable
-from areopage.text.sentences import Span
-from areopage.text.written_forms import as_read
+from areopage.text import DIGITS, Readable, Span, as_read, language_of, plain
 
 MOST_REASONS = 50  # of one kind
 MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread

@@ -10,14 +10,12 @@ low or there is a hallucination, and to the fallback otherwise.
 import re
 from collections.abc import Callable, Sequence
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.reading.citations import exact_ids
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import Retrieval, Stopwatch, place_of, retrieval_of, snippet_share
-from areopage.text.figures import figures
-from areopage.text.language import language_of
-from areopage.text.sentences import sentences
+from areopage.text import figures, language_of, sentences
 
 MOST_REASONS = 50  # unsupported years and amounts that are told
 TOP = 5  # documents that are read, unless the configuration says how many

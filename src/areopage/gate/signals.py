@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.grounding.claims import NAMING, Claim, Covered
 from areopage.gate.grounding.model import Grounding, SentenceGrounding
 from areopage.gate.reading.citations import citations_of
 from areopage.gate.records import Decision, Place, SentenceCheck, Signal, SignalName
-from areopage.text.sentences import Span
+from areopage.text import Span
 
 _LARGEST = 1e100  # beyond it a score is nothing that a retriever gives, and its sums are infinite
 _WINDOW = 5  # words

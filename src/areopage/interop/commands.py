@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from areopage.cases.records import MAX_TURNS, RejectedRow
-from areopage.cli.options import visible
+from areopage.cases import MAX_TURNS, RejectedRow
+from areopage.cli import visible
 from areopage.errors import UserError, counted, name_list
 from areopage.interop.foreign.deepeval import read_deepeval
 from areopage.interop.foreign.folder import CASES, RECORDED_JUDGE, SCORES, Foreign, write_suite

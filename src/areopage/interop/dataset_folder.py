@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.rows import SUFFIXES
+from areopage.cases import SUFFIXES
 from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.yaml_document import MAX_BYTES, parse_yaml
 

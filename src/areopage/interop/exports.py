@@ -4,7 +4,7 @@ from areopage.interop.huggingface import write_huggingface
 from areopage.interop.inspect_export import write_inspect_log
 from areopage.interop.junit import write_junit
 from areopage.interop.sarif import write_sarif
-from areopage.report.bench.exports import Export, for_people
+from areopage.report import Export, for_people
 
 JUNIT = for_people("junit.xml", write_junit)
 SARIF = for_people("results.sarif", write_sarif)

@@ -15,11 +15,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.errors import StorageError, UserError
-from areopage.report.bench.files import JUDGMENT_COLUMNS, write_judgments
-from areopage.report.results.run_results import record_results
-from areopage.report.tables import Kind, TableColumn, Written, write_rows
+from areopage.report import JUDGMENT_COLUMNS, Kind, TableColumn, Written, record_results, write_judgments, write_rows
 
 CASES, JUDGMENTS = "cases", "judgments"
 SPLIT = "test"

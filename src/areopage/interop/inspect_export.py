@@ -17,16 +17,11 @@ from typing import IO, Any
 
 import msgspec
 
-from areopage.bench.results.costs import run_costs
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.bench import RunView, run_costs, run_release
+from areopage.cases import Case
 from areopage.digest import digest_of
-from areopage.report.replacing import replacing
-from areopage.report.results.records import CriterionDetail, RecordResult, RunResult
-from areopage.report.results.run_results import record_results, run_result
-from areopage.report.tables import Written
-from areopage.scoring.outcome import FAILED_NAMES
+from areopage.report import CriterionDetail, RecordResult, RunResult, Written, record_results, replacing, run_result
+from areopage.scoring import FAILED_NAMES
 from areopage.version import __version__
 
 VERSION = 2

@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import field_named
-from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip, is_deep
+from areopage.cases import MAX_RECORD, BadRow, Row, clip, field_named, is_deep
 from areopage.errors import DatasetError
 from areopage.interop.eval_archive import MAX_ENTRY, EvalArchive, TooLarge
 

@@ -10,17 +10,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from areopage.bench.results.release import doubt_about, run_release
-from areopage.bench.results.run_view import RunView
-from areopage.criteria.records import Criterion
+from areopage.bench import RunView, doubt_about, run_release
+from areopage.criteria import Criterion
 from areopage.locales import Locale, one_line
-from areopage.report.bench.exams import exam_steps
-from areopage.report.bench.failing import FailingScore, failing_scores
-from areopage.report.bench.release import floor_lines, no_release_text, release_text
-from areopage.report.elements import report_locale, verdict_name
-from areopage.report.replacing import replacing
-from areopage.report.results.run_results import criterion_label
-from areopage.scoring.release import Release
+from areopage.report import (
+    FailingScore,
+    criterion_label,
+    exam_steps,
+    failing_scores,
+    floor_lines,
+    no_release_text,
+    release_text,
+    replacing,
+    report_locale,
+    verdict_name,
+)
+from areopage.scoring import Release
 
 _SHOWN_CASES = 50
 _LONGEST = 300

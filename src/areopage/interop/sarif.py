@@ -13,19 +13,24 @@ from urllib.parse import quote
 
 import msgspec
 
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
+from areopage.bench import RunView, run_release
+from areopage.cases import Case
+from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import AreopageError
 from areopage.locales import LANGUAGES, Locale, one_line
-from areopage.report.bench.failing import CasePlace, FailingScore, case_places, failing_scores
-from areopage.report.bench.release import release_text
-from areopage.report.elements import report_locale, verdict_name
-from areopage.report.replacing import replacing
-from areopage.report.results.run_results import criterion_label
-from areopage.suites.loader import load_suite
+from areopage.report import (
+    CasePlace,
+    FailingScore,
+    case_places,
+    criterion_label,
+    failing_scores,
+    release_text,
+    replacing,
+    report_locale,
+    verdict_name,
+)
+from areopage.suites import load_suite
 from areopage.version import __version__
 
 MOST_RESULTS = 5_000

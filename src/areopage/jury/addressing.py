@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from areopage.cases.records import Case
-from areopage.criteria.fence import has_control_token
-from areopage.criteria.scopes import replies
+from areopage.cases import Case
+from areopage.criteria import has_control_token, replies
 from areopage.jury.planted import CASES_KEPT, gives_verdict
 from areopage.jury.reader import material_of
-from areopage.ledger.tables.records import ADDRESSED
+from areopage.ledger import ADDRESSED
 
 _JUDGE = r"(?:judge|evaluator|grader|assessor|rater|juge|évaluateur|évaluatrice|correcteur|notateur)s?"
 _SCORE = r"(?:scores?|grades?|marks?|ratings?|notes?)"

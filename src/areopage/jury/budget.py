@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager
 
 from areopage.errors import BudgetSpent, UserError, name_list
 from areopage.jury.judges import Price
-from areopage.models.port import Completion, Message, Options
-from areopage.models.reference import ModelReference
+from areopage.models import Completion, Message, ModelReference, Options
 
 ASSUMED_MOST = 4096
 """Tokens of an answer that are set aside where no option limits it."""

@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from areopage.criteria.prompts import judge_prompt
+from areopage.criteria import judge_prompt
 from areopage.jury.judges import PlannedCall, Price
 from areopage.jury.panel import Panel
-from areopage.models.port import CHARACTERS_PER_TOKEN
+from areopage.models import CHARACTERS_PER_TOKEN
 
 VERDICT_TOKENS = 120
 """Assumed of one verdict of a judge."""

@@ -3,12 +3,11 @@
 import time
 from collections.abc import Callable
 
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.scopes import Scope
+from areopage.cases import Case
+from areopage.criteria import Criterion, Scale, Scope
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
-from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
+from areopage.models import ModelReference
+from areopage.scoring import NotApplicable, Outcome, Refused, Scored, Unparsed
 
 REPLY: tuple[Scope, ...] = ("response", "reply", "turn")
 

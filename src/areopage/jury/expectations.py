@@ -10,13 +10,13 @@ from typing import Any
 
 from msgspec import structs
 
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion
 from areopage.errors import CallRejected
 from areopage.jury.expected_score import MIN_MASS, expected_score
 from areopage.jury.reader import Reading
 from areopage.jury.score_places import score_places
-from areopage.models.port import Completion
-from areopage.scoring.outcome import Outcome, Scored
+from areopage.models import Completion
+from areopage.scoring import Outcome, Scored
 
 _STEPS = ("expected", "written:no_logprobs", "written:not_located", "written:low_mass")
 EXPECTED, NO_LOGPROBS, NOT_LOCATED, LOW_MASS = _STEPS

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.jury.score_places import Place
-from areopage.models.logprobs import TokenLogprob
+from areopage.models import TokenLogprob
 
 MIN_MASS = 0.5
 """Under this mass on valid scores the sampled score stands: the probabilities are of something else."""

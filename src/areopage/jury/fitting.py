@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case, Document
-from areopage.criteria.prompt_sizes import PromptSizer
-from areopage.criteria.records import Criterion
+from areopage.cases import Case, Document, Persona
+from areopage.criteria import Criterion, PromptSizer
 from areopage.jury.budget import answer_limit
 from areopage.jury.judges import Judge
-from areopage.models.window import Gauge
-from areopage.text.sizes import byte_length
+from areopage.models import Gauge
+from areopage.text import byte_length
 
 ANSWER_TOKENS = 512
 """Tokens that are left for an answer where documents are cut and no option limits it."""

@@ -11,18 +11,13 @@ from typing import Any, Literal, Protocol, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
-from areopage.criteria.fence import HARDENED, Hardening
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import WHOLE
+from areopage.cases import Case, Persona
+from areopage.criteria import HARDENED, WHOLE, Criterion, Hardening
 from areopage.digest import digest_of
-from areopage.ledger.tables.records import Judgment, Repair, Verdict
+from areopage.ledger import Judgment, Repair, Verdict
 from areopage.locales import Note
-from areopage.models.port import Completion, ModelStatus
-from areopage.models.reference import ModelReference
-from areopage.models.replay import Origin
-from areopage.scoring.outcome import Outcome, Refused
+from areopage.models import Completion, ModelReference, ModelStatus, Origin
+from areopage.scoring import Outcome, Refused
 
 JudgeKind = Literal["model", "code", "recording"]
 BATCH_FACTOR = 0.5

@@ -5,17 +5,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.fence import defused
-from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion, answer_schema, defused, judge_prompt, short_names
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
 from areopage.jury.judges import PROMPT_CUT, CallContext, Judged, JudgeStatus, PlannedCall, Price
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models.port import Completion, LanguageModel, Message, Schema
-from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
+from areopage.models import Completion, LanguageModel, Message, ModelReference, Schema
+from areopage.scoring import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
 # a runaway answer is not sent back whole
 MAX_SHOWN_BACK = 4_000

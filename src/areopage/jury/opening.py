@@ -11,12 +11,7 @@ import msgspec
 from areopage.errors import CallError, ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
-from areopage.models.port import ModelStatus
-from areopage.models.providers import MODELS, Providers, open_model
-from areopage.models.reference import ModelReference
-from areopage.models.replay import Origin
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
+from areopage.models import MODELS, ModelReference, ModelSettings, ModelStatus, Origin, Providers, Traffic, open_model
 
 JUDGES = Providers(
     group="areopage.judges",
@@ -76,8 +71,7 @@ async def probe_model(reference: ModelReference, settings: ModelSettings) -> str
     Raises:
         ModelError: the call fails.
     """
-    from areopage.models.batches import has_batches
-    from areopage.models.probing import probe
+    from areopage.models import has_batches, probe
 
     model = open_model(reference, settings)
     try:

@@ -9,15 +9,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from areopage.criteria.registry import select_criteria
+from areopage.criteria import select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.jury.opening import expected_kind
-from areopage.models.reference import NAMED_REFERENCE, ModelReference
-from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import EvaluationSection, PriceSection
-from areopage.suites.config_file import SharedSections
-from areopage.suites.loader import Suite, inside, load_suite
+from areopage.models import NAMED_REFERENCE, Bot, Endpoint, ModelReference, ModelSettings, Timeouts
+from areopage.suites import EvaluationSection, PriceSection, SharedSections, Suite, inside, load_suite
 
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:

@@ -10,25 +10,18 @@ from typing import Self
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Document
-from areopage.criteria.prompts import short_names
-from areopage.criteria.records import Criterion, Scale
+from areopage.cases import Document, Persona
+from areopage.criteria import Criterion, Scale, short_names
 from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.plan import CallPlan, PassesOf, all_passes, no_passes
+from areopage.jury.planning import CallPlan, PassesOf, all_passes, no_passes
 from areopage.jury.shown import JudgedCase, ShownCases
-from areopage.ledger.tables.records import Run, RunKind
-from areopage.models.port import CHARACTERS_PER_TOKEN
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.window import Gauge
-from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.reduce import Profile
-from areopage.scoring.tree import Weights
+from areopage.ledger import Run, RunKind
+from areopage.models import CHARACTERS_PER_TOKEN, Gauge, ModelReference, ModelSettings
+from areopage.scoring import FailureRules, Profile, Weights
 
 SPEC_FORMAT = 1
 """Raised whenever a stored panel or specification is not read as it was meant by the version that wrote it."""

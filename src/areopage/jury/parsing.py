@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
-from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
-from areopage.text.thoughts import split_thoughts
+from areopage.criteria import Scale
+from areopage.scoring import NotApplicable, Outcome, Refused, Scored, Unparsed
+from areopage.text import split_thoughts
 
 _TEXT_SCORE = re.compile(
     r"\s*\+?(-?\d{1,6}(?:[.,]\d{0,30})?)\s*(?:(?:/|out\s+of|sur)\s*(\d{1,6}(?:\.\d{1,30})?)\s*)?", re.ASCII | re.IGNORECASE

@@ -17,10 +17,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from areopage.criteria.records import Scale
-from areopage.scoring.counts import grade_of
-from areopage.scoring.outcome import Scored
-from areopage.text.patterns import late_pattern
+from areopage.criteria import Scale
+from areopage.scoring import Scored, grade_of
+from areopage.text import late_pattern
 
 CASES_KEPT = 512
 """Cases whose texts stay prepared: a judge is asked about many cases under one criterion, then about the same ones again."""

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.jury.judges import Price
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
+from areopage.models import ModelReference, ModelSettings
 
 PRICES_FILE = Path(__file__).with_name("prices.yml")
 _VERSION = re.compile(r"-(latest|\d{3,8}|\d{4}-\d{2}-\d{2})")

@@ -19,9 +19,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.cases.records import Case
-from areopage.criteria.prompts import REMARKS, short_names
-from areopage.criteria.records import Criterion, Scale
+from areopage.cases import Case
+from areopage.criteria import REMARKS, Criterion, Scale, short_names
 from areopage.jury.judges import Remarks
 from areopage.jury.parsing import (
     APPLICABLE,
@@ -37,8 +36,8 @@ from areopage.jury.parsing import (
     verdict_of,
 )
 from areopage.jury.planted import prepared
-from areopage.ledger.tables.records import Judgment, Repair
-from areopage.scoring.outcome import Given, NotApplicable, Outcome, Scored, Unparsed
+from areopage.ledger import Judgment, Repair
+from areopage.scoring import Given, NotApplicable, Outcome, Scored, Unparsed
 
 _VERDICT_KEYS = frozenset({"score", APPLICABLE})
 _KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.criteria.records import Criterion, Scale
+from areopage.criteria import Criterion, Scale
 from areopage.jury.judges import PlannedCall, Remarks
 from areopage.jury.panel import Panel
 from areopage.jury.reader import remarks_of
-from areopage.ledger.tables.records import Judgment, Verdict
-from areopage.scoring.counts import grade_of
-from areopage.scoring.outcome import Scored
+from areopage.ledger import Judgment, Verdict
+from areopage.scoring import Scored, grade_of
 
 _EXPLAINED = 2  # the specification asks for one or two sentences
 

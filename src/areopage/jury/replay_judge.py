@@ -8,10 +8,8 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models.reference import ModelReference
-from areopage.models.replay import RecordedLine, RecordingFile
-from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
+from areopage.models import ModelReference, ModelSettings, RecordedLine, RecordingFile
+from areopage.scoring import NotApplicable, Outcome, Refused, Scored
 
 
 class ReplayJudge:

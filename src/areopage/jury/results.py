@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case, Turn
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import case_at
+from areopage.cases import Case, Turn
+from areopage.criteria import Criterion, case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
@@ -19,24 +18,39 @@ from areopage.jury.panel import Panel
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.people.qualifications import compact_standings, standings, told_of
-from areopage.ledger.tables.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
-from areopage.models.call_notes import call_notes_in
-from areopage.scoring.counts import DECIMALS as SHOWN_DECIMALS
-from areopage.scoring.counts import Grade, critical_floor, grade_of
-from areopage.scoring.fold import leaf
-from areopage.scoring.outcome import (
+from areopage.ledger import (
+    IN_BATCH,
+    CriterionResult,
+    Evaluation,
+    JudgeUse,
+    Judgment,
+    Standing,
+    Verdict,
+    compact_standings,
+    standings,
+    told_of,
+)
+from areopage.models import call_notes_in
+from areopage.scoring import DECIMALS as SHOWN_DECIMALS
+from areopage.scoring import (
     GIVEN_NAMES,
+    CriterionScore,
     Given,
+    Grade,
+    Node,
     Outcome,
     PlannedPass,
     TimedOut,
     Unreachable,
+    criterion_shares,
+    critical_floor,
+    grade_of,
+    leaf,
     outcome_name,
+    reduce_passes,
+    score_tree,
+    spread_of,
 )
-from areopage.scoring.reduce import CriterionScore, spread_of
-from areopage.scoring.score_columns import reduce_passes
-from areopage.scoring.tree import Node, criterion_shares, score_tree
 
 NONE_APPLIES = "no criterion applies"
 NONE_WEIGHS = "no criterion that this jury judges has a weight"

@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from areopage.criteria.prompts import short_names
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion, short_names
 from areopage.jury.parsing import APPLICABLE, Unopened, open_answer
 
 Place = tuple[int, int]

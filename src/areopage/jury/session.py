@@ -22,15 +22,9 @@ from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, 
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment, Run, RunKind
-from areopage.ledger.write.batch import Batch
-from areopage.models.limits import KeptPlaces
-from areopage.models.own_loop import OwnLoop
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
-from areopage.scoring.outcome import TimedOut, Unreachable
+from areopage.ledger import Batch, Judgment, Ledger, Run, RunKind
+from areopage.models import KeptPlaces, ModelReference, ModelSettings, OwnLoop, Traffic
+from areopage.scoring import TimedOut, Unreachable
 
 SECRET_BYTES = 32
 CHECK_PAUSE = 5.0

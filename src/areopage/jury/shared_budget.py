@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from areopage.errors import StorageError
 from areopage.jury.budget import Budget
-from areopage.ledger.write.budget_parts import PART_SILENCE, BudgetParts
+from areopage.ledger import PART_SILENCE, BudgetParts
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0

@@ -4,12 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
-from areopage.criteria.prompts import case_content
-from areopage.criteria.reader import reader_content
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import WHOLE, Scope, case_at, concerns, turns_to_judge
+from areopage.cases import Case, Persona
+from areopage.criteria import WHOLE, Criterion, Scope, case_at, case_content, concerns, reader_content, turns_to_judge
 from areopage.digest import digest_of
 
 _BYTES = 32

@@ -52,7 +52,7 @@ from areopage.ledger.write.judgments import attempts_of, insert_judgments, judgm
 from areopage.ledger.write.operations import GoldenRuns, Workers
 from areopage.ledger.write.sent_batches import SentBatches
 from areopage.ledger.write.traces import Traces
-from areopage.scoring.outcome import GIVEN_NAMES
+from areopage.scoring import GIVEN_NAMES
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""

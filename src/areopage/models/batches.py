@@ -13,14 +13,14 @@ from areopage.models.retry import Calls
 from areopage.models.servers import connect
 from areopage.models.settings import ModelSettings
 
-PROVIDERS = ("openai", "anthropic")
+BATCH_PROVIDERS = ("openai", "anthropic")
 """Providers whose protocol has a batch service."""
 _LONGEST_TRANSFER = 3_600.0  # seconds for a file
 
 
 def has_batches(reference: ModelReference) -> bool:
     """Whether a provider's protocol has a batch service."""
-    return reference.provider in PROVIDERS
+    return reference.provider in BATCH_PROVIDERS
 
 
 def open_service(reference: ModelReference, settings: ModelSettings, calls: Calls) -> BatchService:
@@ -30,7 +30,7 @@ def open_service(reference: ModelReference, settings: ModelSettings, calls: Call
         ModelError: the provider has none, or the endpoint cannot be used.
     """
     if not has_batches(reference):
-        raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(PROVIDERS)}")
+        raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(BATCH_PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))
     patient = replace(settings, timeouts=limits)
     server = connect(reference.provider, reference.endpoint, patient)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.text.whole_json import decode_any
+from areopage.text import decode_any
 
 CONTENT_FILTER = "content_filter"
 """The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""

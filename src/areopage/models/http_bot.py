@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from areopage.cases.documents import read_documents
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document, read_documents
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
 from areopage.models.contacts import variable_of
 from areopage.models.http import JsonServer, Query

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import CallError, CallRejected, CallUnreachable, PromptTooLong
 from areopage.models.error_bodies import error_of, error_status
 from areopage.models.known_providers import SchemaMode

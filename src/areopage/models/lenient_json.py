@@ -8,7 +8,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-from areopage.text.whole_json import decode_any
+from areopage.text import decode_any
 
 T = TypeVar("T")
 

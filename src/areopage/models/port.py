@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document
 from areopage.models.logprobs import TokenLogprob
 from areopage.models.reference import ModelReference
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import CallRejected, ModelError
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.models.breaker import Breaker, backed_off
 from areopage.models.limits import Limiter, Pacer, kept_places
@@ -16,7 +16,7 @@ from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.window import Gauge
-from areopage.text.sizes import byte_length
+from areopage.text import byte_length
 
 TIMEOUTS_BORNE = 1
 ATTEMPTS = 5

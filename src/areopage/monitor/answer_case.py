@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from areopage.cases.documents import read_documents
-from areopage.cases.records import Case, Document, Turn
-from areopage.criteria.prompts import case_content
+from areopage.cases import Case, Document, Turn, read_documents
+from areopage.criteria import case_content
 from areopage.digest import digest_of
 from areopage.errors import DatasetError
-from areopage.text.language import language_of
+from areopage.text import language_of
 
 Prompt = str | Sequence[Turn | Mapping[str, Any]]
 """What the user asked: a text, or the messages of a conversation (`role` and `content`: a text or a list of parts)."""

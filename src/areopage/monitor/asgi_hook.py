@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.loose_documents import documents_of
+from areopage.cases import documents_of
 from areopage.monitor.answer_case import message_text
 from areopage.monitor.exchange import Exchange, titled
 from areopage.monitor.fields import LABEL_NAMES, label_text

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
-from areopage.criteria.records import Scale
-from areopage.scoring.counts import WEAK_UNDER, critical_floor
-from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
-from areopage.suites.loader import Suite, load_suite
+from areopage.criteria import Scale
+from areopage.scoring import WEAK_UNDER, critical_floor
+from areopage.suites import ConfigPart, Count, Seconds, Section, Share, Suite, load_suite
 
 # the tags end in a bracket, as those parts of a key do that stand in no file
 Auto = Annotated[Literal["auto"], Tag("[auto]")]

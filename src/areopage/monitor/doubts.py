@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from areopage.ledger.tables.records import Answer
+from areopage.ledger import Answer
 from areopage.monitor.answer_case import UNSEEN_TEXTS
 from areopage.monitor.stream_text import is_framed
 

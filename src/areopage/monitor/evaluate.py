@@ -13,22 +13,31 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, structs
 
 from areopage.errors import StorageError
-from areopage.jury.addressing import signs_in
-from areopage.jury.results import Evaluated
-from areopage.jury.session import JudgmentStore, LedgerJudgments
-from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log, erase_late
-from areopage.ledger.people.qualifications import compact_standings, told_of
-from areopage.ledger.read.queries import Backlog
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
-from areopage.ledger.tables.rows import is_whole
-from areopage.ledger.write.storage import stored_answer, stored_judgment, stored_text
+from areopage.jury import Evaluated, JudgmentStore, LedgerJudgments, signs_in
+from areopage.ledger import (
+    LOG_PATIENCE,
+    Answer,
+    Backlog,
+    Evaluation,
+    Judgment,
+    Ledger,
+    ReviewItem,
+    compact_standings,
+    empty_log,
+    erase_late,
+    is_golden,
+    is_whole,
+    stored_answer,
+    stored_judgment,
+    stored_text,
+    told_of,
+)
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.scoring.outcome import Given, outcome_name
-from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
+from areopage.scoring import Given, outcome_name
+from areopage.work import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
 NAME = "evaluation"

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from areopage.cases.loose_documents import documents_of
-from areopage.cases.records import Document, Turn
+from areopage.cases import Document, Turn, documents_of
 from areopage.errors import SubmissionError
 from areopage.monitor.answer_text import documents_in, response_text
 from areopage.monitor.fields import DOCUMENT_NAMES, PROMPT_NAMES, field, labels_of, value_of

@@ -8,13 +8,22 @@ from datetime import date, timedelta
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
-from areopage.ledger.read.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation, Standing
-from areopage.ledger.write.equal_answers import EqualAnswers, read_equals
-from areopage.scoring.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
-from areopage.suites.loader import Suite
+from areopage.criteria import Scale
+from areopage.ledger import (
+    DayScore,
+    EqualAnswers,
+    Evaluation,
+    Filters,
+    JudgeDays,
+    Ledger,
+    Period,
+    Scope,
+    Standing,
+    midnight,
+    read_equals,
+)
+from areopage.scoring import Repeat, ScoredAnswers, answer_intervals, compare
+from areopage.suites import Suite
 
 GLOBAL = ""
 CERTAIN_UNDER = 0.05

@@ -13,23 +13,16 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case
+from areopage.cases import Case, load_dataset
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
-from areopage.jury.options import model_settings
-from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer
-from areopage.ledger.write.operations import GoldenRun
-from areopage.models.port import LanguageModel, Message
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings, Timeouts
-from areopage.models.traffic import Traffic
+from areopage.jury import OutageWatch, concurrency_of, model_settings, run_concurrently
+from areopage.ledger import GOLDEN_SOURCE, Answer, GoldenRun, Ledger
+from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Timeouts, Traffic
 from areopage.monitor.alerts.jobs import Alerting, alerting_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
 from areopage.monitor.submit import Intake
-from areopage.work.handlers import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
+from areopage.work import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 
 NAME = "golden_round"
 LOOK_AGAIN = 30.0

@@ -10,15 +10,13 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case
-from areopage.criteria.records import Scale
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.rows import storable
-from areopage.ledger.write.operations import GoldenRun
+from areopage.cases import Case
+from areopage.criteria import Scale
+from areopage.ledger import GoldenRun, Ledger, storable
 from areopage.monitor.alerts.jobs import Alerting, settle
 from areopage.monitor.alerts.rules import GOLDEN, Finding
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
-from areopage.scoring.counts import critical_t
+from areopage.scoring import critical_t
 
 GoldenVerdict = Literal["first", "good", "drop", "incomplete"]
 

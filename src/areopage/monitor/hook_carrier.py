@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, HookCount
+from areopage.ledger import Answer, HookCount, Ledger
 from areopage.monitor.hook_counts import read_tally, tallies
 from areopage.monitor.spool_files import REJECTED, rejected_files
 

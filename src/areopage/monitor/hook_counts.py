@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from areopage.ledger.tables.records import NOT_PLANNED, HookCount
+from areopage.ledger import NOT_PLANNED, HookCount
 
 FOLDER = "losses"
 MOST_ROWS = 200

@@ -4,8 +4,8 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.outcome import TimedOut, Unreachable
+from areopage.ledger import Judgment
+from areopage.scoring import TimedOut, Unreachable
 
 LOG = logging.getLogger(__name__)
 FAILURES = 3

@@ -14,21 +14,26 @@ from typing import Any, Self
 
 import msgspec
 
-from areopage.cases.records import Case
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.registry import select_criteria
+from areopage.cases import Case
+from areopage.criteria import load_criteria, select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
-from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import ContextBudget, Panel
-from areopage.jury.results import Evaluated, evaluated
-from areopage.jury.session import JudgmentStore, NoJudgments, Session
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.tables.records import Judgment, Run
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
+from areopage.jury import (
+    ContextBudget,
+    Evaluated,
+    JudgedCase,
+    JudgmentStore,
+    NoJudgments,
+    Panel,
+    Session,
+    choose_judges,
+    evaluated,
+    model_settings,
+)
+from areopage.ledger import Judgment, Run
+from areopage.models import ModelSettings, Traffic
 from areopage.monitor.answer_case import Documents, Prompt, case_of
-from areopage.scoring.reduce import DEFAULT
-from areopage.suites.loader import Suite, choose_language, load_suite
+from areopage.scoring import DEFAULT
+from areopage.suites import Suite, choose_language, load_suite
 
 CONNECTIONS = 64
 OUTAGE_SECONDS = 10.0

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec import structs
 
 from areopage.errors import SubmissionError
-from areopage.ledger.tables.records import is_golden
+from areopage.ledger import is_golden
 from areopage.monitor.doubts import doubts_of
 from areopage.monitor.exchange import Exchange, Unrecognised
 from areopage.monitor.fields import labels_of
 from areopage.monitor.spool import LOST, Spool
 from areopage.monitor.submit import MAX_ID, MAX_LANGUAGE, MAX_SOURCE, MAX_TRACE_ID, MAX_VARIANT, submission_of
-from areopage.text.language_codes import is_language
+from areopage.text import is_language
 
 RECORDED, NOT_FOUND, UNFINISHED, FAILED, SKIPPED, REFUSED = (
     *("recorded", "not_found", "unfinished", "failed", "skipped", "refused"),

@@ -3,10 +3,9 @@
 import asyncio
 from datetime import datetime, timedelta
 
-from areopage.ledger.people.erasure import erase_before
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger, erase_before
 from areopage.monitor.config import MonitorConfig
-from areopage.work.handlers import ScheduledJob
+from areopage.work import ScheduledJob
 
 NAME = "retention"
 SCHEDULE = "30 3 * * *"

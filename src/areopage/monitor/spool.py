@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from areopage.file_lock import hold
-from areopage.ledger.tables.records import Answer
+from areopage.ledger import Answer
 from areopage.monitor.hook_counts import MOST_ROWS, HookTally
 from areopage.monitor.spool_files import Deliver, Drained, drain
 

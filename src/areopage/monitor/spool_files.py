@@ -13,7 +13,7 @@ import msgspec
 
 from areopage.errors import StorageError, SubmissionError
 from areopage.file_lock import hold
-from areopage.ledger.tables.records import Answer
+from areopage.ledger import Answer
 from areopage.monitor.submit import checked
 
 REJECTED = "rejected"

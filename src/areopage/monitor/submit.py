@@ -13,16 +13,14 @@ from uuid import UUID
 
 import msgspec
 
-from areopage.cases.documents import read_documents
-from areopage.cases.maturity import normalise_maturity
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases import Case, Document, Turn, normalise_maturity, read_documents
 from areopage.errors import DatasetError, SubmissionError
-from areopage.ledger.tables.records import Answer, is_golden
+from areopage.ledger import Answer, is_golden
 from areopage.monitor.answer_case import prompt_of, writable
-from areopage.text.language_codes import is_language
+from areopage.text import is_language
 
 if TYPE_CHECKING:
-    from areopage.ledger.store import Ledger
+    from areopage.ledger import Ledger
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 CLOCKS_DIFFER = timedelta(days=1)
@@ -50,7 +48,7 @@ class Intake:
             ledger: where they are stored.
             sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
         """
-        from areopage.ledger.write.batch import Batch
+        from areopage.ledger import Batch
 
         self._batch: Batch[Answer, bool] = Batch(ledger.evaluations.submit, what="submissions", at_once=MOST_AT_ONCE)
         self._sampling = sampling
@@ -89,7 +87,7 @@ def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> 
     Args:
         new: what `Intake.submit` returned for them.
     """
-    from areopage.ledger.write.answers import other_answers
+    from areopage.ledger import other_answers
 
     return other_answers(ledger, [one for one, fresh in zip(given, new, strict=True) if not fresh]) if not all(new) else []
 

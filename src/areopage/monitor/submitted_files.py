@@ -9,11 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import fold_name
-from areopage.cases.records import Case, Dataset
-from areopage.cases.rows import is_deep
+from areopage.cases import Case, Dataset, fold_name, is_deep
 from areopage.errors import SubmissionError
-from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer, is_golden
+from areopage.ledger import GOLDEN_SOURCE, Answer, is_golden
 from areopage.monitor.submit import submission_of
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -12,14 +12,19 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.digest import digest_of
-from areopage.ledger.read.queries import Filters, Period
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation
-from areopage.scoring.comparison.families import ALPHA, group_weights, holm, holm_levels
-from areopage.scoring.comparison.sequential import SequentialDifference, day_blocks, sequential_difference
-from areopage.scoring.comparison.tested import Direction
+from areopage.ledger import Evaluation, Filters, Ledger, Period
+from areopage.scoring import (
+    ALPHA,
+    Direction,
+    SequentialDifference,
+    day_blocks,
+    group_weights,
+    holm,
+    holm_levels,
+    sequential_difference,
+)
 
 Column = NDArray[np.float64]
 Kind = Literal["score", "weak", "criterion"]

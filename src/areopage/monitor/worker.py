@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from areopage.errors import ServerDown, StorageError
-from areopage.ledger.people.qualifications import require_qualified
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer
+from areopage.ledger import Answer, Ledger, require_qualified
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
@@ -20,10 +18,7 @@ from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, clashing
-from areopage.work.database import queue_url
-from areopage.work.handlers import Handler, ItemQueue, ScheduledJob
-from areopage.work.shared_limits import SharedLimits
-from areopage.work.worker import USUAL_PACE, Pace, Worker, WorkerPool
+from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, SharedLimits, Worker, WorkerPool, queue_url
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
@@ -83,7 +78,7 @@ def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None, *, given_up:
     Raises:
         StorageError: the ledger or the queue cannot be used.
     """
-    from areopage.work.queue import Queue  # dbos takes a second to import
+    from areopage.work import Queue  # dbos takes a second to import
 
     url, woken = queue_url(ledger.engine.url), 0
     if ledger.evaluations.waiting(1, tried=True) and (url.drivername != "sqlite" or Path(url.database or "").exists()):

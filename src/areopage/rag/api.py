@@ -13,19 +13,28 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from areopage.checking.config import MOST_PROMPT
+from areopage.checking import MOST_PROMPT
 from areopage.errors import UserError
-from areopage.gate.records import GateVerdict, JudgeTrust
-from areopage.ledger.tables.trace_records import Mode, Trace
+from areopage.gate import GateVerdict, JudgeTrust
+from areopage.ledger import Mode, Trace
 from areopage.rag.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of, service_of
 from areopage.rag.records import ChatPrompt, Citation, citations_of
-from areopage.server.access import Asker
-from areopage.server.api.evaluations import decoded, json_body
-from areopage.server.api.records import Collection, Session
-from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes, view
-from areopage.server.context import Pipeline
-from areopage.server.errors import Refusal
-from areopage.server.parts import ServerPart
+from areopage.server import (
+    ApiRoute,
+    Asker,
+    Collection,
+    Pipeline,
+    Refusal,
+    ServerPart,
+    Session,
+    answers_with,
+    decoded,
+    json_body,
+    json_response,
+    rounded,
+    takes,
+    view,
+)
 
 EVENTS = "text/event-stream"
 EVENT_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

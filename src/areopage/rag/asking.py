@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, cast
 from starlette.requests import Request
 
 from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, TooManyAnswers, UnknownCollection
-from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger import Trace
 from areopage.locales import locale_for
-from areopage.monitor.answer_case import writable
+from areopage.monitor import writable
 from areopage.rag.records import ChatPrompt
-from areopage.report.gate.decisions import explain
-from areopage.server.access import Actor
-from areopage.server.context import Pipeline, context_of
-from areopage.server.errors import Refusal
-from areopage.server.metrics import metrics_of
-from areopage.server.pages.gate import GATE_WORDS
-from areopage.server.telemetry import tell_decision
+from areopage.report import explain
+from areopage.server import GATE_WORDS, Actor, Pipeline, Refusal, context_of, metrics_of, tell_decision
 
 NO_PIPELINE = "chat is not configured: add a section rag to areopage.yml, ingest documents, and restart the server"
 

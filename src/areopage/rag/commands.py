@@ -9,14 +9,11 @@ import msgspec
 import typer
 from rich.console import Console
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.checking.config import RagConfig
-from areopage.checking.trace_export import trace_export
-from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import ConfigOption, tell, visible
+from areopage.app import AppConfig, find_config, open_ledger
+from areopage.checking import RagConfig, trace_export
+from areopage.cli import INCONCLUSIVE, INTERRUPTED, ConfigOption, tell, visible
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
-from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger import Trace
 from areopage.locales import one_line
 from areopage.rag.ingest_display import IngestDisplay
 from areopage.rag.ingestion.chunking import Unread
@@ -28,7 +25,7 @@ from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
-from areopage.report.gate.decisions import decision_locale, explain
+from areopage.report import decision_locale, explain
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters

@@ -13,21 +13,15 @@ from typing import Any
 from json_repair import repair_json
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document
-from areopage.checking.config import GenerationSection, RagConfig, generation_options
-from areopage.criteria.fence import defused, fenced, nonce_of
-from areopage.criteria.prompts import fill, object_schema
+from areopage.cases import Case, Document
+from areopage.checking import GenerationSection, RagConfig, generation_options
+from areopage.criteria import defused, fenced, fill, nonce_of, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
-from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer
-from areopage.models.limits import limiter_of
-from areopage.models.port import LanguageModel, Message
-from areopage.models.providers import open_model
-from areopage.models.reference import ModelReference
-from areopage.models.retry import Retrying
-from areopage.models.settings import ModelSettings
+from areopage.jury import MAX_REPAIRED, Opened, open_answer
+from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Retrying, limiter_of, open_model
 from areopage.rag.records import Generated
-from areopage.text.thoughts import split_thoughts
+from areopage.text import split_thoughts
 from areopage.yaml_document import read_yaml
 
 PROMPTS_FILE = Path(__file__).with_name("generation.yml")

@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from areopage.cli.progress.pace import PLAIN_EVERY
+from areopage.cli import PLAIN_EVERY
 
 if TYPE_CHECKING:
     from areopage.rag.ingestion.ingest import IngestProgress

@@ -3,16 +3,13 @@
 import os
 from collections.abc import Callable, Mapping
 
-from areopage.app.answering import open_gate, open_judge
-from areopage.app.config import AppConfig
-from areopage.checking.judging import SentenceJudge
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.storage import stored_trace
+from areopage.app import AppConfig, open_gate, open_judge
+from areopage.checking import SentenceJudge
+from areopage.ledger import Ledger, Trace, stored_trace
 from areopage.rag.generation import open_generator
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
-from areopage.server.context import Pipeline
+from areopage.server import Pipeline
 
 
 def open_service(config: AppConfig, ledger: Ledger, say: Callable[[str], None], judge: SentenceJudge | None) -> Pipeline:

@@ -8,15 +8,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.checking.config import MOST_PROMPT
-from areopage.ledger.tables.trace_records import Trace
+from areopage.checking import MOST_PROMPT
+from areopage.ledger import Trace
 from areopage.rag.asking import ask, pipeline_of, prompt_of, reasons_of
 from areopage.rag.records import citations_of
-from areopage.server.access import Actor, Asker, Follower, Form
-from areopage.server.context import context_of
-from areopage.server.errors import Refusal
-from areopage.server.pages.rendering import language, render
-from areopage.server.parts import ServerPart
+from areopage.server import Actor, Asker, Follower, Form, Refusal, ServerPart, context_of, language, render
 
 FIELDS = ("question", "collection", "sources", "fresh")
 MOST_SOURCES = 100

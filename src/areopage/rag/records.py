@@ -4,8 +4,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.cases.records import Document
-from areopage.ledger.tables.trace_records import Trace
+from areopage.cases import Document
+from areopage.ledger import Trace
 
 EXCERPT = 300  # characters
 

@@ -12,20 +12,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from areopage.checking.checker import Checker
-from areopage.checking.config import MOST_PROMPT, RagConfig
-from areopage.checking.judging import SentenceJudge
-from areopage.checking.trace_export import TraceExport
+from areopage.checking import MOST_PROMPT, Checker, RagConfig, SentenceJudge, TraceExport
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
-from areopage.gate.decide import Gate
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.batch import Batch
-from areopage.models.own_loop import OwnLoop
+from areopage.gate import Gate
+from areopage.ledger import Batch, Ledger, Trace
+from areopage.models import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.records import ChatPrompt, Generator, Retriever
-from areopage.text.language import language_of
+from areopage.text import language_of
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[Trace]

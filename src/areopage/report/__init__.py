@@ -1,1 +1,5 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.report.model import Span
 
 DEFAULT_OUT = "outputs"

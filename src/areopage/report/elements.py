@@ -4,15 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from areopage.bench.league.table import Standing
-from areopage.bench.spec import ChosenPart, RunSpec
-from areopage.criteria.records import Scale
-from areopage.ledger.write.answers import ReusedAnswers
-from areopage.ledger.write.storage import Policy
+from areopage.bench import ChosenPart, RunSpec, Standing
+from areopage.criteria import Scale
+from areopage.ledger import Policy, ReusedAnswers
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
-from areopage.scoring.correlation import Correlation, Estimate
-from areopage.scoring.release import UNREAD
+from areopage.scoring import UNREAD, Correlation, Estimate
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 

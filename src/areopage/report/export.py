@@ -15,18 +15,28 @@ from typing import IO, Any, Generic, Literal, TypeVar, get_args, get_origin, get
 import msgspec
 from msgspec import structs
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import StorageError, UserError
-from areopage.ledger.people.calibrations import StoredCalibration
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.read.streams import each_answer, each_judgment, each_label, evaluation_portions
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label, SignOff
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.storage import Policy, stored_answer
+from areopage.ledger import (
+    Answer,
+    Evaluation,
+    Judgment,
+    Label,
+    Ledger,
+    Policy,
+    SignOff,
+    StoredCalibration,
+    Trace,
+    TraceFilter,
+    each_answer,
+    each_judgment,
+    each_label,
+    evaluation_portions,
+    stored_answer,
+)
 from areopage.report.monitor.figures import outward
-from areopage.report.replacing import replacing
 from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, write_rows
+from areopage.report.whole_files import replacing
 
 Item = TypeVar("Item")
 TEXTS = (

@@ -15,9 +15,9 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from areopage.cases.text_files import CSV_ENCODING, starts_formula, table_writer
+from areopage.cases import CSV_ENCODING, starts_formula, table_writer
 from areopage.errors import MissingExtra, StorageError
-from areopage.report.replacing import replacing
+from areopage.report.whole_files import replacing
 
 TableForm = Literal["csv", "csv;", "jsonl", "parquet", "xlsx"]
 """`csv;` has semicolons between its cells."""

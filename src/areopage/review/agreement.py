@@ -6,15 +6,22 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.people.labels import SAMPLE, Labels
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GROUNDED, GROUNDING, Label
+from areopage.ledger import GROUNDED, GROUNDING, SAMPLE, Label, Labels, Ledger
 from areopage.review.rubric import OVERALL, Rubric
-from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
-from areopage.scoring.human_failures import HumanFailures, human_failures
-from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
-from areopage.scoring.score_columns import reduce_passes
-from areopage.text.storing import Policy, stored_text
+from areopage.scoring import (
+    WORST,
+    Claim,
+    Disagreement,
+    HumanAgreement,
+    HumanFailures,
+    JuryWorth,
+    Rating,
+    human_agreement,
+    human_failures,
+    jury_worth,
+    reduce_passes,
+)
+from areopage.text import Policy, stored_text
 
 _SUPPORTED = len(GROUNDED) - 1
 """The grounding score of an answer that the documents support."""

@@ -7,12 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from msgspec import Struct
 
-from areopage.ledger.people.held import HELD
-from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.read.queries import Filters, Period, Scope
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation, ReviewItem, is_golden
-from areopage.scoring.counts import DECIMALS
+from areopage.ledger import HELD, SAMPLE, Evaluation, Filters, Ledger, Period, ReviewItem, Scope, is_golden
+from areopage.scoring import DECIMALS
 
 DAYS_BACK = 3
 """Answers may be judged days after they were given, and a worker may have been away."""

@@ -8,13 +8,9 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.ledger.people.erasure import LOG_PATIENCE, empty_log
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Label
-from areopage.ledger.tables.trace_records import Release, Trace
-from areopage.ledger.write.storage import reduced_trace
+from areopage.ledger import GROUNDED, GROUNDING, LOG_PATIENCE, Answer, Label, Ledger, Release, Trace, empty_log, reduced_trace
 from areopage.review.rubric import Rubric
-from areopage.text.storing import Policy
+from areopage.text import Policy
 
 MAX_RATER = 128
 MAX_NOTE = 10_000

@@ -7,21 +7,11 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import RejectedRow
+from areopage.cases import RejectedRow, load_dataset
 from areopage.errors import DatasetError, UserError
-from areopage.gate.records import GATE_VERDICTS, GateVerdict
-from areopage.gate.tuning.labelled import Labelled, labelled_of
-from areopage.gate.tuning.replay import Recorded, judged_of, said_of
-from areopage.ledger.people.labels import agreed
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Label
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.answers import prompt_key
-from areopage.ledger.write.storage import Policy, reduced_trace, stored_text
-from areopage.ledger.write.traces import Traces
-from areopage.scoring.shares import at_least, at_most
+from areopage.gate import GATE_VERDICTS, GateVerdict, Labelled, Recorded, judged_of, labelled_of, said_of
+from areopage.ledger import Label, Ledger, Policy, Trace, TraceFilter, Traces, agreed, prompt_key, reduced_trace, stored_text
+from areopage.scoring import at_least, at_most
 
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)

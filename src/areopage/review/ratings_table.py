@@ -12,14 +12,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.columns import fold_name
-from areopage.cases.readers import has_header, read_rows
-from areopage.cases.rows import BadRow, Row
+from areopage.cases import BadRow, Row, fold_name, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.locales import one_line
 from areopage.review.agreement import AgreementReport
-from areopage.scoring.human_agreement import Rating, human_agreement
-from areopage.scoring.jury_worth.worth import jury_worth
+from areopage.scoring import Rating, human_agreement, jury_worth
 
 ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
 RATER = (

@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from areopage.cases.columns import fold_name
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.registry import LocalText, RegistryEntry, select_criteria
+from areopage.cases import fold_name
+from areopage.criteria import Criterion, LocalText, RegistryEntry, Scale, load_criteria, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
-from areopage.jury.panel import Panel
-from areopage.ledger.store import Ledger
-from areopage.scoring.reduce import Profile, profile_named
-from areopage.scoring.tree import Leaf, Node, Weights, score_tree
-from areopage.suites.loader import Suite
+from areopage.jury import Panel
+from areopage.ledger import Ledger
+from areopage.scoring import Leaf, Node, Profile, Weights, profile_named, score_tree
+from areopage.suites import Suite
 
 OVERALL = ""
 OVERALL_SPELLINGS = ("overall", "overall score", "global", "score_global", "note globale", "score", "ensemble", "total")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 
 Grade = Literal["excellent", "acceptable", "weak", "unscored"]
 """Over 80 % of the scale, from 60 % to 80 %, under 60 %: over 8, 6 to 8, under 6 on a scale of 0 to 10."""

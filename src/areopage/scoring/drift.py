@@ -14,7 +14,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 

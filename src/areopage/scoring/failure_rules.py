@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from areopage.criteria.records import Criterion, Scale
+from areopage.criteria import Criterion, Scale
 
 _FAILING_PART = 0.4
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import Criterion, Scale
+from areopage.criteria import Criterion, Scale
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.pass_columns import Flags
 from areopage.scoring.reduce import CriterionScore

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
 from areopage.scoring.failures import failing_rows
 from areopage.scoring.pass_columns import Flags, Matrix

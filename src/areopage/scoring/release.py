@@ -10,13 +10,12 @@ from typing import Final, Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import SEVERITIES, Criterion
-from areopage.criteria.scopes import SINGLE
+from areopage.criteria import SEVERITIES, SINGLE, Criterion
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailingCases, failing_cases, failing_rows
-from areopage.scoring.fold import RunScores
-from areopage.scoring.over_refusal import OverRefusal, within
+from areopage.scoring.folding import RunScores
 from areopage.scoring.pass_columns import Flags
+from areopage.scoring.refused_twins import OverRefusal, within
 from areopage.scoring.release_floors import FINAL, ReleaseFloors, counted_criteria, counts_under, deciding_criteria, floor_limits
 from areopage.scoring.release_judges import ReleaseJudge, lacking_judges, provisional_judges
 from areopage.scoring.score_columns import ScoreColumns

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from areopage.criteria.records import SEVERITIES, Criterion, Scale, Severity
+from areopage.criteria import SEVERITIES, Criterion, Scale, Severity
 from areopage.scoring.failure_rules import FailureRules
 
 FINAL = "final"

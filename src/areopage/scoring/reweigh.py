@@ -7,7 +7,7 @@ A level is named by its place, as in a file of weights: `weights.categories`, `w
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion
 from areopage.scoring.tree import SUM_TOLERANCE, Weights, level_weights
 
 Levels = dict[str, Mapping[str, float]]

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.agreement import MIN_JUDGES
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import NOT_APPLICABLE, SCORED, UNREACHABLE, Flags, Matrix, Numbers, PassColumns, pass_columns

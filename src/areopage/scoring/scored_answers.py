@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.counts import Tally
 from areopage.scoring.intervals.differences import Counted, difference_interval
 from areopage.scoring.intervals.means import mean_intervals

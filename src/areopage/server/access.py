@@ -17,11 +17,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from areopage.ledger.people.access import ApiKeys, Audit, Sessions
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.answers import id_within
-from areopage.ledger.write.operations import ApiKey, Role
-from areopage.review.label import MAX_RATER
+from areopage.ledger import ApiKey, ApiKeys, Audit, Ledger, Role, Sessions, id_within
+from areopage.review import MAX_RATER
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.guards import Addresses, is_local

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Protocol, cast
 from msgspec import Struct
 from starlette.requests import Request
 
-from areopage.app.config import AppConfig
-from areopage.gate.decide import Gate
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer
-from areopage.ledger.tables.trace_records import Trace
-from areopage.suites.loader import Suite
+from areopage.app import AppConfig
+from areopage.gate import Gate
+from areopage.ledger import Answer, Ledger, Trace
+from areopage.suites import Suite
 
 if TYPE_CHECKING:
-    from areopage.checking.judging import SentenceJudge
+    from areopage.checking import SentenceJudge
 
 
 class AnswerService(Protocol):

@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from areopage.app.config import AppConfig
+from areopage.app import AppConfig
 from areopage.server.errors import SECURITY_HEADERS, Refusal, answer
 
 ANY_HOST_PATHS = frozenset({"/healthz", "/readyz"})

@@ -16,15 +16,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.errors import StorageError, counted
-from areopage.gate.records import Decision
-from areopage.ledger.read.queries import Period
-from areopage.ledger.read.queries import Scope as AnswerScope
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.connection import revision_of, storage_errors
-from areopage.ledger.tables.schema import REVISION
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.batch import Batch
-from areopage.monitor.hook_counts import read_losses
+from areopage.gate import Decision
+from areopage.ledger import REVISION, Batch, Ledger, Period, Trace, revision_of, storage_errors
+from areopage.ledger import Scope as AnswerScope
+from areopage.monitor import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response

@@ -16,23 +16,17 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from areopage.app.answering import open_gate, open_judge
-from areopage.app.config import AppConfig
-from areopage.app.ledger import open_ledger
-from areopage.app.monitor import open_worker
+from areopage.app import AppConfig, open_gate, open_judge, open_ledger, open_worker
 from areopage.errors import AreopageError, UserError, counted
 from areopage.extensions import required
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer
-from areopage.monitor.config import check_thresholds
-from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.submit import Intake
+from areopage.ledger import Answer, Ledger
+from areopage.monitor import Intake, QualityJudge, check_thresholds
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
 from areopage.server.context import ServerContext
 from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
-from areopage.work.worker import Worker
+from areopage.work import Worker
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

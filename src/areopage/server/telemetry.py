@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import MissingExtra
-from areopage.gate.records import Decision
-from areopage.jury.results import Evaluated
-from areopage.jury.session import JudgmentStore
-from areopage.ledger.tables.records import Judgment
-from areopage.monitor.quality_judge import QualityJudge
+from areopage.gate import Decision
+from areopage.jury import Evaluated, JudgmentStore
+from areopage.ledger import Judgment
+from areopage.monitor import QualityJudge
 from areopage.server.metrics import method_of, route_of
 
 if TYPE_CHECKING:

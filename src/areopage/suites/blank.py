@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
 
-from areopage.criteria.records import Scale
-from areopage.criteria.registry import CRITERION_ID
+from areopage.criteria import CRITERION_ID, Scale
 from areopage.errors import CriteriaError, UserError
 from areopage.locales import LANGUAGES
 from areopage.suites.config import SuiteConfig

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from areopage.cases.records import MAX_TURNS, ChildPlan
+from areopage.cases import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
-from areopage.models.providers import MODELS
-from areopage.models.reference import ModelReference
-from areopage.scoring.exams.records import Marks
+from areopage.models import MODELS, ModelReference
+from areopage.scoring import Marks
 
 Share = Annotated[float, Field(ge=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]

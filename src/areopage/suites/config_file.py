@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import ErrorDetails
 
 from areopage.errors import ConfigError, name_list
-from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.models import Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
-from areopage.text.own_patterns import compiled
-from areopage.text.storing import Policy, policy_with
+from areopage.text import Policy, compiled, policy_with
 from areopage.yaml_document import YamlDocument
 
 CONFIG_FILE = "areopage.yml"

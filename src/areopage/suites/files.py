@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from areopage.criteria.fence import defused
+from areopage.criteria import defused
 
 
 class _Dumper(yaml.SafeDumper):

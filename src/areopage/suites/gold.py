@@ -3,12 +3,12 @@
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases import Case, Document, Turn
 from areopage.digest import digest_of
 from areopage.errors import DatasetError, name_list
+from areopage.suites.lines import typed_lines
 from areopage.suites.loader import Suite
-from areopage.suites.typed_lines import typed_lines
-from areopage.text.withholding import marked_as
+from areopage.text import marked_as
 
 GOLD_FILE = "gold.jsonl"
 

@@ -8,16 +8,10 @@ from typing import Any
 from msgspec import Struct, structs
 from pydantic import ValidationError
 
-from areopage.cases.personas import Persona, load_personas
-from areopage.cases.sources import source_of
-from areopage.criteria.records import GRAVE, SEVERITIES, Scale
-from areopage.criteria.registry import Registry, load_registry, newest, select_criteria
-from areopage.criteria.scopes import SINGLE
+from areopage.cases import Persona, load_personas, source_of
+from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest, select_criteria
 from areopage.errors import ConfigError, name_list
-from areopage.scoring.exams.records import Marks
-from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.release_floors import FINAL, ReleaseFloors, counts_under, is_under
-from areopage.scoring.tree import Weights
+from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights, counts_under, is_under
 from areopage.suites.config import ReleaseSection, SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
 from areopage.suites.config_keys import idle_keys

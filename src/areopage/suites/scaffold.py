@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
 
-from areopage.criteria.records import Scale
-from areopage.criteria.registry import CRITERION_ID
+from areopage.criteria import CRITERION_ID, Scale
 from areopage.errors import ConfigError, CriteriaError, StorageError
 from areopage.suites.loader import BUNDLED, CONFIG_FILE, Suite, bundled_names, find_suite
 from areopage.yaml_document import parse_yaml

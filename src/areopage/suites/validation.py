@@ -6,12 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.cases.personas import persona_faults
-from areopage.cases.sources import source_of
-from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_faults, prompt_notes
-from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
+from areopage.cases import persona_faults, source_of
+from areopage.criteria import RegistryEntry, check_inside, is_unwritten, left_out_of, prompt_faults, prompt_notes, select_criteria
 from areopage.errors import ConfigError, CriteriaError
-from areopage.scoring.tree import SUM_TOLERANCE
+from areopage.scoring import SUM_TOLERANCE
 from areopage.suites.config_keys import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
 from areopage.yaml_document import YamlDocument, read_yaml

@@ -4,23 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from areopage.bench.comparison.compare import compare_runs, fewest_pairs
-from areopage.bench.comparison.records import Compared
-from areopage.bench.panels import DifferentPanels
-from areopage.bench.results.run_view import RunView
+from areopage.bench import Compared, DifferentPanels, RunView, compare_runs, fewest_pairs
 from areopage.errors import counted
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Ledger, Run
 from areopage.locales import one_line
-from areopage.report.comparison.text import failures_text as difference_text
-from areopage.report.comparison.text import level_findings
-from areopage.report.elements import report_locale
-from areopage.report.league.text import score_difference
-from areopage.report.results.run_results import criterion_label, passes_of
-from areopage.scoring.comparison.levels import LevelDifference
-from areopage.scoring.comparison.tested import kept_run_level
-from areopage.scoring.failures import is_failure
-from areopage.scoring.share_decisions import Passes, ShareDecision, ShareVerdict, decide_shares
+from areopage.report import criterion_label, level_findings, passes_of, report_locale, score_difference
+from areopage.report import failures_text as difference_text
+from areopage.scoring import LevelDifference, Passes, ShareDecision, ShareVerdict, decide_shares, is_failure, kept_run_level
 
 _SHOWN_CASES = 5
 _LONGEST = 200

@@ -9,19 +9,14 @@ from pathlib import Path
 from filelock import FileLock
 from msgspec import Struct
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
-from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.app import find_config, open_ledger
+from areopage.bench import RunView, RunWishes, run_benchmark
+from areopage.cases import Case
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.connection import make_folder
-from areopage.ledger.tables.records import Run
-from areopage.report.replacing import replacing
-from areopage.suites.loader import Suite, load_suite
+from areopage.ledger import Ledger, Run, make_folder
+from areopage.report import replacing
+from areopage.suites import Suite, load_suite
 from areopage.testing.claims import Claim
 from areopage.testing.decisions import Decision, decide_regression, decide_share, together
 from areopage.testing.samples import Sample, cases_of, sample_lines

@@ -9,11 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case
+from areopage.cases import Case, load_dataset
 from areopage.errors import UserError
-from areopage.monitor.answer_case import Documents, Prompt, case_of
-from areopage.suites.loader import Suite, choose_language
+from areopage.monitor import Documents, Prompt, case_of
+from areopage.suites import Suite, choose_language
 
 Reply = str | tuple[str, Documents]
 """What a target returns: its answer, or its answer with the documents that it rests on."""

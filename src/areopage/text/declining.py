@@ -7,7 +7,7 @@ courtesy, sympathy or advice to ask someone else: "I am no doctor, but most nose
 import re
 
 from areopage.text.patterns import late_pattern
-from areopage.text.sentences import sentences
+from areopage.text.sentence_ends import sentences
 
 _READ = 6_000  # characters: a longer answer is read so far
 _BEGINNING = 1_000  # characters in which its first sentences begin to decline, so that most answers are settled quickly

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import FRENCH_MONTHS
 from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
-from areopage.text.stems import parted
+from areopage.text.stemming import parted
 
 INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"
 """Soft hyphens and characters without width, as PDF files have them: the inside of a character class."""

@@ -1,1 +1,5 @@
 """How far judges can be believed: their exams, audits, and what people's labels correct."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

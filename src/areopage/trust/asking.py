@@ -10,24 +10,13 @@ from typing import Protocol, Self
 
 from msgspec import Struct, structs
 
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SINGLE
+from areopage.criteria import SINGLE, Criterion, load_criteria
 from areopage.errors import CriteriaError, StorageError, name_list
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import Panel
-from areopage.jury.session import LedgerJudgments, Session
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment, RunKind
-from areopage.models.breaker import OutageObserver
-from areopage.models.contacts import Agree
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
-from areopage.scoring.outcome import Outcome
-from areopage.scoring.reduce import profile_named
-from areopage.suites.loader import Suite
+from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges, model_settings
+from areopage.ledger import Judgment, Ledger, RunKind
+from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic
+from areopage.scoring import Outcome, profile_named
+from areopage.suites import Suite
 
 
 class AskingWishes(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, structs
 
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document
 
 FILE = Path(__file__).with_name("attacks.yml")
 

@@ -10,14 +10,10 @@ from datetime import UTC, datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
-from areopage.jury.addressing import signs_in
-from areopage.jury.call_sizes import CallSize, size_of
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import Panel
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.outcome import Outcome, Scored
-from areopage.suites.loader import Suite, choose_language
+from areopage.jury import CallSize, Judge, Panel, PlannedCall, signs_in, size_of
+from areopage.ledger import Judgment, Ledger
+from areopage.scoring import Outcome, Scored
+from areopage.suites import Suite, choose_language
 from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on
 from areopage.trust.attacks import load_attacks
 from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of

@@ -5,12 +5,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document
-from areopage.criteria.records import Criterion, Scale
+from areopage.cases import Case, Document
+from areopage.criteria import Criterion, Scale
 from areopage.errors import DatasetError
-from areopage.suites.gold import GoldRow, read_gold
-from areopage.suites.loader import Suite
-from areopage.suites.typed_lines import typed_lines
+from areopage.suites import GoldRow, Suite, read_gold, typed_lines
 
 PAIRS_FILE = "pairs.jsonl"
 LOW = 0.4

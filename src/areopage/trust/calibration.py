@@ -11,18 +11,12 @@ from datetime import UTC, date, datetime, timedelta
 import msgspec
 from msgspec import Struct, field, structs
 
-from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
-from areopage.criteria.records import Scale
+from areopage.criteria import TEMPLATE_VERSION, Scale, criterion_content
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
-from areopage.jury.judges import ScoringMethod
-from areopage.jury.panel import Panel
-from areopage.ledger.people.calibrations import StoredCalibration
-from areopage.scoring.correction.maps import ScaleMap
-from areopage.scoring.correction.means import Corrected, Line
-from areopage.scoring.correction.shares import CorrectedShare
-from areopage.scoring.correction.weights import JuryWeights
-from areopage.scoring.human_agreement import Rating
+from areopage.jury import Panel, ScoringMethod
+from areopage.ledger import StoredCalibration
+from areopage.scoring import Corrected, CorrectedShare, JuryWeights, Line, Rating, ScaleMap
 
 METHOD = "areopage/calibration/1"
 FEWEST_LABELS = 10

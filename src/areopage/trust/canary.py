@@ -9,18 +9,13 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, structs
 
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
-from areopage.jury.judges import Judge
-from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
-from areopage.ledger.people.qualifications import Qualification, exam_command, standing_key
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.exams.drift import Series, look, moved, shift
-from areopage.scoring.exams.records import HIGH, LOW, Look, Said
-from areopage.suites.gold import GoldRow
-from areopage.suites.loader import Suite
+from areopage.jury import Judge
+from areopage.ledger import CanaryRound, Judgment, Ledger, Qualification, drifts_by_path, exam_command, standing_key
+from areopage.scoring import HIGH, LOW, Look, Said, Series, look, moved, shift
+from areopage.suites import GoldRow, Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls

@@ -16,12 +16,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct, structs
 
-from areopage.criteria.records import Scale
-from areopage.scoring.comparison.families import ALPHA, holm
-from areopage.scoring.comparison.paired import paired_difference
-from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.shares import Share, exact_share, share_of
-from areopage.scoring.sign_flips import sign_flip_p_value
+from areopage.criteria import Scale
+from areopage.scoring import ALPHA, Share, exact_share, holm, mean_interval, paired_difference, share_of, sign_flip_p_value
 from areopage.trust.attacks import Attack
 from areopage.trust.probes import BASE, VARIANTS, Probe
 from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN

@@ -10,15 +10,10 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from areopage.criteria.prompts import TEMPLATE_VERSION
-from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import Judge
-from areopage.ledger.people.qualifications import Qualification, standing_key
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.exams.figures import examine
-from areopage.scoring.exams.records import EXAM_NOT_APPLICABLE, ExamItem, Said
-from areopage.scoring.outcome import NotApplicable, Scored
+from areopage.criteria import TEMPLATE_VERSION, Criterion, Scale
+from areopage.jury import Judge
+from areopage.ledger import Judgment, Ledger, Qualification, standing_key
+from areopage.scoring import EXAM_NOT_APPLICABLE, ExamItem, NotApplicable, Said, Scored, examine
 from areopage.trust.asking import Asker, AskingObserver, outcome_on
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
 

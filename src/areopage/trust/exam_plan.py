@@ -5,21 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
-from areopage.criteria.scopes import WHOLE, given_replies
+from areopage.cases import Case
+from areopage.criteria import WHOLE, Criterion, given_replies, select_criteria
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
-from areopage.jury.call_sizes import CallSize, size_of, together
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import Panel
-from areopage.jury.shown import JudgedCase
-from areopage.models.contacts import Agree
-from areopage.scoring.exams.records import Marks
-from areopage.scoring.release_floors import deciding_criteria
-from areopage.suites.gold import GoldRow, gold_digest, read_gold
-from areopage.suites.loader import Suite
+from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall, size_of, together
+from areopage.models import Agree
+from areopage.scoring import Marks, deciding_criteria
+from areopage.suites import GoldRow, Suite, gold_digest, read_gold
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
 from areopage.trust.variants import variants_of
 

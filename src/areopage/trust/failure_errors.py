@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion, category_chances
+from areopage.scoring import UNKNOWN, Codes, anchored_confusion, category_chances
 from areopage.trust.calibration import CriterionFit, FailureErrors
 from areopage.trust.judged import Judged
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.jury.panel import Panel
+from areopage.jury import Panel
 
 Scores = Mapping[str, Mapping[str, float]]
 """Criterion's path ("" is the overall score) -> answer -> score on the panel's scale."""

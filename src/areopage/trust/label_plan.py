@@ -6,9 +6,7 @@ from math import sqrt
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.correction.means import fit_line
-from areopage.scoring.correction.planning import LabelPlan, plan_labels, teaching_items
-from areopage.scoring.human_agreement import Rating
+from areopage.scoring import LabelPlan, Rating, fit_line, plan_labels, teaching_items
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL
 from areopage.trust.judged import Judged
 from areopage.trust.run_calibration import predictions

@@ -12,12 +12,8 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.errors import UserError, counted
-from areopage.jury.panel import Panel
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
-from areopage.scoring.correction.maps import choose_map
-from areopage.scoring.correction.means import fit_line, transported_mean
-from areopage.scoring.correction.stratified import stratified_mean
-from areopage.scoring.human_agreement import Rating
+from areopage.jury import Panel
+from areopage.scoring import AppliedCalibration, CorrectedScore, Rating, choose_map, fit_line, stratified_mean, transported_mean
 from areopage.trust.calibration import (
     FEWEST_LABELS,
     OVERALL,

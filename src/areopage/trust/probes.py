@@ -10,9 +10,9 @@ from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
-from areopage.cases.records import Case, Document
-from areopage.criteria.records import Criterion
-from areopage.text.sentences import sentences
+from areopage.cases import Case, Document
+from areopage.criteria import Criterion
+from areopage.text import sentences
 
 Probe = Literal["length", "order", "formatting", "language", "assertion", "sycophancy", "self_preference", "injections"]
 PROBES: tuple[Probe, ...] = get_args(Probe)

@@ -4,15 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.cases.records import Case
-from areopage.criteria.fence import HARDENED, Hardening
-from areopage.criteria.prompts import short_names
-from areopage.criteria.records import Criterion
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import Panel
-from areopage.jury.plan import plan
-from areopage.jury.shown import JudgedCase
-from areopage.suites.gold import GoldRow
+from areopage.cases import Case
+from areopage.criteria import HARDENED, Criterion, Hardening, short_names
+from areopage.jury import Judge, JudgedCase, Panel, PlannedCall, plan
+from areopage.suites import GoldRow
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
 from areopage.trust.audit_cases import Pair, is_bad

@@ -6,13 +6,11 @@ from typing import Any
 
 from json_repair import repair_json
 
-from areopage.criteria.records import Criterion
-from areopage.jury.judges import PROMPT_CUT, PlannedCall
-from areopage.jury.parsing import MAX_REPAIRED
-from areopage.jury.reader import material_of, read_answer
-from areopage.ledger.tables.records import Judgment
-from areopage.scoring.outcome import Outcome, Unparsed
-from areopage.text.thoughts import split_thoughts
+from areopage.criteria import Criterion
+from areopage.jury import MAX_REPAIRED, PROMPT_CUT, PlannedCall, material_of, read_answer
+from areopage.ledger import Judgment
+from areopage.scoring import Outcome, Unparsed
+from areopage.text import split_thoughts
 from areopage.trust.questions import EVERYTHING
 
 

@@ -14,15 +14,25 @@ from datetime import datetime
 import numpy as np
 
 from areopage.errors import UserError, counted
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
-from areopage.scoring.correction.factor import FEWEST_JUDGES, agreement_weights
-from areopage.scoring.correction.maps import choose_map
-from areopage.scoring.correction.means import Corrected, corrected_mean, fit_line, transported_mean
-from areopage.scoring.correction.shares import corrected_share
-from areopage.scoring.correction.weights import JuryWeights, filled, fit_weights
-from areopage.scoring.correlation import Matrix
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.intervals.random_weights import Column
+from areopage.scoring import (
+    FEWEST_JUDGES,
+    AppliedCalibration,
+    Column,
+    Corrected,
+    CorrectedScore,
+    JuryWeights,
+    MappedScore,
+    Matrix,
+    Rating,
+    agreement_weights,
+    choose_map,
+    corrected_mean,
+    corrected_share,
+    filled,
+    fit_line,
+    fit_weights,
+    transported_mean,
+)
 from areopage.trust.calibration import (
     FEWEST_LABELS,
     OVERALL,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 
 _BULLET = re.compile(r"^([ \t]*)[-+*]([ \t]+)", re.MULTILINE)
 _NTH = r"\b(?:first|second|last|premier|deuxième|dernier)\s+document"

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 
-from areopage.ledger.tables.connection import make_private_file, set_sqlite_pragmas
+from areopage.ledger import make_private_file, set_sqlite_pragmas
 
 POOL = 10
 AGAIN_AFTER = 60.0

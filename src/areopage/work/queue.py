@@ -19,8 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError
 from areopage.file_lock import held
-from areopage.ledger.tables.connection import shown, storage_errors
-from areopage.ledger.tables.rows import chunks
+from areopage.ledger import chunks, shown, storage_errors
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
 from areopage.work.handlers import SPREAD, ItemQueue, JobRun, RateLimit, Run, ScheduledJob

@@ -15,10 +15,8 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.database import holder_name
-from areopage.ledger.write.endpoint_shares import SILENCE
-from areopage.models.traffic import Server, Traffic
+from areopage.ledger import SILENCE, Ledger, holder_name
+from areopage.models import Server, Traffic
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0

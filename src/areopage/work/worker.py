@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from areopage.errors import StorageError, UserError
-from areopage.ledger.store import Ledger
-from areopage.models.own_loop import OwnLoop
+from areopage.ledger import Ledger
+from areopage.models import OwnLoop
 from areopage.work.handlers import Handler, ScheduledJob
 from areopage.work.turn import Turn
 from areopage.work.workers import Presence, WorkerId

@@ -15,8 +15,7 @@ import msgspec
 
 from areopage.errors import StorageError
 from areopage.file_lock import hold, hold_existing, remove
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Worker
+from areopage.ledger import Ledger, Worker
 
 MOST_WORKERS = 1000
 LONGEST_HOST = 60

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from areopage.scoring.comparison.levels import Basis
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.fold import RecordScores, fold
+from areopage.scoring.folding import RecordScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.tree import Weights

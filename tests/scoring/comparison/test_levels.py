@@ -16,7 +16,7 @@ from areopage.scoring.comparison.levels import (
     difference_of,
 )
 from areopage.scoring.comparison.tested import decided_levels, decided_slices, discoveries, family_of, fewest_changes
-from areopage.scoring.fold import RecordScores
+from areopage.scoring.folding import RecordScores
 from scoring.comparison.made_runs import BASIS, CRITERIA, JUDGES, made
 from scoring.made_criteria import SCALE
 

@@ -9,14 +9,14 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.correlation import Column, Matrix
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.jury_worth import effective
-from areopage.scoring.jury_worth.alternative import EPSILON, alternative_test, corrected, worse_by
-from areopage.scoring.jury_worth.contributions import best_judge, judge_errors
-from areopage.scoring.jury_worth.effective import effective_judges, kish, most_judges
-from areopage.scoring.jury_worth.tables import JuryTable, jury_table, mean_estimate, spread_estimate
-from areopage.scoring.jury_worth.worth import labelled_worth, unlabelled_worth
+from areopage.scoring.worth import effective
+from areopage.scoring.worth.alternative import EPSILON, alternative_test, corrected, worse_by
+from areopage.scoring.worth.contributions import best_judge, judge_errors
+from areopage.scoring.worth.effective import effective_judges, kish, most_judges
+from areopage.scoring.worth.tables import JuryTable, jury_table, mean_estimate, spread_estimate
+from areopage.scoring.worth.worth import labelled_worth, unlabelled_worth
 
 SPAN = 10.0
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from areopage.scoring.correlation import Matrix
-from areopage.scoring.jury_worth.standing_apart import standing_apart
+from areopage.scoring.worth.standing_apart import standing_apart
 
 
 def raters(items: int, count: int, seed: int) -> Matrix:

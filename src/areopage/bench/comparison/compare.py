@@ -14,15 +14,25 @@ from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
 from areopage.bench.results.release import doubt_about, run_release, scores_release
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
-from areopage.scoring.comparison.families import ALPHA
-from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels, primary_criteria
-from areopage.scoring.comparison.tested import decided_levels, decided_slices, fewest_changes
-from areopage.scoring.failures import FailureCount, failing_cases, is_failure
-from areopage.scoring.fold import RecordScores
-from areopage.scoring.release import PASSES
+from areopage.ledger import Ledger, Run
+from areopage.scoring import (
+    ALPHA,
+    PASSES,
+    Drivers,
+    FailureCount,
+    LevelDifference,
+    RecordScores,
+    compare_cases,
+    compare_levels,
+    decided_levels,
+    decided_slices,
+    failing_cases,
+    failure_drivers,
+    fewest_changes,
+    is_failure,
+    primary_criteria,
+    score_drivers,
+)
 
 
 def compare_runs(

@@ -18,9 +18,8 @@ from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import DatasetError, StorageError, UserError, name_list
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.scoring.comparison.pooled import PooledFailures, pooled_failures
+from areopage.ledger import Ledger, Run
+from areopage.scoring import PooledFailures, pooled_failures
 
 POOL_SIZE = 14
 """How many earlier runs a run is compared with."""

@@ -37,20 +37,21 @@ from areopage.bench.results.groups import DIMENSIONS, case_group
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import UserError
-from areopage.jury.panel import Panel
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.scoring.comparison.levels import Basis
-from areopage.scoring.comparison.tested import IntervalLevels, decided_levels, decided_slices
-from areopage.scoring.comparison.unpaired_levels import (
+from areopage.jury import Panel
+from areopage.ledger import Ledger, Run
+from areopage.scoring import (
+    Basis,
     Drawn,
+    IntervalLevels,
+    RecordScores,
     Strata,
     UnpairedLevel,
     UnpairedOutcomes,
+    decided_levels,
+    decided_slices,
     unpaired_cases,
     unpaired_levels,
 )
-from areopage.scoring.fold import RecordScores
 
 _FEWEST = 8
 """With fewer independent cases on a side, nothing is concluded."""

@@ -6,20 +6,13 @@ from datetime import date
 
 from msgspec import Struct
 
-from areopage.cases.columns import field_named, fold_name
-from areopage.cases.maturity import normalise_maturity
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
+from areopage.cases import Case, field_named, fold_name, normalise_maturity
+from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
-from areopage.jury.panel import Panel
-from areopage.ledger.read.queries import Filters, Period, Scope
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import CriterionResult, Evaluation
-from areopage.ledger.tables.rows import chunks
-from areopage.scoring.fold import RecordScores, consistency, leaf
-from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Weights, score_tree
+from areopage.jury import Panel
+from areopage.ledger import CriterionResult, Evaluation, Filters, Ledger, Period, Scope, chunks
+from areopage.scoring import CriterionScore, RecordScores, Weights, consistency, leaf, score_tree
 
 _LONGEST_VALUE = 80
 

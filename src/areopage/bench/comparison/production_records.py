@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from areopage.bench.comparison.records import ComparedRun, Outcome
 from areopage.bench.panels import PartDifference
-from areopage.ledger.read.queries import Period
-from areopage.scoring.comparison.unpaired_levels import UnpairedLevel, UnpairedOutcomes
+from areopage.ledger import Period
+from areopage.scoring import UnpairedLevel, UnpairedOutcomes
 
 
 class ProductionSide(Struct, frozen=True, kw_only=True):

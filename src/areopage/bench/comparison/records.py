@@ -7,13 +7,9 @@ from msgspec import Struct
 from areopage.bench.panels import PartDifference
 from areopage.bench.results.release import Doubt
 from areopage.bench.spec import RunSpec
-from areopage.cases.records import Case
-from areopage.ledger.tables.records import Run
-from areopage.scoring.comparison.contributions import Contribution, Drivers
-from areopage.scoring.comparison.levels import Difference, LevelDifference
-from areopage.scoring.failures import FailureCount
-from areopage.scoring.intervals.scores import Interval
-from areopage.scoring.release import Verdict
+from areopage.cases import Case
+from areopage.ledger import Run
+from areopage.scoring import Contribution, Difference, Drivers, FailureCount, Interval, LevelDifference, Verdict
 
 Outcome = Literal["regression", "improvement", "no_difference", "too_little"]
 """What came of a comparison: something is worse beyond the corrected level, or the release verdict is no longer PASS; something

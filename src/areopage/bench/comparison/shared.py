@@ -13,15 +13,13 @@ from areopage.bench.comparison.records import Shared
 from areopage.bench.panels import DifferentPanels, Part, case_clusters, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
+from areopage.cases import Case
+from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
-from areopage.jury.rescore import Variant
-from areopage.ledger.store import Ledger
-from areopage.scoring.comparison.levels import Basis
-from areopage.scoring.fold import RecordScores, leaf
-from areopage.scoring.tree import score_tree
+from areopage.jury import Variant
+from areopage.ledger import Ledger
+from areopage.scoring import Basis, RecordScores, leaf, score_tree
 
 FREE: tuple[Part, ...] = ("suite", "floors")
 """What compared runs need not share: the version of the suite's files, and the floors; neither changes a score."""

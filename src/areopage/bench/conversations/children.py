@@ -12,12 +12,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case, Child, ChildPlan, Turn
-from areopage.criteria.fence import defused, fenced, nonce_of
-from areopage.criteria.prompts import fill
-from areopage.models.port import Message
-from areopage.text.patterns import late_pattern
-from areopage.text.withholding import marked_as, withheld_content
+from areopage.cases import Case, Child, ChildPlan, Turn
+from areopage.criteria import defused, fenced, fill, nonce_of
+from areopage.models import Message
+from areopage.text import late_pattern, marked_as, withheld_content
 
 CHILD_SOURCE = "child:"
 """The beginning of the source of a child's turns that a model wrote."""

@@ -6,12 +6,11 @@ from msgspec.structs import replace
 
 from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.spec import Target
-from areopage.cases.records import Case, Dataset
+from areopage.cases import Case, Dataset
 from areopage.errors import ModelError
-from areopage.jury.opening import answers_no_prompts
-from areopage.jury.options import price_of, suite_reference, typed_reference
+from areopage.jury import answers_no_prompts, price_of, suite_reference, typed_reference
 from areopage.locales import Note
-from areopage.suites.loader import Suite
+from areopage.suites import Suite
 
 
 def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:

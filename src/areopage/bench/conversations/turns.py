@@ -28,12 +28,11 @@ from areopage.bench.conversations.children import (
 )
 from areopage.bench.keys import CONVERSATION, AnswerCall, asked_model
 from areopage.bench.spec import RunSpec
-from areopage.cases.records import Case, Child, Turn
+from areopage.cases import Case, Child, Turn
 from areopage.digest import digest_of
-from areopage.ledger.tables.records import REPLIED, WITHHELD, Answer
-from areopage.ledger.write.answers import Answers
+from areopage.ledger import REPLIED, WITHHELD, Answer, Answers
 from areopage.locales import Note
-from areopage.models.port import Message
+from areopage.models import Message
 
 Ask = Callable[[AnswerCall], Awaitable[Answer]]
 """Makes a call; on return the answer is in the ledger."""

@@ -8,9 +8,8 @@ from areopage.bench.conversations.turns import replies
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.keys import AnswerCall, judged_cases
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.jury.shown import JudgedCase, ShownCases
-from areopage.ledger.tables.records import SETTLED
-from areopage.ledger.write.answers import Answers
+from areopage.jury import JudgedCase, ShownCases
+from areopage.ledger import SETTLED, Answers
 
 _READ_AT_ONCE = 1_000
 

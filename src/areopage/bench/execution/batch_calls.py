@@ -5,12 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import PhasePasses
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.tables.records import Judgment
-from areopage.ledger.write.answers import Link
-from areopage.ledger.write.run_writer import RunWriter
-from areopage.text.withholding import marked_as
+from areopage.jury import Judge, JudgedCase, PlannedCall
+from areopage.ledger import Judgment, Link, RunWriter
+from areopage.text import marked_as
 
 
 class BatchCalls:

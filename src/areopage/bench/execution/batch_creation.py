@@ -16,8 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import CallError, CallRejected, CallUnreachable
-from areopage.ledger.write.sent_batches import PLANNED, SentBatch, SentBatches
-from areopage.models.batch_port import BatchService, SearchedBatch
+from areopage.ledger import PLANNED, SentBatch, SentBatches
+from areopage.models import BatchService, SearchedBatch
 
 
 class BatchPace(Struct, frozen=True, kw_only=True):

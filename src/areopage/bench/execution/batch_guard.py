@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from areopage.errors import StorageError
 from areopage.file_lock import hold_existing, remove
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger
 
 _LOOK_EVERY = 0.5
 

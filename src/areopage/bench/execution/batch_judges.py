@@ -13,16 +13,9 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
-from areopage.jury.judges import Judge
-from areopage.jury.schedule import run_concurrently
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.run_writer import RunWriter
-from areopage.ledger.write.sent_batches import SentBatch, SentBatches
-from areopage.models.batch_port import BatchService
-from areopage.models.batches import PROVIDERS, has_batches, open_service
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
+from areopage.jury import Judge, run_concurrently
+from areopage.ledger import Ledger, RunWriter, SentBatch, SentBatches
+from areopage.models import BATCH_PROVIDERS, BatchService, ModelReference, ModelSettings, Traffic, has_batches, open_service
 
 
 async def carry_out_batches(
@@ -108,7 +101,7 @@ async def check_batches(spec: RunSpec, settings: ModelSettings) -> None:
             continue
         name = f"judge {judge.name} ({judge.reference})"
         if not has_batches(judge.reference):
-            known = ", ".join(PROVIDERS)
+            known = ", ".join(BATCH_PROVIDERS)
             raise ModelError(
                 f"{name}: {judge.reference.provider} has no batch service (--batch is for {known}): leave out --batch"
             )

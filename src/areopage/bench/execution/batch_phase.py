@@ -22,15 +22,10 @@ from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
-from areopage.jury.budget import worst_cost
-from areopage.jury.judges import CallContext, Judge, PlannedCall
-from areopage.jury.model_judge import ModelJudge
-from areopage.jury.schedule import run_concurrently
-from areopage.ledger.tables.records import IN_BATCH, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.models.batch_port import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState
-from areopage.models.batches import open_service
-from areopage.text.sizes import byte_length
+from areopage.jury import CallContext, Judge, ModelJudge, PlannedCall, run_concurrently, worst_cost
+from areopage.ledger import IN_BATCH, Judgment, SentBatch
+from areopage.models import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
+from areopage.text import byte_length
 
 _PORTION = 500  # results that are read before they are committed
 

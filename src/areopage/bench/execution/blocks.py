@@ -18,8 +18,7 @@ from math import ceil
 from areopage.bench.execution.courses import AT_ONCE, Course, Line
 from areopage.bench.execution.phases import Phase, Place
 from areopage.errors import ModelError
-from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
-from areopage.work.worker import Opening, OpenWorker
+from areopage.work import Backoff, Finished, Handler, Opening, OpenWorker, Outcome, Pending, Retry, ScheduledJob
 
 HANDLER = "bench_block"
 _LEAST_CALLS = 128

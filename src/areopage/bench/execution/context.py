@@ -6,14 +6,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.bench.spec import RunSpec, Target
-from areopage.jury.budget import Budget
-from areopage.jury.judges import Judge
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.models.breaker import OutageObserver
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
+from areopage.jury import Budget, Judge
+from areopage.ledger import Answer, Judgment, Ledger, SentBatch
+from areopage.models import ModelSettings, OutageObserver, Traffic
 
 
 class AskedModels(Protocol):

@@ -17,17 +17,11 @@ from areopage.bench.execution.phases import ROUND
 from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SINGLE, concerns, is_conversation, turns_to_judge
-from areopage.jury.judges import Judge, Judged, PlannedCall
-from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
-from areopage.jury.session import Session, final_of
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import WITHHELD, Judgment
-from areopage.ledger.write.answers import Link
-from areopage.ledger.write.run_writer import RunWriter
-from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
-from areopage.text.withholding import FAILED, marked_as
+from areopage.criteria import SINGLE, Criterion, concerns, is_conversation, turns_to_judge
+from areopage.jury import CallPlan, Judge, Judged, PlannedCall, Session, Shared, by_scope, final_of, no_passes
+from areopage.ledger import WITHHELD, Judgment, Ledger, Link, RunWriter
+from areopage.scoring import NotApplicable, Outcome, Scored, Unreachable
+from areopage.text import FAILED, marked_as
 
 _LOOKED_UP_AT_ONCE = 4
 """Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""

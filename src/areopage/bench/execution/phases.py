@@ -18,8 +18,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.bench.spec import RunSpec, Target
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
+from areopage.models import ModelReference, ModelSettings
 
 TARGET_PHASE = "target"
 CHILD_PHASE = "child"

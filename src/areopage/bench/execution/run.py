@@ -23,12 +23,10 @@ from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases
 from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge
-from areopage.jury.session import Session
-from areopage.ledger.write.answers import Answers, CaseAnswer
-from areopage.ledger.write.run_writer import RunWriter
-from areopage.models.reference import ModelReference
-from areopage.work.worker import Opening, Pace, WorkerPool, opening
+from areopage.jury import Judge, Session
+from areopage.ledger import Answers, CaseAnswer, RunWriter
+from areopage.models import ModelReference
+from areopage.work import Opening, Pace, WorkerPool, opening
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""

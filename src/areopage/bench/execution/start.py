@@ -21,29 +21,17 @@ from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
-from areopage.bench.run_folder import run_folder
+from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.digest import short_digest
 from areopage.errors import ModelError
-from areopage.jury.budget import Budget
-from areopage.jury.judges import Judge
-from areopage.jury.opening import check_model
-from areopage.jury.options import reached_by
-from areopage.ledger.people.qualifications import require_qualified
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.connection import make_folder
-from areopage.ledger.tables.records import Run
-from areopage.ledger.tables.rows import json_text
+from areopage.jury import Budget, Judge, check_model, reached_by
+from areopage.ledger import Ledger, Run, json_text, make_folder, require_qualified
 from areopage.locales import Note
-from areopage.models.contacts import Agree
-from areopage.models.port import ModelStatus
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.models.traffic import Traffic
-from areopage.suites.config_file import SharedSections
-from areopage.suites.loader import Suite, load_suite
-from areopage.work.shared_limits import SharedLimits
+from areopage.models import Agree, ModelReference, ModelSettings, ModelStatus, Traffic
+from areopage.suites import SharedSections, Suite, load_suite
+from areopage.work import SharedLimits
 
 if TYPE_CHECKING:
     from areopage.bench.results.run_view import RunView

@@ -9,10 +9,9 @@ import msgspec
 from areopage.bench.keys import AnswerCall
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.ledger.tables.records import WITHHELD, Answer, AnswerState, Thoughts
-from areopage.models.port import Completion, LanguageModel, Message, Options
-from areopage.text.thoughts import split_thoughts
-from areopage.text.withholding import MARKERS, withheld_content
+from areopage.ledger import WITHHELD, Answer, AnswerState, Thoughts
+from areopage.models import Completion, LanguageModel, Message, Options
+from areopage.text import MARKERS, split_thoughts, withheld_content
 
 
 async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language: str) -> Answer:

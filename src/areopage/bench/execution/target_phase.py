@@ -13,13 +13,9 @@ from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
-from areopage.jury.session import BEGUN_FOR_EACH
-from areopage.ledger.tables.records import REPLIED, Answer
-from areopage.ledger.write.answers import CaseAnswer
-from areopage.ledger.write.run_writer import RunWriter
-from areopage.models.limits import KeptPlaces
-from areopage.models.port import LanguageModel
+from areopage.jury import BEGUN_FOR_EACH, UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
+from areopage.ledger import REPLIED, Answer, CaseAnswer, RunWriter
+from areopage.models import KeptPlaces, LanguageModel
 
 
 class TargetPhase:

@@ -10,10 +10,8 @@ from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
-from areopage.jury.judges import Price
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.fleet import CallCounts, CallSum, FleetNote, FleetState
-from areopage.ledger.write.operations import state_of
+from areopage.jury import Price
+from areopage.ledger import CallCounts, CallSum, FleetNote, FleetState, Ledger, state_of
 
 
 class PhaseProgress(Struct, frozen=True, kw_only=True):

@@ -13,11 +13,9 @@ from areopage.bench.execution.run import WHOLE, RunPart
 from areopage.bench.execution.start import check_models, same_models
 from areopage.bench.spec import RunSpec
 from areopage.errors import ModelError
-from areopage.jury.opening import check_model
-from areopage.jury.options import reached_by
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.suites.config_file import SharedSections
+from areopage.jury import check_model, reached_by
+from areopage.models import ModelReference, ModelSettings
+from areopage.suites import SharedSections
 
 CODE = ("rules", "replay")
 """Providers of judges that call no server."""

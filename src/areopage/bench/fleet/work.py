@@ -15,10 +15,7 @@ from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.estimate import Estimate
 from areopage.bench.spec import RunSpec
 from areopage.errors import AreopageError, BudgetSpent, ServerDown, StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Judgment, Run
-from areopage.ledger.write.fleet import Fleet, FleetNote
-from areopage.ledger.write.sent_batches import SentBatch
+from areopage.ledger import Answer, Fleet, FleetNote, Judgment, Ledger, Run, SentBatch
 
 LOOK_EVERY = 0.5
 GRACE = 30.0

@@ -12,18 +12,25 @@ from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
-from areopage.cases.columns import field_named
-from areopage.cases.records import MATURITIES, Case
-from areopage.jury.call_sizes import costs_of
-from areopage.ledger.tables.records import Run
-from areopage.ledger.write.answers import ReusedAnswers
-from areopage.scoring.agreement import mean
-from areopage.scoring.comparison.levels import primary_criteria
-from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
-from areopage.scoring.failures import FailureCount, failing_cases, group_failures
-from areopage.scoring.intervals.scores import MIN_CASES, Interval
-from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.release import PASSES, Verdict
+from areopage.cases import MATURITIES, Case, field_named
+from areopage.jury import costs_of
+from areopage.ledger import ReusedAnswers, Run
+from areopage.scoring import (
+    MIN_CASES,
+    PASSES,
+    CriterionScore,
+    FailureCount,
+    Interval,
+    PairedDifference,
+    PairedFailures,
+    Verdict,
+    failing_cases,
+    group_failures,
+    mean,
+    paired_difference,
+    paired_failures,
+    primary_criteria,
+)
 
 Standing = Verdict | Literal["NO_FLOORS"]
 """The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""

@@ -12,8 +12,7 @@ from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError, name_list
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Ledger, Run
 
 
 class TrendGroup(Struct, frozen=True, kw_only=True):

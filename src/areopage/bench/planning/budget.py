@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
-from areopage.jury.budget import Budget, Paid, open_budget
-from areopage.ledger.read.spending import judge_totals
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.jury import Budget, Paid, open_budget
+from areopage.ledger import Ledger, Run, judge_totals
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -25,8 +23,8 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     models = [paid for spec in specs for paid in _models(spec)]
     if ledger is None or not runs:
         return open_budget(limit, models, {})
-    from areopage.jury.shared_budget import SharedBudget  # most runs have no budget
-    from areopage.ledger.write.budget_parts import BudgetParts
+    from areopage.jury import SharedBudget  # most runs have no budget
+    from areopage.ledger import BudgetParts
 
     def spent() -> dict[str, float]:
         found: dict[str, float] = {}

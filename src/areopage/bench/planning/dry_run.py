@@ -8,13 +8,9 @@ from msgspec import Struct, structs
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, choose_target, prepare_run
 from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError, counted
-from areopage.jury.opening import check_judge, check_model, is_judge_provider, open_judge
-from areopage.jury.options import choose_judges, model_settings
-from areopage.models.known_providers import PROVIDERS
-from areopage.models.providers import open_model
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
-from areopage.suites.loader import Suite
+from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, model_settings, open_judge
+from areopage.models import PROVIDERS, ModelReference, ModelSettings, open_model
+from areopage.suites import Suite
 
 _STAND_IN = "ollama:any"  # named where the suite leaves a model to the command line; it is not asked
 _SHOWN = 5

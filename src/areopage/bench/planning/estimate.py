@@ -10,15 +10,10 @@ from areopage.bench.execution.context import AskedModels
 from areopage.bench.planning.joint_calls import calls_of_a_pass
 from areopage.bench.results.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
-from areopage.criteria.prompts import judge_prompt
-from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
-from areopage.jury.judges import Price
-from areopage.jury.plan import by_scope
-from areopage.models.known_providers import may_cost
-from areopage.models.port import CHARACTERS_PER_TOKEN
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
+from areopage.cases import Case
+from areopage.criteria import judge_prompt
+from areopage.jury import VERDICT_TOKENS, Price, by_scope, costs_of, sampled
+from areopage.models import CHARACTERS_PER_TOKEN, ModelReference, ModelSettings, may_cost
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_TURN_CHARACTERS = 200

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import is_conversation
+from areopage.cases import Case
+from areopage.criteria import Criterion, is_conversation
 from areopage.errors import ConfigError
-from areopage.jury.judges import Judge
-from areopage.jury.plan import by_scope
+from areopage.jury import Judge, by_scope
 from areopage.locales import Note
-from areopage.suites.loader import Suite
+from areopage.suites import Suite
 
 
 def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:

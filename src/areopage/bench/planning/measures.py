@@ -7,17 +7,11 @@ from msgspec import Struct, structs
 from sqlalchemy import func, select
 
 from areopage.bench.spec import RunSpec, spec_of
-from areopage.criteria.prompt_sizes import PromptSizer
-from areopage.criteria.scopes import case_at
+from areopage.criteria import PromptSizer, case_at
 from areopage.errors import AreopageError
-from areopage.jury.fitting import Fitting
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.answer_tables import answer_judgments, answers, judgments, verdicts
-from areopage.ledger.tables.records import Answer
-from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
-from areopage.models.port import ModelStatus
-from areopage.models.reference import ModelReference
-from areopage.models.window import Gauge
+from areopage.jury import Fitting
+from areopage.ledger import WHOLE_ANSWERS, Answer, Ledger, answer_judgments, answer_of, answers, judgments, verdicts
+from areopage.models import Gauge, ModelReference, ModelStatus
 
 LEAST_CALLS = 5
 """Fewer calls measure nothing."""

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
-from areopage.jury.judges import Judge
+from areopage.jury import Judge
 from areopage.locales import Note
-from areopage.scoring.passes.settings import PassSettings
-from areopage.suites.config import PassesSection
-from areopage.suites.loader import Suite
+from areopage.scoring import PassSettings
+from areopage.suites import PassesSection, Suite
 
 PRECISION_SHARE = 0.05
 """Of the scale's width: the precision where the suite names none."""

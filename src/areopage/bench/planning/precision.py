@@ -10,12 +10,18 @@ from areopage.bench.planning.estimate import estimate
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import UserError
-from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.intervals.planning import assumed_values, cases_needed, detectable_difference, with_passes
-from areopage.scoring.intervals.random_weights import Column
-from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
-from areopage.scoring.shares import upper_bound
-from areopage.scoring.tree import NodePath
+from areopage.scoring import (
+    MIN_CASES,
+    CaseValues,
+    Column,
+    NodePath,
+    assumed_values,
+    cases_needed,
+    detectable_difference,
+    mean_interval,
+    upper_bound,
+    with_passes,
+)
 
 PASSES = (1, 2, 3, 5)
 _BOUND = 0.975

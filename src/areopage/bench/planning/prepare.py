@@ -25,24 +25,25 @@ from areopage.bench.planning.selection import (
 )
 from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
-from areopage.cases.columns import field_named
-from areopage.cases.loader import load_dataset
-from areopage.cases.maturity import normalise_maturity
-from areopage.cases.personas import Persona
-from areopage.cases.records import Dataset, RejectedRow
-from areopage.criteria.records import Criterion
+from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
+from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury.judges import Judge
-from areopage.jury.opening import answers_no_prompts
-from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
-from areopage.jury.price_list import known_price
+from areopage.jury import (
+    Judge,
+    answers_no_prompts,
+    batched_judges,
+    choose_judges,
+    known_price,
+    model_settings,
+    price_of,
+    suite_reference,
+    typed_reference,
+)
 from areopage.locales import Note
-from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import V1_1, profile_named
-from areopage.suites.config_keys import is_unknown_key
-from areopage.suites.loader import Suite, choose_language
-from areopage.suites.validation import misspelt_weights
+from areopage.models import ModelReference
+from areopage.scoring import V1_1, profile_named
+from areopage.suites import Suite, choose_language, is_unknown_key, misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
 

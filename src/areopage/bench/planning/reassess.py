@@ -6,10 +6,9 @@ from msgspec import Struct
 
 from areopage.bench.keys import recorded_id
 from areopage.bench.spec import Reassessed
-from areopage.cases.records import Case, Dataset, RejectedRow
+from areopage.cases import Case, Dataset, RejectedRow
 from areopage.errors import DatasetError, counted
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Ledger, Run
 
 if TYPE_CHECKING:
     from areopage.bench.results.run_view import RunView

@@ -7,10 +7,8 @@ from difflib import get_close_matches
 import msgspec
 
 from areopage.bench.spec import RunCase
-from areopage.cases.records import MATURITIES, Case
-from areopage.criteria.applicability import applies
-from areopage.criteria.registry import Registry, RegistryEntry
-from areopage.criteria.scopes import SINGLE, concerns
+from areopage.cases import MATURITIES, Case
+from areopage.criteria import SINGLE, Registry, RegistryEntry, applies, concerns
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
 

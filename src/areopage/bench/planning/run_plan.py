@@ -13,20 +13,12 @@ from areopage.bench.conversations.turns import most_turns
 from areopage.bench.keys import answer_calls, given_in
 from areopage.bench.planning.estimate import ASSUMED_RESPONSE_CHARACTERS, Estimate, estimate, told_characters
 from areopage.bench.spec import RunCase, RunSpec, Target
-from areopage.cases.records import Case
-from areopage.criteria.prompt_sizes import PromptSizer
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import WHOLE, case_at, is_conversation, turns_to_judge
-from areopage.jury.call_sizes import VERDICT_TOKENS
-from areopage.jury.fitting import Fitting
-from areopage.jury.judges import Judge, Price
-from areopage.jury.plan import groups_of
-from areopage.ledger.read.spending import Pace, pace_of
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import REPLIED
-from areopage.models.port import CHARACTERS_PER_TOKEN, Options
-from areopage.models.window import Gauge
-from areopage.text.sizes import byte_length
+from areopage.cases import Case
+from areopage.criteria import WHOLE, Criterion, PromptSizer, case_at, is_conversation, turns_to_judge
+from areopage.jury import VERDICT_TOKENS, Fitting, Judge, Price, groups_of
+from areopage.ledger import REPLIED, Ledger, Pace, pace_of
+from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options
+from areopage.text import byte_length
 
 LongKind = Literal["not_sent", "cut", "may_not_fit"]
 """`not_sent`: the prompt is too long, and the run says so in place of a call. `cut`: documents at the end are not shown.

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import structs
 
 from areopage.bench.spec import RunCase
-from areopage.cases.records import Case, Dataset, RejectedRow
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.records import Criterion
-from areopage.criteria.registry import left_out_of, select_criteria
-from areopage.criteria.scopes import concerns, is_conversation
+from areopage.cases import Case, Dataset, RejectedRow
+from areopage.criteria import Criterion, concerns, is_conversation, left_out_of, load_criteria, select_criteria
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
-from areopage.scoring.release_floors import ReleaseFloors, deciding_criteria
-from areopage.suites.loader import Suite
+from areopage.scoring import ReleaseFloors, deciding_criteria
+from areopage.suites import Suite
 
 CONVERSATIONS = "conversations"
 """The preset of a suite's criteria on conversations."""

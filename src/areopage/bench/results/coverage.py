@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from areopage.bench.keys import given_in
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import BY_REPLY, WHOLE, is_conversation, turns_to_judge
+from areopage.cases import Case
+from areopage.criteria import BY_REPLY, WHOLE, Criterion, is_conversation, turns_to_judge
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):

@@ -8,12 +8,10 @@ import msgspec
 from areopage.bench.results.people import results_digest
 from areopage.bench.results.release import scores_release
 from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
-from areopage.jury.results import evaluation_of, judges_unexamined
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation, Judgment, Standing, StoredOutcome
-from areopage.ledger.write.answers import Link
-from areopage.scoring.fold import RecordScores
+from areopage.cases import Case
+from areopage.jury import evaluation_of, judges_unexamined
+from areopage.ledger import Evaluation, Judgment, Ledger, Link, Standing, StoredOutcome
+from areopage.scoring import RecordScores
 
 _STORED_AT_ONCE = 500
 """Evaluations that are stored in one transaction: each holds the texts of its case, and the keys of its judgments."""

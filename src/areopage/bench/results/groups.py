@@ -3,7 +3,7 @@
 from typing import Literal
 
 from areopage.bench.spec import RunSpec
-from areopage.cases.records import Case
+from areopage.cases import Case
 
 Dimension = Literal["maturity", "category", "language", "mode"]
 DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")

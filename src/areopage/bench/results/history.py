@@ -14,10 +14,8 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunSpec, Target, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.scoring.comparison.paired import paired_difference, paired_failures
-from areopage.scoring.failures import case_states, is_failure
+from areopage.ledger import Ledger, Run
+from areopage.scoring import case_states, is_failure, paired_difference, paired_failures
 
 _FREE: tuple[Part, ...] = ("suite", "mode", "floors")
 """What compared runs need not share: the version of the suite's files, the mode, and the floors, which change no score."""

@@ -7,9 +7,8 @@ from msgspec import Struct
 
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.results.run_texts import RunJudgments
-from areopage.ledger.write.answers import StoredState
-from areopage.scoring.outcome import OUTCOME_NAMES
-from areopage.scoring.score_columns import ScoreColumns
+from areopage.ledger import StoredState
+from areopage.scoring import OUTCOME_NAMES, ScoreColumns
 
 NOT_RUN = "not_run"
 _NAMES = (NOT_RUN, *OUTCOME_NAMES)

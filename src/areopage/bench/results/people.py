@@ -13,13 +13,8 @@ from areopage.bench.results.reservations import reservation_text, reservations
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
-from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.people.run_people import digest_of_signoff
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import ReviewItem, SignedState, SignOff
-from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.release import Release
-from areopage.scoring.score_columns import ScoreColumns
+from areopage.ledger import SAMPLE, Ledger, ReviewItem, SignedState, SignOff, digest_of_signoff
+from areopage.scoring import CriterionScore, Release, ScoreColumns
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -2,13 +2,11 @@
 
 from typing import Literal, cast
 
-from areopage.bench.release_judges import release_judges
+from areopage.bench.release_panel import release_judges
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import NOT_WHOLE, Run
-from areopage.scoring.release import PASSES, Release, RunState, Verdict, release_verdict, verdict_with_judges
-from areopage.scoring.release_judges import ReleaseJudge
+from areopage.ledger import NOT_WHOLE, Ledger, Run
+from areopage.scoring import PASSES, Release, ReleaseJudge, RunState, Verdict, release_verdict, verdict_with_judges
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.errors import counted, name_list
-from areopage.ledger.tables.records import Reservation
-from areopage.scoring.release import Release
+from areopage.ledger import Reservation
+from areopage.scoring import Release
 
 _SHOWN = 5
 

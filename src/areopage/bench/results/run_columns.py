@@ -11,16 +11,12 @@ from numpy.typing import NDArray
 from areopage.bench.passes import RunPasses
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.scopes import BY_REPLY, WHOLE
-from areopage.jury.addressing import signs_in
-from areopage.jury.judges import Judge
-from areopage.jury.results import JudgeHealth
-from areopage.ledger.read.verdict_columns import VerdictColumns, VerdictKind
+from areopage.criteria import BY_REPLY, WHOLE
+from areopage.jury import Judge, JudgeHealth, signs_in
+from areopage.ledger import VerdictColumns, VerdictKind
 from areopage.locales import Note
-from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
-from areopage.scoring.outcome import OUTCOME_NAMES
-from areopage.scoring.pass_columns import CODES, NOT_APPLICABLE, NOT_MADE, Flags, PassColumns
-from areopage.scoring.score_columns import ScoreColumns
+from areopage.models import ANSWERED_BY, NOT_SENT
+from areopage.scoring import CODES, NOT_APPLICABLE, NOT_MADE, OUTCOME_NAMES, Flags, PassColumns, ScoreColumns
 
 Numbers = NDArray[np.integer[Any]]
 

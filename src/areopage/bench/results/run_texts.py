@@ -12,11 +12,9 @@ from areopage.bench.keys import answer_calls, answered_cases, open_cases, record
 from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
-from areopage.jury.shown import JudgedCase
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Judgment, Thoughts
-from areopage.ledger.write.answers import StoredState
+from areopage.cases import Case
+from areopage.jury import JudgedCase
+from areopage.ledger import Answer, Judgment, Ledger, StoredState, Thoughts
 
 AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
 """Cases whose judgments are read together where one case after the other is asked for, and about how many these may be."""

@@ -23,31 +23,53 @@ from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.results.worth import run_worth
 from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.bench.stored_cases import load_run_cases
-from areopage.cases.records import Case, RejectedRow
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import BY_REPLY
-from areopage.jury.addressing import asks_for_score
-from areopage.jury.fitting import Fitting
-from areopage.jury.rescore import Variant
-from areopage.jury.results import JudgeHealth, reparsed
-from areopage.ledger.people.calibrations import StoredCalibration
-from areopage.ledger.people.qualifications import JudgeStanding, standing_text
-from areopage.ledger.people.run_people import People, people_of
-from areopage.ledger.read.verdict_columns import VerdictColumns, linked_keys, read_verdicts, shares_answers, with_readings
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Judgment, Run
-from areopage.ledger.write.answers import CallTotals, ReusedAnswers
+from areopage.cases import Case, RejectedRow
+from areopage.criteria import BY_REPLY, Criterion
+from areopage.jury import Fitting, JudgeHealth, Variant, asks_for_score, reparsed
+from areopage.ledger import (
+    Answer,
+    CallTotals,
+    JudgeStanding,
+    Judgment,
+    Ledger,
+    People,
+    ReusedAnswers,
+    Run,
+    StoredCalibration,
+    VerdictColumns,
+    linked_keys,
+    people_of,
+    read_verdicts,
+    shares_answers,
+    standing_text,
+    with_readings,
+)
 from areopage.locales import Note
-from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
-from areopage.scoring.drift import RunDrift, run_drifts
-from areopage.scoring.failures import Failures, GroupFailures, count_failures, failing_rows, group_failures
-from areopage.scoring.fold import RunScores, fold
-from areopage.scoring.intervals.planning import Detectable, detectable
-from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
-from areopage.scoring.jury_worth.worth import JuryWorth
-from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
-from areopage.scoring.pass_columns import PassColumns
-from areopage.text.withholding import marked_as
+from areopage.scoring import (
+    DECLINED,
+    AppliedCalibration,
+    Detectable,
+    Dispute,
+    Failures,
+    GroupFailures,
+    JuryWorth,
+    MappedScore,
+    OverRefusal,
+    PassColumns,
+    RunAgreement,
+    RunDrift,
+    RunScores,
+    count_failures,
+    detectable,
+    disputed_scores,
+    failing_rows,
+    fold,
+    group_failures,
+    over_refusal,
+    run_agreement,
+    run_drifts,
+)
+from areopage.text import marked_as
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -252,7 +274,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def declined(self) -> frozenset[str]:
         """The ids of the cases with a whole answer that declines in words."""
-        from areopage.text.declining import declines  # its patterns take 0.01 s to compile
+        from areopage.text import declines  # its patterns take 0.01 s to compile
 
         return frozenset(
             case.id

@@ -9,12 +9,10 @@ from msgspec import Struct
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
 from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
-from areopage.criteria.scopes import BY_REPLY
+from areopage.criteria import BY_REPLY
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run, RunUse
-from areopage.ledger.write.answers import ReusedAnswers
-from areopage.scoring.release import Verdict
+from areopage.ledger import Ledger, ReusedAnswers, Run, RunUse
+from areopage.scoring import Verdict
 
 
 class RunSummary(Struct, frozen=True, kw_only=True):

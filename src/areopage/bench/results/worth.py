@@ -5,13 +5,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from areopage.bench.spec import RunSpec
-from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.people.run_people import People
-from areopage.scoring.fold import RunScores
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.jury_worth.tables import OVERALL, JudgesScores, JuryTable
-from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
-from areopage.scoring.tree import criterion_shares
+from areopage.ledger import SAMPLE, People
+from areopage.scoring import OVERALL, JudgesScores, JuryTable, JuryWorth, Rating, RunScores, criterion_shares, jury_worth
 
 
 def run_worth(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], people: People) -> JuryWorth:

@@ -5,15 +5,12 @@ import asyncio
 import typer
 from msgspec.structs import replace
 
-from areopage.bench.execution.batch_judges import cancel_batches
-from areopage.bench.execution.start import agreed
-from areopage.bench.spec import spec_of
+from areopage.bench import agreed, cancel_batches, spec_of
 from areopage.cli.asking import ask_to_send
 from areopage.cli.bench.places import Places, configured
 from areopage.cli.progress.lines import batch_text
-from areopage.jury.options import reached_by
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.jury import reached_by
+from areopage.ledger import Ledger, Run
 
 
 def print_batches(ledger: Ledger, run_id: str) -> int:

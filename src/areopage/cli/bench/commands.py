@@ -261,13 +261,12 @@ def show(
     ledger: LedgerOption = None,
 ) -> None:
     """Show a run, its scores and the health of its judges; of runs in several languages the one verdict, with its exit code."""
-    from areopage.bench.results.history import with_history
-    from areopage.bench.results.run_view import view_run
+    from areopage.bench import view_run, with_history
     from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_facts
     from areopage.cli.bench.run_tables import print_view
-    from areopage.report.results.calibrated import with_calibration
+    from areopage.report import with_calibration
 
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
@@ -322,7 +321,7 @@ def rescore(
     ledger: LedgerOption = None,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
-    from areopage.bench.run_folder import run_folder
+    from areopage.bench import run_folder
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
@@ -357,11 +356,11 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
-    from areopage.bench.run_folder import run_folder
+    from areopage.bench import run_folder
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
-    from areopage.report.bench.exports import ExportOptions, exports
+    from areopage.report import ExportOptions, exports
 
     one_of("--format", form, tuple(exports()))
     options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)

@@ -10,9 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.comparison.compare import compare_runs
-from areopage.bench.comparison.records import Compared, Comparison, Outcome
-from areopage.bench.spec import RunSpec, spec_of
+from areopage.bench import Compared, Comparison, Outcome, RunSpec, compare_runs, spec_of
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
@@ -20,14 +18,14 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible
 from areopage.digest import digest_of
 from areopage.errors import StorageError, UnknownRun, UserError, counted
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Ledger, Run
 from areopage.locales import MISSING, Locale
-from areopage.report.comparison.files import COMPARISON_PAGE, pull_request_text, write_comparison
-from areopage.report.comparison.text import (
+from areopage.report import (
+    COMPARISON_PAGE,
     conclusion_text,
     corrected_p_value,
     crossed_text,
+    failed_text,
     failures_text,
     findings,
     more_newly_failing,
@@ -35,15 +33,18 @@ from areopage.report.comparison.text import (
     newly_failing_lines,
     node_name,
     open_text,
+    part_text,
     price_text,
+    pull_request_text,
+    replacing,
+    report_locale,
     run_names,
     run_verdict_text,
+    score_difference,
     shared_lines,
+    write_comparison,
 )
-from areopage.report.elements import part_text, report_locale
-from areopage.report.league.text import failed_text, score_difference
-from areopage.report.replacing import replacing
-from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
+from areopage.scoring import ONE_SIDED, Contribution
 
 STYLES: dict[Outcome, str] = {"regression": "bold red", "too_little": "yellow", "improvement": "green", "no_difference": ""}
 FailOn = Literal["regression", "new-failures", "undecided"]

@@ -4,17 +4,14 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import tell
 from areopage.errors import BudgetSpent, StorageError, UserError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.ledger.write.fleet import CallCounts
-from areopage.ledger.write.outage import LedgerOutage
+from areopage.ledger import CallCounts, Ledger, LedgerOutage, Run
 
 if TYPE_CHECKING:
-    from areopage.bench.results.run_view import RunView
+    from areopage.bench import RunView
 
 LOOK_EVERY = 1.0
 LOOK_SHARE = 10
@@ -23,8 +20,7 @@ LOOK_SHARE = 10
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:
     """Let workers carry out a run, within a budget if there is one."""
-    from areopage.bench.fleet.work import planned_phases
-    from areopage.bench.planning.estimate import estimate
+    from areopage.bench import estimate, planned_phases
 
     ledger.fleet.ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
 
@@ -50,9 +46,7 @@ def await_end(run: Run, ledger: Ledger) -> "RunView | None":
         BudgetSpent: workers stopped because the next call might cost more than is left of the budget.
         StorageError: the ledger cannot be read for as long as an outage of a server may last.
     """
-    from areopage.bench.fleet.progress import progress_of
-    from areopage.bench.results.history import with_history
-    from areopage.bench.results.run_view import view_run
+    from areopage.bench import progress_of, view_run, with_history
     from areopage.cli.progress.fleet_display import FleetDisplay
 
     spec = spec_of(run)

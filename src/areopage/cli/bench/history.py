@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 import typer
 from rich.text import Text
 
-from areopage.bench.comparison.history import HistoryComparison, compare_history
+from areopage.bench import HistoryComparison, compare_history
 from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, print_part, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
@@ -16,16 +16,16 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, day_of, visible
 from areopage.digest import digest_of
 from areopage.errors import UserError
-from areopage.report.comparison.history import (
+from areopage.report import (
     HISTORY_PAGE,
     expected_text,
     history_pull_request,
     history_remarks,
     newly_head,
     newly_lines,
+    report_locale,
     write_history,
 )
-from areopage.report.elements import report_locale
 
 _MOST = 200
 

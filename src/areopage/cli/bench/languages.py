@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 from rich.text import Text
 
-from areopage.bench.league.table import Entry, League, entry_of
-from areopage.bench.results.run_view import view_run
-from areopage.bench.spec import RunSpec, spec_of
+from areopage.bench import Entry, League, RunSpec, entry_of, spec_of, view_run
 from areopage.cli.bench.league import EXIT_CODES
 from areopage.cli.bench.league_tables import STYLES
 from areopage.cli.bench.new_run import NewRun
@@ -17,9 +15,8 @@ from areopage.cli.bench.run import run_new
 from areopage.cli.console import text_console
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted
-from areopage.ledger.store import Ledger
-from areopage.report.elements import part_text, report_locale
-from areopage.report.league.text import failed_text
+from areopage.ledger import Ledger
+from areopage.report import failed_text, part_text, report_locale
 
 
 def show_languages(ledger: Ledger, names: Sequence[str]) -> int:

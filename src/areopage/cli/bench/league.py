@@ -10,17 +10,32 @@ import msgspec
 import typer
 from msgspec import Struct
 
-from areopage.bench.execution.run import RunPart
-from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, resumed_since, settle, unfinished_run
-from areopage.bench.league.table import Absent, Entry, League, Standing, entry_of, league_of
-from areopage.bench.league.trend import trend_of_target
-from areopage.bench.panels import case_column, part_differences
-from areopage.bench.planning.budget import budget_of, spent_by
-from areopage.bench.planning.measures import with_measures
-from areopage.bench.planning.prepare import PreparedRun, RunWishes
-from areopage.bench.results.run_view import view_run
-from areopage.bench.run_folder import run_folder
-from areopage.bench.spec import fingerprint_of
+from areopage.bench import (
+    Absent,
+    Entry,
+    League,
+    PreparedRun,
+    RunPart,
+    RunWishes,
+    Standing,
+    begin_run,
+    budget_of,
+    carry_on_part,
+    case_column,
+    entry_of,
+    fingerprint_of,
+    league_of,
+    part_differences,
+    prepare_benchmark,
+    resumed_since,
+    run_folder,
+    settle,
+    spent_by,
+    trend_of_target,
+    unfinished_run,
+    view_run,
+    with_measures,
+)
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.places import Places, configured, opened_ledger
@@ -32,16 +47,12 @@ from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
-from areopage.jury.budget import Budget
-from areopage.ledger.people.qualifications import require_qualified
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.models.contacts import Contact
-from areopage.report.bench.files import REPORT
-from areopage.report.league.files import LEAGUE_PAGE, write_league
-from areopage.report.league.trend import TREND_PAGE, write_trend
-from areopage.scoring.release import PASSES
-from areopage.suites.loader import load_suite
+from areopage.jury import Budget
+from areopage.ledger import Ledger, Run, require_qualified
+from areopage.models import Contact
+from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, write_league, write_trend
+from areopage.scoring import PASSES
+from areopage.suites import load_suite
 
 EXIT_CODES: dict[Standing, int] = {
     **dict.fromkeys(PASSES, DONE),

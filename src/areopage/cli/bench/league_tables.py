@@ -3,25 +3,29 @@
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.league.table import Entry, League, Pair, Standing
-from areopage.bench.league.trend import Trend, TrendGroup
+from areopage.bench import Entry, League, Pair, Standing, Trend, TrendGroup
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted
 from areopage.locales import MISSING, WIDE, Locale
-from areopage.report.comparison.history import conclusion_of_run
-from areopage.report.elements import part_text, report_locale, verdict_name
-from areopage.report.league.text import (
+from areopage.report import (
     conclusion,
+    conclusion_of_run,
     failed_text,
+    group_title,
     p_text,
+    part_text,
     percent_difference,
+    report_locale,
     score_difference,
     slice_value,
     target_names,
+    trend_conclusion,
+    trend_remarks,
+    verdict_name,
+    version_text,
     weakest_text,
 )
-from areopage.report.league.trend import group_title, trend_conclusion, trend_remarks, version_text
 
 SHOWN_VALUES = 20
 STYLES: dict[Standing, str] = {"FAIL": "red", "INCONCLUSIVE": "yellow"}

@@ -3,18 +3,14 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from areopage.bench.release_judges import release_judges
-from areopage.bench.spec import RunSpec
+from areopage.bench import RunSpec, release_judges
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
-from areopage.jury.judges import Judge
-from areopage.ledger.people.qualifications import exam_words, standings
-from areopage.ledger.store import Ledger
-from areopage.scoring.release_floors import deciding_criteria
-from areopage.scoring.release_judges import Lack, lacking_judges
-from areopage.suites.gold import gold_criteria
-from areopage.suites.loader import BUNDLED, Suite
-from areopage.trust.exam_plan import ExamWishes, exam_size, prepare_exam
+from areopage.jury import Judge
+from areopage.ledger import Ledger, exam_words, standings
+from areopage.scoring import Lack, deciding_criteria, lacking_judges
+from areopage.suites import BUNDLED, Suite, gold_criteria
+from areopage.trust import ExamWishes, exam_size, prepare_exam
 
 _EXAMINED: Mapping[Lack, str] = {
     "not_qualified": "failed the exam",

@@ -38,7 +38,7 @@ from areopage.cli.run_options import (
 )
 
 if TYPE_CHECKING:
-    from areopage.bench.planning.prepare import RunWishes
+    from areopage.bench import RunWishes
 
 
 _OPTIONS: Mapping[str, tuple[Any, object]] = MappingProxyType(
@@ -89,8 +89,7 @@ def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **op
     Raises:
         UserError: one has no such value.
     """
-    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-    from areopage.bench.target_prompts import Mode
+    from areopage.bench import AnswersFrom, Mode, RunWishes
 
     passes = options.pop("passes")
     languages = [name for part in (options.pop("lang") or "").split(",") if (name := part.strip())]

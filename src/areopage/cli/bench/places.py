@@ -7,9 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.ledger.store import Ledger
+from areopage.app import AppConfig, find_config, open_ledger
+from areopage.ledger import Ledger
 
 
 class Places(Struct, frozen=True, kw_only=True):

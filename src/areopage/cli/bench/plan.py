@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.bench.planning.precision import PassesPlan, PrecisionPlan
-from areopage.bench.spec import RunSpec
+from areopage.bench import PassesPlan, PrecisionPlan, RunSpec
 from areopage.cli.bench.new_run import NewRun, describes_a_run
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
 from areopage.cli.run_options import (
     VerboseOption,
 )
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
-from areopage.report.elements import report_locale
-from areopage.scoring.tree import NodePath
+from areopage.report import report_locale
+from areopage.scoring import NodePath
 
 if TYPE_CHECKING:
-    from areopage.bench.planning.prepare import PreparedRun, RunWishes
+    from areopage.bench import PreparedRun, RunWishes
     from areopage.cli.bench.places import Places
-    from areopage.suites.loader import Suite
+    from areopage.suites import Suite
 
 
 @describes_a_run
@@ -76,12 +75,11 @@ def _plan_run(
     """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
     from msgspec import structs
 
-    from areopage.bench.planning.budget import budget_of
-    from areopage.bench.planning.measures import with_measures
+    from areopage.bench import budget_of, with_measures
     from areopage.cli.bench.missing_exam import missing_exam_lines
     from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
-    from areopage.suites.loader import load_suite
+    from areopage.suites import load_suite
 
     loaded = load_suite(suite).with_shared(configured(places).shared)
     wanted: list[str | None] = [*targets] or [None]
@@ -100,8 +98,7 @@ def _plan_run(
 
 def _checked_where_reached(suite: "Suite", wishes: "RunWishes") -> "PreparedRun":
     """The run, with what its models' servers tell of windows and slots; without it where one cannot be asked, which is said."""
-    from areopage.bench.execution.start import prepare_benchmark
-    from areopage.bench.planning.prepare import prepare_run
+    from areopage.bench import prepare_benchmark, prepare_run
 
     try:
         return prepare_benchmark(suite, wishes)
@@ -123,12 +120,9 @@ def _plan_precision(
     """Plan how many cases and passes a wished precision takes."""
     from msgspec import structs
 
-    from areopage.bench.planning.precision import plan_assumed, plan_like
-    from areopage.bench.planning.prepare import prepare_run
-    from areopage.bench.results.run_view import view_run
-    from areopage.bench.stored_cases import load_run_cases
+    from areopage.bench import load_run_cases, plan_assumed, plan_like, prepare_run, view_run
     from areopage.cli.bench.places import configured, opened_ledger
-    from areopage.suites.loader import load_suite
+    from areopage.suites import load_suite
 
     if (like is None) == (spread is None):
         raise UserError(

@@ -9,10 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.comparison.production import compare_production
-from areopage.bench.comparison.production_answers import Wanted
-from areopage.bench.comparison.production_records import ProductionComparison
-from areopage.bench.spec import spec_of
+from areopage.bench import ProductionComparison, Wanted, compare_production, spec_of
 from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
@@ -21,23 +18,28 @@ from areopage.cli.options import STDOUT, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.digest import digest_of
 from areopage.errors import UserError
-from areopage.ledger.read.queries import last_days
+from areopage.ledger import last_days
 from areopage.locales import Locale
-from areopage.report.comparison.production import (
+from areopage.report import (
+    PRODUCTION_PAGE,
+    column_name,
+    conclusion_text,
     failed_texts,
+    node_name,
     panel_lines,
     period_text,
     production_failures,
     production_findings,
+    production_pull_request,
     production_remarks,
+    report_locale,
     run_name,
+    score_difference,
+    slice_value,
     tested_text,
+    write_production,
 )
-from areopage.report.comparison.production_files import PRODUCTION_PAGE, production_pull_request, write_production
-from areopage.report.comparison.text import conclusion_text, node_name
-from areopage.report.elements import report_locale
-from areopage.report.league.text import column_name, score_difference, slice_value
-from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
+from areopage.scoring import UnpairedOutcomes
 
 DAYS = 30
 """The days that are compared without --since."""

@@ -57,12 +57,11 @@ def reassess(
     """Judge the answers of a run, or of a file, with another panel. The target is not asked again."""
     from msgspec import structs
 
-    from areopage.bench.planning.prepare import RunWishes
-    from areopage.bench.planning.reassess import answers_of_run
-    from areopage.cases.rows import SUFFIXES
+    from areopage.bench import RunWishes, answers_of_run
+    from areopage.cases import SUFFIXES
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import run_new
-    from areopage.suites.loader import bundled_names
+    from areopage.suites import bundled_names
 
     wishes = RunWishes(
         judges=tuple(judge or ()),

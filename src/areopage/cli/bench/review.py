@@ -9,28 +9,42 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import LEDGER_VARIABLE, find_config
-from areopage.bench.results.history import with_history
-from areopage.bench.results.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
-from areopage.bench.results.reservations import reservation_text
-from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.run_folder import folder_of, run_folder
-from areopage.cases.text_files import CSV_ENCODING, table_writer
+from areopage.app import LEDGER_VARIABLE, find_config
+from areopage.bench import (
+    KINDS,
+    Kind,
+    RunView,
+    answers_by_kind,
+    folder_of,
+    queue_answers,
+    reservation_text,
+    run_folder,
+    sign_run,
+    view_run,
+    with_history,
+)
+from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import ReviewItem, Run
-from areopage.report.bench.files import REPORT, write_pages, write_run_files
-from areopage.report.bench.review import human_texts, signoff_texts
-from areopage.report.elements import report_locale
-from areopage.report.judges.agreement import agreement_text, table
-from areopage.report.replacing import replacing
-from areopage.report.results.people import PeopleResult, people_result, run_reviewed
-from areopage.review.rubric import panel_rubric
-from areopage.scoring.shares import Share
+from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
+from areopage.report import (
+    REPORT,
+    PeopleResult,
+    agreement_text,
+    human_texts,
+    people_result,
+    replacing,
+    report_locale,
+    run_reviewed,
+    signoff_texts,
+    table,
+    write_pages,
+    write_run_files,
+)
+from areopage.review import panel_rubric
+from areopage.scoring import Share
 
 DEFAULT_SAMPLE = 50
 DEFAULT_WHERE = "failing,disputed,unscored,addressed"

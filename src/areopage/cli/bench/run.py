@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING
 import msgspec
 import typer
 
-from areopage.app.config import find_config
-from areopage.bench.execution.start import (
+from areopage.app import find_config
+from areopage.bench import (
+    RunSpec,
+    RunWishes,
     begin_run,
+    budget_of,
     carry_on,
     prepare_benchmark,
     reopen_run,
     resumed_since,
+    run_folder,
+    spec_of,
+    spent_by,
     unfinished_run,
+    with_measures,
 )
-from areopage.bench.planning.budget import budget_of, spent_by
-from areopage.bench.planning.measures import with_measures
-from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.run_folder import run_folder
-from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.missing_exam import missing_exam_lines
@@ -33,15 +35,11 @@ from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, IN
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
-from areopage.ledger.people.qualifications import require_qualified
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.suites.loader import load_suite
+from areopage.ledger import Ledger, Run, SentBatch, require_qualified
+from areopage.suites import load_suite
 
 if TYPE_CHECKING:
-    from areopage.bench.results.release import Doubt
-    from areopage.bench.results.run_view import RunView
+    from areopage.bench import Doubt, RunView
 
 
 def run_new(
@@ -151,7 +149,7 @@ def resume_run(
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         if fleet and run.finished_at is None:
-            from areopage.bench.stored_cases import load_run_cases
+            from areopage.bench import load_run_cases
 
             spec, cases = spec_of(run), load_run_cases(ledger, run.id)
             if budget is not None:
@@ -270,7 +268,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
 
 def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
     """Write the files of a run, and what there is to say of it into its log."""
-    from areopage.report.bench.files import write_run_files
+    from areopage.report import write_run_files
 
     for path in write_run_files(view, folder):
         log.write("INFO", f"wrote {path.name}")
@@ -288,7 +286,7 @@ def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> 
 
 
 def _exit_code(view: "RunView", hint: str) -> int:
-    from areopage.bench.results.release import doubt_about, run_release
+    from areopage.bench import doubt_about, run_release
 
     release = run_release(view)
     if release is not None and release.verdict == "FAIL":
@@ -305,7 +303,7 @@ def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
     Args:
         hint: the command that resumes it.
     """
-    from areopage.ledger.tables.records import REPLIED
+    from areopage.ledger import REPLIED
 
     if doubt == "incomplete":
         return f"some calls brought no verdict; try them again with: {hint}"

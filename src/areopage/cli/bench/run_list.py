@@ -5,12 +5,9 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from areopage.bench.results.run_view import RunView
-from areopage.bench.results.summaries import run_summaries
-from areopage.bench.spec import RunSpec
+from areopage.bench import RunSpec, RunView, run_summaries
 from areopage.cli.console import UNSEEN_WIDTH, plain_table, print_table, text_console
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Ledger, Run
 from areopage.locales import MISSING
 
 

@@ -4,16 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import typer
 
-from areopage.bench.execution.start import calls_of
-from areopage.bench.planning.estimate import Estimate
-from areopage.bench.planning.pass_options import first_passes
-from areopage.bench.planning.run_plan import LongCases, LongKind, ModelPlan, RunPlan, plan_run
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench import Estimate, LongCases, LongKind, ModelPlan, RunCase, RunPlan, RunSpec, calls_of, first_passes, plan_run
 from areopage.cli.asking import told_size
 from areopage.errors import counted, name_list
-from areopage.jury.judges import Judge
-from areopage.ledger.store import Ledger
-from areopage.scoring.passes.settings import PassSettings
+from areopage.jury import Judge
+from areopage.ledger import Ledger
+from areopage.scoring import PassSettings
 
 _FIRST = 5
 _LONG: dict[LongKind, str] = {
@@ -113,7 +109,7 @@ def _sizes_text(own: Sequence[ModelPlan]) -> str:
     if (price := own[0].price) is not None:
         cost = sum(one.cost or 0.0 for one in own)
         listed = f" (list price as of {price.listed})" if price.listed else ""
-        from areopage.report.elements import report_locale
+        from areopage.report import report_locale
 
         parts.append(f"about {report_locale('en').money(cost, price.currency)}{listed}")
     if own[0].seconds is not None:

@@ -11,35 +11,44 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.results.costs import run_costs, totals
-from areopage.bench.results.missing import failed_passes
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView, failed_passes, run_costs, run_release, totals
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
-from areopage.ledger.people.qualifications import exam_command
-from areopage.ledger.tables.records import StandingWord
-from areopage.report.bench.case_index import CASES, CaseIndex
-from areopage.report.bench.exams import exam_steps
-from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids, quoted_texts
-from areopage.report.bench.failures import failing_elsewhere
-from areopage.report.bench.files import REJECTED, REPORT
-from areopage.report.bench.grid import age_name
-from areopage.report.bench.history import history_lines
-from areopage.report.bench.refusals import refusals_line
-from areopage.report.bench.release import floor_lines, no_release_text, release_text
-from areopage.report.bench.review import human_texts, signoff_texts
-from areopage.report.bench.scores import detectable_text
-from areopage.report.elements import part_text, report_locale, reused_text, verdict_name
-from areopage.report.judges.jury_worth import worth_line
-from areopage.report.results.calibrated import calibration_texts, corrected_text
-from areopage.report.results.people import PeopleResult, people_result
-from areopage.report.results.run_results import criterion_label
-from areopage.report.trust.page import TRUST
-from areopage.scoring.failures import FailureCount
-from areopage.scoring.outcome import GIVEN_NAMES
-from areopage.scoring.tree import final_shares, paths
+from areopage.ledger import StandingWord, exam_command
+from areopage.report import (
+    CASES,
+    REJECTED,
+    REPORT,
+    SHOWN,
+    TRUST,
+    CaseIndex,
+    PeopleResult,
+    age_name,
+    calibration_texts,
+    corrected_text,
+    criterion_label,
+    detectable_text,
+    exam_steps,
+    failing_cases,
+    failing_elsewhere,
+    failing_ids,
+    floor_lines,
+    history_lines,
+    human_texts,
+    no_release_text,
+    part_text,
+    people_result,
+    quoted_texts,
+    refusals_line,
+    release_text,
+    report_locale,
+    reused_text,
+    signoff_texts,
+    verdict_name,
+    worth_line,
+)
+from areopage.scoring import GIVEN_NAMES, FailureCount, final_shares, paths
 
 TERMINAL_WIDTH = 80
 SHOWN_REASONS = 5

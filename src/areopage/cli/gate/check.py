@@ -8,22 +8,15 @@ from typing import Annotated
 import msgspec
 import typer
 
-from areopage.app.answering import open_judge
-from areopage.app.config import find_config
-from areopage.app.gate_rules import load_gate
-from areopage.app.ledger import ledger_exists, open_ledger
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case, Document
-from areopage.checking.checker import Checker
-from areopage.checking.gate_node import decide
+from areopage.app import find_config, ledger_exists, load_gate, open_judge, open_ledger
+from areopage.cases import Case, Document, load_dataset
+from areopage.checking import Checker, decide
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file, tell
 from areopage.errors import DatasetError, UserError
-from areopage.gate.decide import Gate
-from areopage.gate.records import GATE_VERDICTS, Decision
-from areopage.gate.tuning.labelled import labelled_of
+from areopage.gate import GATE_VERDICTS, Decision, Gate, labelled_of
 from areopage.locales import LANGUAGES, one_line
-from areopage.report.gate.decisions import decision_locale, explain, verdict_text
+from areopage.report import decision_locale, explain, verdict_text
 
 MAX_DOCUMENT_BYTES = 16_000_000
 

@@ -13,21 +13,18 @@ import msgspec
 import typer
 from msgspec import structs
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
-from areopage.cases.records import RejectedRow
-from areopage.cases.text_files import table_writer
-from areopage.checking.import_logs import Imported
-from areopage.checking.import_logs import import_logs as take
-from areopage.checking.old_logs import Difference, Progress
+from areopage.app import find_config, open_ledger
+from areopage.cases import RejectedRow, table_writer
+from areopage.checking import Difference, Imported, Progress
+from areopage.checking import import_logs as take
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
-from areopage.ledger.tables.trace_records import Channel
-from areopage.report.replacing import replacing
-from areopage.review.labelled_answers import WANTED, Selection, dataset
-from areopage.text.storing import Policy
+from areopage.ledger import Channel
+from areopage.report import replacing
+from areopage.review import WANTED, Selection, dataset
+from areopage.text import Policy
 
 SHOWN = 20
 TOLD_EVERY = 5.0

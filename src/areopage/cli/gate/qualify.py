@@ -5,18 +5,15 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import find_config
-from areopage.app.gate_exam import gate_exams
-from areopage.app.ledger import open_ledger
+from areopage.app import find_config, gate_exams, open_ledger
 from areopage.cli.asking import confirm
 from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
 from areopage.cli.qualify import FORMATS, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger
 from areopage.locales import LANGUAGES
-from areopage.trust.asking import AskingWishes
-from areopage.trust.exam_plan import Exam, check_exam
+from areopage.trust import AskingWishes, Exam, check_exam
 
 
 def qualify(

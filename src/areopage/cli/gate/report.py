@@ -10,9 +10,7 @@ import msgspec
 import typer
 from msgspec.structs import replace
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.gate_rules import load_gate
-from areopage.app.ledger import open_ledger
+from areopage.app import AppConfig, find_config, load_gate, open_ledger
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import (
     STDOUT,
@@ -29,18 +27,22 @@ from areopage.cli.options import (
 )
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
-from areopage.gate.decide import Gate
-from areopage.gate.tuning.replay import Replay, ReplayedChange
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.tables.connection import make_folder, shown, url_of
-from areopage.ledger.write.storage import stored_text
+from areopage.gate import Gate, Replay, ReplayedChange
+from areopage.ledger import TraceFilter, make_folder, shown, stored_text, url_of
 from areopage.locales import LANGUAGES, one_line
-from areopage.report.gate.decisions import decision_locale
-from areopage.report.gate.figures import gate_figures
-from areopage.report.gate.page import gate_report, gate_report_name
-from areopage.report.render import FORMS, Form, form_of_file, render, write_report
-from areopage.report.replacing import replacing
-from areopage.review.labelled_answers import recorded
+from areopage.report import (
+    FORMS,
+    Form,
+    decision_locale,
+    form_of_file,
+    gate_figures,
+    gate_report,
+    gate_report_name,
+    render,
+    replacing,
+    write_report,
+)
+from areopage.review import recorded
 
 NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
 """Advice for a missing ledger."""

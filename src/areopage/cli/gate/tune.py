@@ -7,20 +7,15 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
-from areopage.app.ledger import open_ledger
+from areopage.app import RULES_FILE, AppConfig, find_config, load_rules, open_ledger, write_rules
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
-from areopage.gate.config import GateConfig
-from areopage.gate.tuning.risk import CONTROLS, Control
-from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
-from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
-from areopage.ledger.read.queries import TraceFilter
-from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
+from areopage.gate import CONTROLS, Ask, Control, GateConfig, Outcome, Tuned, Tuning, interval, tuned, tuned_rules
+from areopage.ledger import TraceFilter
+from areopage.review import LabelSet, labels_of_files, labels_of_ledger
 from areopage.version import __version__
 
 LEDGER = "ledger"

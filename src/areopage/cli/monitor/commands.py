@@ -10,27 +10,34 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
-from areopage.cases.loader import load_dataset
+from areopage.app import find_config, open_ledger
+from areopage.cases import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.write.operations import GoldenRun, state_of
-from areopage.ledger.write.storage import JUDGEABLE
+from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope, state_of
 from areopage.locales import one_line
-from areopage.monitor.alerts.deliver import Message, send
-from areopage.monitor.alerts.falls import accept_level
-from areopage.monitor.alerts.rules import RULES, question_line
-from areopage.monitor.alerts.texts import monitor_locale
-from areopage.monitor.config import MonitorConfig
-from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
-from areopage.monitor.hook_counts import read_losses
-from areopage.monitor.spool_files import rejected_lines, waiting_bytes
-from areopage.monitor.submit import Intake, clashing
-from areopage.monitor.submitted_files import submissions_of
-from areopage.monitor.worker import retry_answers
+from areopage.monitor import (
+    RULES,
+    Golden,
+    Intake,
+    Message,
+    MonitorConfig,
+    accept_level,
+    carry_on,
+    clashing,
+    golden_section,
+    monitor_locale,
+    open_golden,
+    question_line,
+    read_losses,
+    rejected_lines,
+    retry_answers,
+    run_round,
+    send,
+    submissions_of,
+    waiting_bytes,
+)
 
 SHOWN_REASONS = 3
 BATCH = 500

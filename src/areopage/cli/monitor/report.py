@@ -7,25 +7,27 @@ from typing import Annotated, get_args
 
 import typer
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
-from areopage.checking.trace_export import trace_export
+from areopage.app import AppConfig, find_config, open_ledger
+from areopage.checking import trace_export
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.queries import Filters, Period, last_days
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Grade
-from areopage.ledger.write.storage import Policy
+from areopage.ledger import Filters, Grade, Ledger, Period, Policy, erase_answers, last_days
 from areopage.locales import LANGUAGES
-from areopage.monitor.figures import criterion_labels
-from areopage.monitor.retention import erase_older
-from areopage.report.export import export_answers, print_answers
-from areopage.report.monitor.figures import period_figures
-from areopage.report.monitor.page import quality_report, quality_report_name
-from areopage.report.render import FORMS, form_of_file, render, write_report
-from areopage.report.tables import FORMS_BY_SUFFIX, TableForm
+from areopage.monitor import criterion_labels, erase_older
+from areopage.report import (
+    FORMS,
+    FORMS_BY_SUFFIX,
+    TableForm,
+    export_answers,
+    form_of_file,
+    period_figures,
+    print_answers,
+    quality_report,
+    quality_report_name,
+    render,
+    write_report,
+)
 
 ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
 

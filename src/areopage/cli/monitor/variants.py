@@ -8,18 +8,15 @@ import msgspec
 import typer
 from rich.text import Text
 
-from areopage.app.config import find_config
-from areopage.app.ledger import open_ledger
+from areopage.app import find_config, open_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, one_of, tell, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
-from areopage.ledger.read.queries import Period
-from areopage.monitor.figures import criterion_labels
-from areopage.monitor.variants import VariantComparison, compare_variants
-from areopage.report.elements import report_locale
-from areopage.report.monitor.variants import variant_cells, variant_headings, variant_name
+from areopage.ledger import Period
+from areopage.monitor import VariantComparison, compare_variants, criterion_labels
+from areopage.report import report_locale, variant_cells, variant_headings, variant_name
 
 
 def compare(

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from areopage.bench.execution.context import AskedModels
-from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.scoring.outcome import GIVEN_NAMES
+from areopage.bench import CHILD_PHASE, ROUND, TARGET_PHASE, AskedModels
+from areopage.ledger import Answer, Judgment
+from areopage.scoring import GIVEN_NAMES
 
 RATE_AFTER = 1.0  # seconds
 

@@ -8,12 +8,12 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from areopage.bench.fleet.progress import PhaseProgress, RunProgress
+from areopage.bench import PhaseProgress, RunProgress
 from areopage.cli.options import duration
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.errors import counted
-from areopage.ledger.write.fleet import FleetNote
-from areopage.report.elements import report_locale
+from areopage.ledger import FleetNote
+from areopage.report import report_locale
 
 
 class FleetDisplay:

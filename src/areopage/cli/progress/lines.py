@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from areopage.errors import counted, name_list
-from areopage.ledger.write.sent_batches import SentBatch
+from areopage.ledger import SentBatch
 
 
 def gone_text(address: str, seconds: float) -> str:

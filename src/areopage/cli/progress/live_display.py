@@ -14,7 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from areopage.bench.execution.context import AskedModels
+from areopage.bench import AskedModels
 from areopage.cli.progress.counts import PhaseCount
 from areopage.cli.progress.run_display import Counting
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from areopage.bench.execution.context import Observer
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
+from areopage.bench import Observer
+from areopage.ledger import Answer, Judgment, SentBatch
 
 
 class Observers:

@@ -5,17 +5,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.execution.context import AskedModels
-from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
+from areopage.bench import CHILD_PHASE, CHILD_SOURCE, TARGET_PHASE, AskedModels
 from areopage.cli.progress.counts import PhaseCount, PhaseCounts, Tally
 from areopage.cli.progress.lines import OutageLines, batch_text
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.errors import counted
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.models.call_notes import NOT_SENT
-from areopage.scoring.outcome import outcome_name
+from areopage.ledger import Answer, Judgment, SentBatch
+from areopage.models import NOT_SENT
+from areopage.scoring import outcome_name
 
 
 class Counting(OutageLines):

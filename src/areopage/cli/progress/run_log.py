@@ -8,9 +8,8 @@ from types import TracebackType
 
 from areopage.cli.progress.lines import back_text, batch_text, gone_text, stopped_text
 from areopage.errors import StorageError, counted, name_list
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.scoring.outcome import Given, NotApplicable, Scored, outcome_name
+from areopage.ledger import Answer, Judgment, SentBatch
+from areopage.scoring import Given, NotApplicable, Scored, outcome_name
 
 
 class RunLog:

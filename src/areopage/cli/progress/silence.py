@@ -5,14 +5,11 @@ from collections.abc import Callable, Sequence
 from threading import Event, Thread
 from typing import Self
 
-from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.execution.context import AskedModels
-from areopage.bench.execution.phases import TARGET_PHASE
+from areopage.bench import CHILD_SOURCE, TARGET_PHASE, AskedModels
 from areopage.cli.progress.counts import PhaseCounts
 from areopage.errors import name_list
-from areopage.ledger.tables.records import Answer, Judgment
-from areopage.ledger.write.sent_batches import SentBatch
-from areopage.models.batch_port import ENDED
+from areopage.ledger import Answer, Judgment, SentBatch
+from areopage.models import ENDED
 
 SILENT_AFTER = 30.0
 

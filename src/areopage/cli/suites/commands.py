@@ -9,20 +9,26 @@ from typing import Annotated
 
 import typer
 
-from areopage.bench.planning.dry_run import dry_run
-from areopage.cases.records import Case, Turn
+from areopage.bench import dry_run
+from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import one_of, visible
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.prompts import judge_prompt
-from areopage.criteria.registry import select_criteria
+from areopage.criteria import judge_prompt, load_criteria, select_criteria
 from areopage.errors import UserError, counted, name_list
-from areopage.jury.options import model_settings
-from areopage.models.contacts import Contact, shown_address
-from areopage.suites.blank import blank_suite
-from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
-from areopage.suites.scaffold import add_criterion, copy_suite, set_release
-from areopage.suites.validation import check_folder, unselected_criteria
+from areopage.jury import model_settings
+from areopage.models import Contact, shown_address
+from areopage.suites import (
+    Suite,
+    add_criterion,
+    blank_suite,
+    bundled_names,
+    check_folder,
+    choose_language,
+    copy_suite,
+    load_suite,
+    set_release,
+    unselected_criteria,
+)
 
 UNEXAMINED, THOUGHTS = ("open", "accept"), ("open", "judged", "hidden")
 

@@ -5,9 +5,8 @@ from typing import Annotated, get_args
 
 import typer
 
-from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.bench import AnswersFrom, RunView, RunWishes
+from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, one_of, visible
@@ -23,10 +22,8 @@ from areopage.cli.run_options import (
 )
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
-from areopage.report.results.run_results import PassView, passes_of
-from areopage.scoring.fold import RecordScores
-from areopage.scoring.outcome import Given
-from areopage.scoring.reduce import CriterionScore
+from areopage.report import PassView, passes_of
+from areopage.scoring import CriterionScore, Given, RecordScores
 
 _LONGEST = 2_000  # characters of a text that is shown
 ROWS = 3

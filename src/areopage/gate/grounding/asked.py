@@ -10,11 +10,7 @@ from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
 from areopage.gate.reading.identifiers import SMALL, Identifier, IdentifierKind
 from areopage.gate.reading.stated import Counted, Stated
-from areopage.text.figures import Figure
-from areopage.text.folding import starts_of
-from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS
-from areopage.text.numbers import decimal_of
-from areopage.text.stems import stem
+from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, Figure, decimal_of, starts_of, stem
 
 Token = tuple[str, str, int]
 _MOST = 50  # tokens and numbers of one answer

@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.grounding.asked import Asked, agreed, loose_tokens
 from areopage.gate.grounding.columns import other_column
 from areopage.gate.grounding.computed import Sums, computed, dated
@@ -29,11 +29,7 @@ from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.gate.reading.stated import Counted, Stated, stated_in
 from areopage.gate.records import Place
-from areopage.text.figures import Figure, all_figures
-from areopage.text.numbers import decimal_of
-from areopage.text.readable import Readable
-from areopage.text.references import Reference
-from areopage.text.stems import parted, stems
+from areopage.text import Figure, Readable, Reference, all_figures, decimal_of, parted, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
-from areopage.text.stems import WORD, parted, stem, stems
+from areopage.text import WORD, parted, stem, stems
 
 _MARKS = "|\t;,"
 _DIGIT = re.compile("[0-9]")

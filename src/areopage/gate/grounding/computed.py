@@ -17,9 +17,7 @@ from decimal import Decimal
 from itertools import combinations, islice
 
 from areopage.gate.reading.stated import CUES
-from areopage.text.figures import Figure
-from areopage.text.folding import lower_case
-from areopage.text.numbers import decimal_of
+from areopage.text import Figure, decimal_of, lower_case
 
 _SMALLEST = 1_000  # of a number that may be an amount without a currency
 _BESIDE = 150  # characters on each side of a figure in which the numbers that it was computed from may stand

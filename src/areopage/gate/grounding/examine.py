@@ -8,7 +8,7 @@ from math import log1p
 
 from msgspec import Struct
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
@@ -18,12 +18,21 @@ from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.citations import distinctive
 from areopage.gate.reading.refusals import is_refusal
 from areopage.gate.records import Change, Place
-from areopage.text.folding import lower_case
-from areopage.text.lexicon import ENGLISH_MONTHS, FRENCH_MONTHS
-from areopage.text.number_words import NUMBER_WORDS
-from areopage.text.readable import WRITTEN_NUMBERS
-from areopage.text.sentences import Span, sentences
-from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
+from areopage.text import (
+    ENGLISH_MONTHS,
+    FRENCH_MONTHS,
+    NUMBER_WORDS,
+    WORD,
+    WRITTEN_NUMBERS,
+    Span,
+    denies,
+    is_light,
+    lower_case,
+    parted,
+    sentences,
+    stems,
+    stems_of,
+)
 
 _STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 _LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes

@@ -12,9 +12,7 @@ from itertools import islice
 from msgspec import Struct
 
 from areopage.gate.reading.stated import AFTER, BEFORE, CUES
-from areopage.text.figures import Figure, FigureKind, supports
-from areopage.text.numbers import DIGITS, around
-from areopage.text.stems import parted, stems_of
+from areopage.text import DIGITS, Figure, FigureKind, around, parted, stems_of, supports
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 FigureReader = Callable[..., Sequence[Figure]]  # `all_figures`, kept: several claims are sought in the same windows

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
-from areopage.text.folding import lower_case
-from areopage.text.lexicon import UNIT_PATTERN, unit_of
+from areopage.text import UNIT_PATTERN, lower_case, unit_of
 
 _BEFORE, _AFTER = 120, 60  # characters before and after a figure in which its sense is said
 _AROUND = 160  # characters on each side of a figure of a document in which the unit of a rate may stand

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.grounding.examine import examine
 from areopage.gate.grounding.model import GroundingModel, Linear, Weight, answer_features
 

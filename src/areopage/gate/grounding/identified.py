@@ -18,9 +18,7 @@ from areopage.gate.reading.identifiers import (
     weekdays,
 )
 from areopage.gate.reading.ordinals import Ordinal, cardinals, ordinals, roman
-from areopage.text.folding import lower_case, starts_of, unaccented
-from areopage.text.lexicon import FIRST_NAMES
-from areopage.text.numbers import decimal_of
+from areopage.text import FIRST_NAMES, decimal_of, lower_case, starts_of, unaccented
 
 _MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
 _MOST_SPOTS = 12  # of one identifier

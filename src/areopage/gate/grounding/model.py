@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.grounding.claims import Claim
 from areopage.gate.grounding.examine import ExaminedSentence, Source, examine
 from areopage.gate.records import Place, SentenceCheck

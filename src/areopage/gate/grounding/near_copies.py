@@ -12,8 +12,7 @@ from functools import cached_property
 
 from areopage.gate.reading.markers import OPPOSITES, Marker, MarkerKind, denying, folded, markers_of, spans_of, words_of
 from areopage.gate.records import Change
-from areopage.text.sentences import sentences
-from areopage.text.stems import parted, stems_of
+from areopage.text import parted, sentences, stems_of
 
 LEAST_NEAR = 0.5
 """Share of a sentence's words that a part of a document must have, for it to be looked at at all."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from areopage.cases.records import Document
-from areopage.text.stems import stems
+from areopage.cases import Document
+from areopage.text import stems
 
 _PIECE = 500  # characters of a passage
 _END = re.compile(r"(?<=[.!?;:])\s+|\n+")

@@ -17,12 +17,22 @@ from areopage.gate.grounding.unread_places import (
     rows_of,
 )
 from areopage.gate.reading.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, Counted
-from areopage.text.figures import Figure, supports
-from areopage.text.folding import lower_case, starts_of
-from areopage.text.lexicon import UNIT_CUES
-from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
-from areopage.text.references import Reference, legal_references
-from areopage.text.stems import stem, stems
+from areopage.text import (
+    DIGITS,
+    MOST_SPANS,
+    UNIT_CUES,
+    DigitIndex,
+    Figure,
+    Reference,
+    around,
+    key_of,
+    legal_references,
+    lower_case,
+    starts_of,
+    stem,
+    stems,
+    supports,
+)
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 _MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from areopage.text.folding import lower_case, starts_of
+from areopage.text import lower_case, starts_of
 
 _BEFORE = re.compile(r"[^\W_][,;]?[ \u00a0](?:[dlnsDLNS]['’]|[Qq]u['’])?\Z|[^\W_][ \u00a0]&[ \u00a0]\Z")
 _BEFORE_NAME = 8  # characters

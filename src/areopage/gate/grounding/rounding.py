@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from areopage.text.folding import lower_case
+from areopage.text import lower_case
 
 _BEFORE = 28  # characters before a figure in which the answer says that it is rounded
 _ABOUT = re.compile(

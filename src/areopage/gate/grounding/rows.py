@@ -15,11 +15,7 @@ from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.gate.reading.stated import CUES
-from areopage.text.figures import Figure
-from areopage.text.folding import lower_case
-from areopage.text.lexicon import CURRENCIES
-from areopage.text.numbers import decimal_of
-from areopage.text.stems import WORD, parted, stem, stems
+from areopage.text import CURRENCIES, WORD, Figure, decimal_of, lower_case, parted, stem, stems
 
 _LISTING = re.compile(
     r"[ \t]*(?:[-*•–]|\|)|[^:\n|]{1,60}:[ \t]"

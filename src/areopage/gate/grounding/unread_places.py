@@ -11,11 +11,19 @@ from decimal import Decimal
 from areopage.gate.grounding.figure_context import Spot
 from areopage.gate.reading.identifiers import Identifier
 from areopage.gate.reading.stated import Stated
-from areopage.text.figures import BEFORE_AMOUNT, MONEY_SIGNS, Figure
-from areopage.text.folding import lower_case
-from areopage.text.lexicon import PERIODS, UNIT_CUES
-from areopage.text.numbers import DIGITS, DigitIndex, decimal_of, key_of
-from areopage.text.references import Reference
+from areopage.text import (
+    BEFORE_AMOUNT,
+    DIGITS,
+    MONEY_SIGNS,
+    PERIODS,
+    UNIT_CUES,
+    DigitIndex,
+    Figure,
+    Reference,
+    decimal_of,
+    key_of,
+    lower_case,
+)
 
 _SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
 _MOST_SPOTS = 12

@@ -12,8 +12,7 @@ from itertools import islice
 from areopage.gate.premises.circumstances import HEARD
 from areopage.gate.premises.clauses import Around
 from areopage.gate.premises.denials import SAYING
-from areopage.text.folding import lower_case
-from areopage.text.stems import stem
+from areopage.text import lower_case, stem
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NUMBER = re.compile(r"[0-9]+(?:[.,:h/-][0-9]+)*")

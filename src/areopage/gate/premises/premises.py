@@ -14,7 +14,7 @@ from areopage.gate.premises.denials import affirms_all, asks_back, attributed, c
 from areopage.gate.premises.evidence import evidence
 from areopage.gate.premises.stance import stance
 from areopage.gate.records import Place
-from areopage.text.folding import lower_case
+from areopage.text import lower_case
 
 _NEAR = 300  # characters before a piece in which a rival of its kind may stand
 _MOST_WEIGHED = 40  # pieces of one answer: later ones count as affirmed

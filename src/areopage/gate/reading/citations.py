@@ -21,8 +21,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at, plain, starts_of, unaccented
-from areopage.text.sentences import Span
+from areopage.text import Span, lower_case, matches_at, plain, starts_of, unaccented
 
 _MOST_SPANS = 50
 _MOST_LOOKED_UP = 50  # unknown ones that are looked for in the documents; further ones count as unknown

@@ -22,8 +22,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.gate.reading.ordinals import ordinals
-from areopage.text.folding import matches_at
-from areopage.text.numbers import decimal_of
+from areopage.text import decimal_of, matches_at
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 

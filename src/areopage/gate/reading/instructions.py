@@ -6,8 +6,7 @@ They are found in English and French, in time linear in the text.
 import re
 from collections.abc import Iterator
 
-from areopage.text.folding import lower_case
-from areopage.text.sentences import Span
+from areopage.text import Span, lower_case
 
 _CUES = (
     "instruction",

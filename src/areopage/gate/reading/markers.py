@@ -11,9 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case
-from areopage.text.number_words import NUMBER_WORDS
-from areopage.text.stems import stem
+from areopage.text import NUMBER_WORDS, lower_case, stem
 
 MarkerKind = Literal["negation", "quantifier", "condition", "exception", "bound", "other"]
 """`other` is what only looks like one of them: "not only", "even if"."""

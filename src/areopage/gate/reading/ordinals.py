@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at, starts_of
-from areopage.text.stems import stem
+from areopage.text import lower_case, matches_at, starts_of, stem
 
 _FRENCH = (
     "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième"

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from areopage.text.sentences import Span
-from areopage.text.stems import WORD, stem, stems
+from areopage.text import WORD, Span, stem, stems
 
 _LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
 _MOST_SENTENCES = 12  # nor is an answer of more of them

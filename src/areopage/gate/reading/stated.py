@@ -11,12 +11,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.gate.reading.identifiers import Identifier, identifiers
-from areopage.text.figures import Figure, all_figures
-from areopage.text.folding import lower_case, matches_at, unaccented
-from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, MONEY, UNIT_WORDS
-from areopage.text.numbers import DIGITS, around
-from areopage.text.references import Reference, legal_references
-from areopage.text.stems import is_light, stem
+from areopage.text import (
+    DIGITS,
+    ENGLISH_MONTHS,
+    ENGLISH_MONTHS_CUT,
+    FRENCH_MONTHS,
+    MONEY,
+    UNIT_WORDS,
+    Figure,
+    Reference,
+    all_figures,
+    around,
+    is_light,
+    legal_references,
+    lower_case,
+    matches_at,
+    stem,
+    unaccented,
+)
 
 
 def _shortest(cues: Iterable[str]) -> list[str]:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import fold_name
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document, fold_name
 
 Label = Literal["yes", "partly", "no"]
 

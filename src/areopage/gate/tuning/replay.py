@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgment
 from areopage.gate.settle import settled_by_labels

@@ -35,7 +35,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.shares import at_most, upper_bound
+from areopage.scoring import at_most, upper_bound
 
 Control = Literal["delivered", "all", "average"]
 CONTROLS: tuple[Control, ...] = ("delivered", "all", "average")

@@ -14,8 +14,7 @@ from areopage.gate.signals import read_documents
 from areopage.gate.tuning.labelled import Labelled, response_digest
 from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, interval, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
-from areopage.text.language import language_of
-from areopage.text.sentences import sentences
+from areopage.text import language_of, sentences
 
 METHODS = {
     "delivered": "learn then test (binomial, or bets on groups' means; fixed sequence): share of ungrounded among the delivered",

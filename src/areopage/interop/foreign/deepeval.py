@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.cases.readers import read_rows
-from areopage.cases.rows import BadRow
+from areopage.cases import BadRow, read_rows
 from areopage.interop.foreign.folder import JUDGED, Foreign, ForeignCriterion, path_of
 
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")

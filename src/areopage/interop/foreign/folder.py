@@ -10,16 +10,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import plan_columns
-from areopage.cases.loader import BuildRules, build_case, write_rejected
-from areopage.cases.records import RejectedRow
-from areopage.cases.rows import Row, clip
-from areopage.criteria.records import Scale
+from areopage.cases import BuildRules, RejectedRow, Row, build_case, clip, plan_columns, write_rejected
+from areopage.criteria import Scale
 from areopage.errors import DatasetError, UserError
 from areopage.locales import LANGUAGES
-from areopage.suites.config import SuiteConfig
-from areopage.suites.files import equal_weights, filled, write_lines, write_text, yaml_text
-from areopage.suites.scaffold import new_folder
+from areopage.suites import SuiteConfig, equal_weights, filled, new_folder, write_lines, write_text, yaml_text
 
 CATEGORY, JUDGED, CHECKS = "imported", "judged", "checks"
 CASES, SCORES, REJECTED = "cases.jsonl", "recorded_scores.jsonl", "rejected.csv"

@@ -8,9 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from areopage.cases.readers import read_rows
-from areopage.cases.rows import BadRow, Row
-from areopage.criteria.records import Scale
+from areopage.cases import BadRow, Row, read_rows
+from areopage.criteria import Scale
 from areopage.interop.foreign.folder import JUDGED, RECORDED_JUDGE, Foreign, ForeignCriterion, path_of
 from areopage.interop.inspect_log import SCORES
 

@@ -15,10 +15,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.loader import MAX_CASES
-from areopage.cases.readers import read_rows
-from areopage.cases.rows import MAX_RECORD, BadRow
-from areopage.criteria.checks import prompt_digest
+from areopage.cases import MAX_CASES, MAX_RECORD, BadRow, read_rows
+from areopage.criteria import prompt_digest
 from areopage.errors import DatasetError, name_list
 from areopage.interop.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
 from areopage.interop.foreign.promptfoo_checks import exact_check

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from areopage.criteria.checks import Check, CheckType
+from areopage.criteria import Check, CheckType
 from areopage.interop.foreign.promptfoo_tests import Assertion
 
 _LISTED = frozenset(["contains-any", "contains-all", "icontains-any", "icontains-all"])

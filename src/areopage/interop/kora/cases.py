@@ -7,10 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.columns import plan_columns
-from areopage.cases.loader import BuildRules, build_case
-from areopage.cases.records import MATURITIES, MAX_TURNS, ChildPlan, RejectedRow
-from areopage.cases.rows import Row
+from areopage.cases import MATURITIES, MAX_TURNS, BuildRules, ChildPlan, RejectedRow, Row, build_case, plan_columns
 from areopage.interop.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
 
 TURNS = 3

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.loader import write_rejected
-from areopage.cases.records import RejectedRow
-from areopage.criteria.records import Scale
+from areopage.cases import RejectedRow, write_rejected
+from areopage.criteria import Scale
 from areopage.errors import DatasetError, UserError
 from areopage.interop.kora.cases import (
     CONVERSATION,
@@ -26,10 +25,7 @@ from areopage.interop.kora.cases import (
 )
 from areopage.interop.kora.source import Risk, plain_name, read_folder
 from areopage.locales import LANGUAGES
-from areopage.suites.config import SuiteConfig
-from areopage.suites.files import equal_weights, filled, write_lines, write_text, yaml_text
-from areopage.suites.loader import BUNDLED
-from areopage.suites.scaffold import new_folder
+from areopage.suites import BUNDLED, SuiteConfig, equal_weights, filled, new_folder, write_lines, write_text, yaml_text
 
 SCENARIOS, RECORDED, GRADES_FILE, REJECTED = "scenarios.jsonl", "recorded.jsonl", "recorded_grades.jsonl", "rejected.csv"
 SCALE = Scale(min=0, max=2)

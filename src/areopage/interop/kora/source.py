@@ -9,10 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.maturity import normalise_maturity
-from areopage.cases.readers import read_rows
-from areopage.cases.records import RejectedRow
-from areopage.cases.rows import BadRow, Row, clip
+from areopage.cases import BadRow, RejectedRow, Row, clip, normalise_maturity, read_rows
 from areopage.errors import DatasetError, name_list
 
 FOLDERS = ("", "data", "results", "packages/benchmark/data")

@@ -13,8 +13,7 @@ from areopage.jury.rules.answer_quality import answer_quality_judge
 from areopage.jury.rules.checks import checks_judge
 from areopage.jury.rules.parameters import read_answer_quality, read_checks, read_readability
 from areopage.jury.rules.readability import readability_judge
-from areopage.models.reference import ModelReference
-from areopage.models.settings import ModelSettings
+from areopage.models import ModelReference, ModelSettings
 
 KNOWN = ("readability", "answer_quality", "checks")
 

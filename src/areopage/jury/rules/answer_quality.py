@@ -17,16 +17,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
 
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion, Scale
+from areopage.cases import Case
+from areopage.criteria import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
 from areopage.jury.rules.sources import judge_sources
-from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored
-from areopage.text.headings import Section, headings, sections
-from areopage.text.words import words
+from areopage.models import ModelReference
+from areopage.scoring import Outcome, Refused, Scored
+from areopage.text import Section, headings, sections, words
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"

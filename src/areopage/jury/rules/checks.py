@@ -9,15 +9,14 @@ from functools import partial
 
 import msgspec
 
-from areopage.cases.records import Case
-from areopage.criteria.checks import Check, prompt_digest
-from areopage.criteria.records import Criterion
+from areopage.cases import Case
+from areopage.criteria import Check, Criterion, prompt_digest
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.rules.parameters import CheckRules
-from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored
-from areopage.text.declining import declines
+from areopage.models import ModelReference
+from areopage.scoring import Outcome, Refused, Scored
+from areopage.text import declines
 
 # Part of the digest, hence of every judgment's key: raise it when a change here can move a score.
 CODE_VERSION = "1"

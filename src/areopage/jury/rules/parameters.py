@@ -43,10 +43,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.checks import Check
+from areopage.criteria import Check
 from areopage.errors import ModelError, name_list
-from areopage.text.folding import plain
-from areopage.text.words import Vocabulary
+from areopage.text import Vocabulary, plain
 
 TOP_SCORE = 5.0
 _Kind = TypeVar("_Kind")

@@ -14,16 +14,14 @@ A response of less than four words, in another script or in another language tha
 import unicodedata
 from functools import partial
 
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion, Scale
+from areopage.cases import Case
+from areopage.criteria import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
-from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored
-from areopage.text.language import is_in_language
-from areopage.text.sentences import Span, sentences
-from areopage.text.words import complex_word_share, is_complex, syllables, words
+from areopage.models import ModelReference
+from areopage.scoring import Outcome, Refused, Scored
+from areopage.text import Span, complex_word_share, is_complex, is_in_language, sentences, syllables, words
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "2"

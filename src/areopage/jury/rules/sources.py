@@ -23,13 +23,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from areopage.cases.records import Case, Document
+from areopage.cases import Case, Document
 from areopage.jury.rules.parameters import AnswerQualityRules
-from areopage.scoring.outcome import Scored
-from areopage.text.figures import Figure, figures, supports
-from areopage.text.folding import PlainText, plain
-from areopage.text.headings import sections
-from areopage.text.references import Reference, references
+from areopage.scoring import Scored
+from areopage.text import Figure, PlainText, Reference, figures, plain, references, sections, supports
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)

@@ -17,7 +17,7 @@ from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.tables.schema import canary_rounds
-from areopage.scoring.exams.records import Look, Said, Shift
+from areopage.scoring import Look, Said, Shift
 
 
 class CanaryRound(ExamRow, frozen=True, kw_only=True):

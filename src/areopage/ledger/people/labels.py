@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, case, delete, exists, func, or_, select, true, update
 
-from areopage.cases.records import Document
+from areopage.cases import Document
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
     answers,
@@ -39,7 +39,7 @@ from areopage.ledger.tables.rows import (
 )
 from areopage.ledger.tables.schema import labels, review_items
 from areopage.ledger.write.answers import prompt_key, text_key
-from areopage.scoring.outcome import GIVEN_NAMES, PlannedPass
+from areopage.scoring import GIVEN_NAMES, PlannedPass
 
 SAMPLE = "sample"
 """Why an answer is in the queue that was drawn at random."""

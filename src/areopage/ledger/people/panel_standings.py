@@ -8,14 +8,14 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, select
 
-from areopage.criteria.records import Criterion
+from areopage.criteria import Criterion
 from areopage.ledger.people.canaries import drifts_by_path
 from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, compact_standings, exams_by_path, standings
 from areopage.ledger.tables.answer_tables import runs
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Standing
 from areopage.ledger.tables.rows import chunks
-from areopage.models.reference import ModelReference
+from areopage.models import ModelReference
 
 
 class _Judge(Struct, frozen=True):

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Row, Select, select
 
-from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
-from areopage.criteria.records import Criterion
+from areopage.criteria import TEMPLATE_VERSION, Criterion, criterion_content
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
@@ -25,9 +24,8 @@ from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Standing, StandingState, StandingWord
 from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.tables.schema import qualifications
-from areopage.models.port import SERVER
-from areopage.models.reference import ModelReference
-from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift, is_undecided
+from areopage.models import SERVER, ModelReference
+from areopage.scoring import CriterionExam, ExamItem, ExamState, Mark, Shift, is_undecided
 
 NEVER_EXAMINED, QUALIFIED, PROVISIONAL = "never examined", "qualified", "provisionally qualified"
 IN_PART = "examined in part"

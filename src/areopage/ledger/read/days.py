@@ -25,7 +25,7 @@ from areopage.ledger.tables.records import Evaluation, JudgeUse
 from areopage.ledger.tables.rows import chunks, insert_or_add, storable
 from areopage.ledger.tables.schema import days, score_days
 from areopage.ledger.write.evaluation_rows import each_evaluation
-from areopage.scoring.outcome import GIVEN_NAMES
+from areopage.scoring import GIVEN_NAMES
 
 CALLS = ""
 """The value under which a judge's calls are counted; its verdicts are counted under their own outcomes."""

@@ -12,7 +12,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from areopage.gate.records import GateVerdict
+from areopage.gate import GateVerdict
 from areopage.ledger.tables.answer_tables import answers, evaluations
 from areopage.ledger.tables.records import GOLDEN_SOURCE, Grade, JudgeWork
 from areopage.ledger.tables.rows import naive, storable

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, text
 from areopage.ledger.read.queries import Filters, Period
 from areopage.ledger.tables.records import Evaluation, is_golden
 from areopage.ledger.tables.rows import storable
-from areopage.text.folding import unaccented
+from areopage.text import unaccented
 
 SEARCH_TABLE = "evaluation_search"
 """The index's table, outside the metadata; SQLite keeps its parts in further tables with this beginning."""

@@ -19,7 +19,7 @@ from areopage.ledger.tables.answer_tables import answer_judgments, judgments, ru
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
-from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
+from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.cases.records import Case
-from areopage.scoring.outcome import Outcome, TimedOut, Unreachable
-from areopage.text.storing import Policy
+from areopage.cases import Case
+from areopage.scoring import Outcome, TimedOut, Unreachable
+from areopage.text import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "empty", "filtered", "cut", "refused", "timed_out", "unreachable"]

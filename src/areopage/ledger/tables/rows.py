@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
 from areopage.ledger.tables.records import Evaluation, Judgment, Label, Run, Verdict
-from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+from areopage.scoring import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql

@@ -5,8 +5,8 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict, JudgeTrust
+from areopage.cases import Document
+from areopage.gate import Decision, GateVerdict, JudgeTrust
 from areopage.ledger.tables.records import Answer
 
 Channel = Literal["chat", "check", "import"]

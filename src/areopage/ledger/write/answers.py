@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
 
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases import Case, Document, Turn
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.tables.chain import Change, linked, placed, seal
 from areopage.ledger.tables.database import Database, Store

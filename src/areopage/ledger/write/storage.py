@@ -7,13 +7,13 @@ from typing import cast
 
 from msgspec import structs
 
-from areopage.cases.records import Document, Turn
-from areopage.gate.records import Decision, Place, SentenceCheck
+from areopage.cases import Document, Turn
+from areopage.gate import Decision, Place, SentenceCheck
 from areopage.ledger.tables.records import Answer, Judgment, Verdict
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.answers import text_key
-from areopage.scoring.outcome import NotApplicable, Outcome, Scored
-from areopage.text.storing import Policy, stored_text, stored_values
+from areopage.scoring import NotApplicable, Outcome, Scored
+from areopage.text import Policy, stored_text, stored_values
 
 __all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
 

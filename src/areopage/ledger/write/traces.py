@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
-from areopage.gate.records import Decision
+from areopage.gate import Decision
 from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.people.labels import Labels, set_done
 from areopage.ledger.read.queries import TraceFilter, TraceSummary

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from areopage.ledger.people.canaries import CanaryRound
+from areopage.ledger import CanaryRound
 from areopage.monitor.alerts.rules import DRIFT, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, plain
 

@@ -12,17 +12,13 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.errors import UserError
-from areopage.ledger.read.days import DayLevel
-from areopage.ledger.read.queries import Period
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Alert
+from areopage.ledger import Alert, DayLevel, Ledger, Period
 from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import DropRule, Thresholds
-from areopage.scoring.counts import grade_limits
-from areopage.scoring.falls import (
+from areopage.scoring import (
     MOST_AFTER,
     MOST_REFERENCE,
     MOST_RETURN,
@@ -30,6 +26,7 @@ from areopage.scoring.falls import (
     Falls,
     days_back,
     find_falls,
+    grade_limits,
     limit_of,
     shortfall,
     with_all,

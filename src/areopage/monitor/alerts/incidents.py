@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Alert
+from areopage.ledger import Alert, Ledger
 from areopage.monitor.alerts.falls import Incident
 from areopage.monitor.alerts.rules import (
     ANSWER,

@@ -8,10 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
-from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation
-from areopage.ledger.write.operations import Alert
+from areopage.ledger import Alert, Evaluation, Ledger, Period, Scope
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.falls import FallWatch
 from areopage.monitor.alerts.incidents import GROUPED_RULES, UNCHECKED, Incidents, digest
@@ -39,9 +36,9 @@ from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
 from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, floors_of, thresholds_of
-from areopage.scoring.counts import DECIMALS
-from areopage.suites.loader import Suite
-from areopage.work.handlers import ScheduledJob
+from areopage.scoring import DECIMALS
+from areopage.suites import Suite
+from areopage.work import ScheduledJob
 
 EACH_MINUTE = "0 * * * * *"
 EVERY_TEN_SECONDS = "*/10 * * * * *"

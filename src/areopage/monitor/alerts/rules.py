@@ -11,14 +11,11 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
-from areopage.ledger.people.qualifications import standing_parts
-from areopage.ledger.read.queries import Backlog, JudgeDays
-from areopage.ledger.tables.records import CriterionResult, Evaluation, is_golden
-from areopage.ledger.write.operations import Alert
+from areopage.criteria import Scale
+from areopage.ledger import Alert, Backlog, CriterionResult, Evaluation, JudgeDays, is_golden, standing_parts
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule
-from areopage.scoring.counts import DECIMALS
+from areopage.scoring import DECIMALS
 
 Delivery = Literal["pending", "none"]
 

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from msgspec import structs
 
-from areopage.ledger.read.queries import Period
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger, Period
 from areopage.monitor.alerts.rules import SILENCE, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, plain
 from areopage.monitor.config import SilenceRule

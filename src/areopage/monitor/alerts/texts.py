@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from areopage.criteria.records import Scale
-from areopage.ledger.write.storage import stored_text
+from areopage.criteria import Scale
+from areopage.ledger import stored_text
 from areopage.locales import Locale, locale_for, one_line
 from areopage.monitor.config import MonitorConfig
-from areopage.suites.config_file import StorageSection
-from areopage.suites.loader import Suite
+from areopage.suites import StorageSection, Suite
 
 MESSAGES_FILE = Path(__file__).with_name("messages.yml")
 QUESTION_LENGTH = 500

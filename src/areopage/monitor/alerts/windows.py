@@ -11,13 +11,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, structs
 
-from areopage.criteria.records import Scale
-from areopage.ledger.read.queries import Scope
-from areopage.ledger.store import Ledger
+from areopage.criteria import Scale
+from areopage.ledger import Ledger, Scope
 from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, hour_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
-from areopage.scoring.counts import Tally, grade_of
+from areopage.scoring import Tally, grade_of
 
 MOST_PARTS = 3
 WORST = 3

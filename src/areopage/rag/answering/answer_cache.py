@@ -16,11 +16,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.checking.config import RagConfig, generation_options
+from areopage.checking import RagConfig, generation_options
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger import Ledger, Trace
 from areopage.rag.generation import prompts_of
 from areopage.rag.records import ChatPrompt, Retriever
 

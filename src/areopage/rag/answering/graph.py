@@ -14,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 from msgspec import Struct
 
-from areopage.checking.checker import Checker, decided
+from areopage.checking import Checker, decided
 from areopage.rag.answering.state import RagState, Texts
 from areopage.rag.records import Generated, Generator, Retriever
 

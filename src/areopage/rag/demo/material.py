@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import StorageError
-from areopage.suites.config_file import CONFIG_FILE
+from areopage.suites import CONFIG_FILE
 from areopage.yaml_document import read_yaml
 
 HERE = Path(__file__).parent

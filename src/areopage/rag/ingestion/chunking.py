@@ -10,8 +10,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from areopage.text.folding import plain
-from areopage.text.sentences import sentences
+from areopage.text import plain, sentences
 
 VERSION = 2  # of the way texts are cut; part of what tells an unchanged file
 SHORTEST_MARK = 4  # characters of the hash in an id

@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 from msgspec import Struct, structs
 
-from areopage.checking.config import RagConfig
+from areopage.checking import RagConfig
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, Unread, cut
 from areopage.rag.ingestion.points import Held, Points

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.checking.config import FieldsSection
+from areopage.checking import FieldsSection
 from areopage.rag.ingestion.chunking import SHORTEST_MARK, Chunk
 from areopage.rag.retrieval.collection import RECORD, VectorStore, at
 from areopage.rag.retrieval.embedding import Embedder

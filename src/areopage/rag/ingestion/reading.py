@@ -12,8 +12,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from areopage.cases.rows import BadRow
-from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
+from areopage.cases import BadRow, find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 from areopage.rag.ingestion.reading_pdf import read_pdf

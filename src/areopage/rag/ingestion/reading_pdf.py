@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from areopage.errors import DatasetError, MissingExtra
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
-from areopage.text.written_forms import unbroken
+from areopage.text import unbroken
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from areopage.checking.config import RagConfig, secret
+from areopage.checking import RagConfig, secret
 from areopage.errors import MissingExtra, StorageError, UnknownCollection, name_list
-from areopage.models.servers import is_loopback
+from areopage.models import is_loopback
 from areopage.rag.retrieval.embedding import EmbedderIdentity
 from areopage.rag.retrieval.similarity import Background
 

@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from areopage.checking.config import RagConfig
+from areopage.checking import RagConfig
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
-from areopage.models.http import JsonServer
-from areopage.models.limits import limiter_of
-from areopage.models.port import CHARACTERS_PER_TOKEN
-from areopage.models.retry import Calls
-from areopage.models.servers import connect
+from areopage.models import CHARACTERS_PER_TOKEN, Calls, JsonServer, connect, limiter_of
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, Embedder, EmbedderIdentity, Vectors, embeddable, normalised
 
 if TYPE_CHECKING:

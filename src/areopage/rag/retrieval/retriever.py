@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from areopage.cases.records import Document
-from areopage.checking.config import FieldsSection, RagConfig
+from areopage.cases import Document
+from areopage.checking import FieldsSection, RagConfig
 from areopage.errors import StorageError
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
 from areopage.rag.retrieval.embedders import open_embedder
@@ -22,7 +22,7 @@ from areopage.rag.retrieval.similarity import (
     relevance,
     shipped_backgrounds,
 )
-from areopage.text.language import language_of
+from areopage.text import language_of
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import ScoredPoint

@@ -21,7 +21,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.rag.retrieval.embedding import EmbedderIdentity, Vectors
-from areopage.text.stems import stems
+from areopage.text import stems
 
 Numbers = NDArray[np.float64]
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, rows
 from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.chance_agreement import Ac2, Alpha
-from areopage.scoring.jury_agreement import FailureAgreement, JuryAgreement
+from areopage.scoring import Ac2, Alpha, FailureAgreement, JuryAgreement
 
 
 def agreement_fact(view: RunView, locale: Locale) -> Line:

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.bench import RunView
+from areopage.cases import Case
 from areopage.locales import Locale
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.elements import LONGEST_TEXT, bar_on, excerpt
 from areopage.report.model import Assessment, Bar, Block, Entry, Excerpt, Heading, Paragraph, Quote, Remark, Span
 from areopage.report.results.run_results import PassView, criterion_label, passes_of, quotable, quoted_verbatim
-from areopage.scoring.fold import RecordScores
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring import CriterionScore, RecordScores
 
 MAX_EXPLANATION = 2_000
 MAX_EXTRACTS = 5

@@ -5,8 +5,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import MATURITIES, Case
+from areopage.bench import RunView
+from areopage.cases import MATURITIES, Case
 
 CASES = "cases.html"
 """The page of cases, beside the report."""

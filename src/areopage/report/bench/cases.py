@@ -6,8 +6,8 @@ It is written case by case, and can be filtered without a script.
 from collections import Counter
 from collections.abc import Iterator
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.bench import RunView
+from areopage.cases import Case
 from areopage.locales import Locale, one_line
 from areopage.report.bench.case import TITLE, audience, case_entry, group_labels, thoughts_excerpt
 from areopage.report.bench.case_index import KINDS, CaseIndex

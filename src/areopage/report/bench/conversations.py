@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
-from areopage.criteria.scopes import is_conversation, numbered_turns
+from areopage.bench import RunView
+from areopage.cases import Case
+from areopage.criteria import is_conversation, numbered_turns
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.charts import Series
 from areopage.report.elements import columns, excerpt, rows
@@ -23,8 +23,7 @@ from areopage.report.model import (
     TrendChart,
 )
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.drift import Drift, FailedByTurn, RunDrift, drift_of
-from areopage.scoring.fold import RecordScores
+from areopage.scoring import Drift, FailedByTurn, RecordScores, RunDrift, drift_of
 
 WHOLE = 20  # conversations that are shown turn by turn; further ones are rows of a table
 CHARTED = 6  # criteria with a line

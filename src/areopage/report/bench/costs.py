@@ -1,7 +1,6 @@
 """What a run cost, in its report: by the target and each judge, and in all."""
 
-from areopage.bench.results.costs import ModelCost, run_costs, totals
-from areopage.bench.results.run_view import RunView
+from areopage.bench import ModelCost, RunView, run_costs, totals
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, rows
 from areopage.report.model import Block, Cell, Paragraph, Section, Span, Table

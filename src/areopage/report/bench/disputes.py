@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import Locale
 from areopage.report.bench.case import TITLE, assessment, audience
 from areopage.report.bench.case_index import CASES, DISPUTED, KINDS, CaseIndex
@@ -10,8 +10,7 @@ from areopage.report.bench.failing_cases import gravity
 from areopage.report.elements import columns, excerpt, rows
 from areopage.report.model import Cell, Entries, Entry, Paragraph, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.jury_agreement import Dispute
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring import CriterionScore, Dispute
 
 SHOWN = 10
 MAX_TEXT = 1_500

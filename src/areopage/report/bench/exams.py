@@ -5,15 +5,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.errors import AreopageError
-from areopage.ledger.people.qualifications import exam_words
+from areopage.ledger import exam_words
 from areopage.locales import Locale
 from areopage.report.commands import out_option
 from areopage.report.results.run_results import criterion_names
-from areopage.scoring.release import Floor, Release
-from areopage.suites.gold import gold_criteria
-from areopage.suites.loader import BUNDLED, load_suite
+from areopage.scoring import Floor, Release
+from areopage.suites import BUNDLED, gold_criteria, load_suite
 
 
 class ExamStep(Struct, frozen=True, kw_only=True):

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
+from areopage.bench import RunView
+from areopage.cases import Case, load_dataset
+from areopage.criteria import Criterion
 from areopage.errors import UserError
 from areopage.report.results.run_results import passes_of
 

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from areopage.bench.results.run_view import RunView
-from areopage.criteria.records import SEVERITIES, Criterion
-from areopage.criteria.scopes import case_at
+from areopage.bench import RunView
+from areopage.criteria import SEVERITIES, Criterion, case_at
 from areopage.locales import Locale, one_line
 from areopage.report.bench.case_index import CASES, FAILING, KINDS, CaseIndex
 from areopage.report.bench.failing import failing_scores
 from areopage.report.model import Line, Listing, Notice, Span
 from areopage.report.results.run_results import criterion_label
-from areopage.text.withholding import MARKERS, withheld_content
+from areopage.text import MARKERS, withheld_content
 
 SHOWN = 8
 _PROMPT, _RESPONSE, _REASON = 110, 170, 150

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import Locale
 from areopage.report.model import Line, Listing, Notice, Span, line
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.failures import FailureCount
+from areopage.scoring import FailureCount
 
 
 def failures_line(view: RunView, locale: Locale) -> Line:

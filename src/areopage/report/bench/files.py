@@ -9,19 +9,16 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
-from areopage.cases.loader import write_rejected
-from areopage.cases.records import Case
-from areopage.criteria.records import Criterion
+from areopage.bench import RunView, run_release
+from areopage.cases import Case, write_rejected
+from areopage.criteria import Criterion
 from areopage.errors import StorageError
-from areopage.jury.judges import Judge
-from areopage.ledger.tables.records import Judgment
+from areopage.jury import Judge
+from areopage.ledger import Judgment
 from areopage.report.bench.case_index import CASES
 from areopage.report.bench.cases import cases_page
 from areopage.report.bench.page import bench_report
-from areopage.report.render import write_report
-from areopage.report.replacing import replacing
+from areopage.report.rendering import write_report
 from areopage.report.results.people import people_result
 from areopage.report.results.records import SCHEMA_NAME
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
@@ -29,7 +26,8 @@ from areopage.report.tables import TableColumn, TableForm, Written, write_rows, 
 from areopage.report.trust.page import TRUST, trust_page
 from areopage.report.trust.records import Trust
 from areopage.report.trust.run import run_trust
-from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
+from areopage.report.whole_files import replacing
+from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
 _ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile

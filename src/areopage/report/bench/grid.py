@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from areopage.bench.results.groups import Dimension
-from areopage.bench.results.run_view import RunView
+from areopage.bench import Dimension, RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.model import Block, Cell, Column, Paragraph, Row, Section, Span, Table
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.failures import FailureCount, GroupFailures
+from areopage.scoring import FailureCount, GroupFailures
 
 FEW = 10
 """With fewer cases a count says little: with no failure among nine, a third of other cases could still fail."""

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from areopage.bench.compared import RunComparison, RunOutcome
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunComparison, RunOutcome, RunView, run_release
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.elements import columns, rows, verdict_name
 from areopage.report.model import Block, Cell, Line, Listing, Paragraph, Section, Span, Table
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
-from areopage.scoring.failures import FailureCount
+from areopage.scoring import FailureCount, PairedDifference, PairedFailures
 
 NAMED = 12  # cases in a list
 

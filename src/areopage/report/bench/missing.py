@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import Locale
 from areopage.report.elements import rows
 from areopage.report.model import Column, Details, Filter, Paragraph, Row, Section, Table

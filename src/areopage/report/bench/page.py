@@ -5,11 +5,10 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RECORDED, RunView, SourceScore
-from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.bench import RECORDED, RunView, SourceScore, run_release
+from areopage.criteria import TEMPLATE_VERSION
 from areopage.digest import short_digest
-from areopage.jury.results import JudgeHealth
+from areopage.jury import JudgeHealth
 from areopage.locales import MISSING, Locale, Note
 from areopage.report.bench.agreement import agreement_fact, agreement_section
 from areopage.report.bench.case_index import CASES
@@ -53,7 +52,7 @@ from areopage.report.results.calibrated import calibration_texts
 from areopage.report.results.people import people_result
 from areopage.report.results.run_results import criterion_label, criterion_names, run_result
 from areopage.report.trust.page import TRUST
-from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.scoring import OUTCOME_NAMES
 from areopage.version import __version__
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")

@@ -2,13 +2,13 @@
 
 from functools import reduce
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, rows
 from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Table
 from areopage.report.results.adaptive_passes import AdaptivePasses, CriterionPasses, adaptive_passes
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.passes.allocation import REASONS
+from areopage.scoring import REASONS
 
 
 def passes_section(view: RunView, locale: Locale) -> Section | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import rows
 from areopage.report.model import Block, Column, Details, Paragraph, Section, Table
-from areopage.scoring.over_refusal import OverRefusal, TwinPair
+from areopage.scoring import OverRefusal, TwinPair
 
 _PROMPT = 160  # characters of a prompt
 _LISTED = 100

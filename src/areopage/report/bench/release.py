@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
-from areopage.bench.results.run_view import RunView
-from areopage.criteria.records import SEVERITIES
+from areopage.bench import RunView
+from areopage.criteria import SEVERITIES
 from areopage.locales import Locale, sentence_case
 from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import CASES, KINDS, THOUGHTS, UNANSWERED, CaseIndex, young_to_old
@@ -13,8 +13,7 @@ from areopage.report.commands import command_span
 from areopage.report.elements import part_text, verdict_name
 from areopage.report.model import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label, criterion_names
-from areopage.scoring.release import UNREAD, Floor, Release
-from areopage.scoring.release_floors import FINAL
+from areopage.scoring import FINAL, UNREAD, Floor, Release
 
 LISTED = MappingProxyType({"thoughts": THOUGHTS, "max_unanswered": UNANSWERED})
 """Why the cases of a floor are on the page of cases, by its kind."""

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator
 
-from areopage.bench.results.people import SignedRun
-from areopage.bench.results.run_view import RunView
-from areopage.ledger.tables.records import Reservation
+from areopage.bench import RunView, SignedRun
+from areopage.ledger import Reservation
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, figure_text, rows
 from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line
 from areopage.report.results.people import HumanCriterion, HumanFigures, PeopleResult
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.correlation import Estimate
-from areopage.scoring.human_failures import FailuresSeen
-from areopage.scoring.shares import Share
+from areopage.scoring import Estimate, FailuresSeen, Share
 
 SHOWN_DIGEST = 16
 SHOWN_NOTE = 400

@@ -4,8 +4,8 @@ from math import ceil, floor
 
 import numpy as np
 
-from areopage.bench.results.run_view import RunView
-from areopage.criteria.records import Scale
+from areopage.bench import RunView
+from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, Locale
 from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import young_to_old
@@ -13,12 +13,18 @@ from areopage.report.elements import axis_of, columns, point_on, rows
 from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.calibrated import corrected_text
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.agreement import mean
-from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.intervals.planning import Detectable
-from areopage.scoring.intervals.scores import MIN_CASES, Interval
-from areopage.scoring.jury_agreement import JuryAgreement
-from areopage.scoring.tree import Node, NodePath, final_shares, paths
+from areopage.scoring import (
+    MIN_CASES,
+    Detectable,
+    Interval,
+    JuryAgreement,
+    Node,
+    NodePath,
+    final_shares,
+    mean,
+    mean_interval,
+    paths,
+)
 
 
 def score_or_unscored(locale: Locale, score: float | None) -> str:

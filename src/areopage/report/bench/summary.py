@@ -4,13 +4,13 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import Locale
 from areopage.report.bench.page import bench_report
 from areopage.report.commands import command_span, run_command
 from areopage.report.model import Facts, Line, Report, Section, Span
-from areopage.report.render import render
-from areopage.report.replacing import replacing
+from areopage.report.rendering import render
+from areopage.report.whole_files import replacing
 
 MOST_CHARACTERS = 65_000
 """GitHub accepts comments of under 65,536 characters."""

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
+from areopage.bench import RunView
+from areopage.cases import Case
 from areopage.locales import Locale, one_line
 from areopage.report.bench.case import case_entry, failed_criteria
 from areopage.report.bench.case_index import CASES, CaseIndex
 from areopage.report.elements import columns, rows
 from areopage.report.model import Block, Cell, Column, Details, Entries, Paragraph, Section, Span, Table, line
-from areopage.scoring.fold import RecordScores
+from areopage.scoring import RecordScores
 
 WORST = 10
 WHOLE = 20  # entries with texts and comments; further ones are rows of a table

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.comparison.records import Comparison
-from areopage.ledger.tables.connection import make_folder
+from areopage.bench import Comparison
+from areopage.ledger import make_folder
 from areopage.report.comparison.page import CASES, comparison_report
 from areopage.report.comparison.text import node_name, run_names
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside
-from areopage.report.render import render, write_report
+from areopage.report.rendering import render, write_report
 from areopage.report.tables import write_table
-from areopage.scoring.comparison.levels import Difference
+from areopage.scoring import Difference
 
 COMPARISON_PAGE, FIGURES, TABLE, SLICES = "comparison.html", "comparison.json", "comparison.csv", "comparison_slices.csv"
 

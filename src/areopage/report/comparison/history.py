@@ -5,15 +5,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.comparison.history import Conclusion, HistoryComparison, PassedOver
-from areopage.bench.league.table import Entry
+from areopage.bench import Conclusion, Entry, HistoryComparison, PassedOver
 from areopage.errors import name_list
-from areopage.ledger.tables.connection import make_folder
+from areopage.ledger import make_folder
 from areopage.locales import Locale, one_line
 from areopage.report.elements import part_facts, part_notices, report_locale
 from areopage.report.league.text import beside
 from areopage.report.model import Cell, Column, Line, Listing, Notice, Paragraph, Report, Row, Section, Span, Table
-from areopage.report.render import render, write_report
+from areopage.report.rendering import render, write_report
 from areopage.report.results.run_results import criterion_label
 from areopage.version import __version__
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
-from areopage.bench.spec import RunSpec
+from areopage.bench import ChangedCase, Compared, ComparedRun, Comparison, RunSpec, SliceDifference
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
@@ -45,9 +44,7 @@ from areopage.report.model import (
     Table,
 )
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
-from areopage.scoring.comparison.levels import LevelDifference
-from areopage.scoring.comparison.tested import Tested
+from areopage.scoring import ONE_SIDED, Contribution, LevelDifference, Tested
 from areopage.version import __version__
 
 CASES = "comparison_cases.csv"

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage.bench.comparison.production import IN_STRATUM
-from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
+from areopage.bench import IN_STRATUM, Mix, ProductionComparison, ProductionSlice, Standardised
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison.page import run_figures
 from areopage.report.comparison.text import (
@@ -33,8 +32,7 @@ from areopage.report.model import (
     Span,
     Table,
 )
-from areopage.scoring.comparison.tested import Tested
-from areopage.scoring.comparison.unpaired_levels import UnpairedLevel, UnpairedOutcomes
+from areopage.scoring import Tested, UnpairedLevel, UnpairedOutcomes
 from areopage.version import __version__
 
 _SHOWN_VALUES = 12

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.comparison.production_records import ProductionComparison
-from areopage.ledger.tables.connection import make_folder
+from areopage.bench import ProductionComparison
+from areopage.ledger import make_folder
 from areopage.report.comparison.production import production_report
 from areopage.report.comparison.text import node_name
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside
-from areopage.report.render import render, write_report
+from areopage.report.rendering import render, write_report
 from areopage.report.tables import write_table
-from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
+from areopage.scoring import UnpairedOutcomes
 
 PRODUCTION_PAGE, FIGURES, TABLE, SLICES = "production.html", "production.json", "production.csv", "production_slices.csv"
 

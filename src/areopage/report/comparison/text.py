@@ -2,17 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from areopage.bench.comparison.records import Compared, ComparedRun, Comparison, Shared
-from areopage.bench.panels import PartDifference
-from areopage.bench.spec import RunSpec
+from areopage.bench import Compared, ComparedRun, Comparison, PartDifference, RunSpec, Shared
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import verdict_name
 from areopage.report.league.text import percent_difference, score_difference
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.comparison.levels import Difference, LevelDifference
-from areopage.scoring.comparison.paired import cases_for, least_width
-from areopage.scoring.comparison.tested import AnyLevel, Tested, TestedDifference, TestedLevel
+from areopage.scoring import AnyLevel, Difference, LevelDifference, Tested, TestedDifference, TestedLevel, cases_for, least_width
 
 _TINY = 0.001
 _NAMED = 8

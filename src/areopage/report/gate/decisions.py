@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from areopage.gate.records import Decision, Reason
+from areopage.gate import Decision, Reason
 from areopage.locales import Locale, locale_for, one_line, sentence_case
 
 MESSAGES = Path(__file__).parents[1] / "messages" / "decision.yml"

@@ -7,12 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.checking.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
-from areopage.gate.records import GateVerdict, Reason
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Grounded
-from areopage.ledger.write.storage import Policy, stored_text
+from areopage.checking import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
+from areopage.gate import GateVerdict, Reason
+from areopage.ledger import Grounded, Ledger, Policy, TraceFilter, stored_text
 from areopage.report.gate.decisions import explain
 from areopage.version import __version__
 

@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from areopage.checking.figures import OTHERS, GateFigures, Slice
-from areopage.gate.records import GATE_VERDICTS
-from areopage.ledger.read.queries import TraceFilter
+from areopage.checking import OTHERS, GateFigures, Slice
+from areopage.gate import GATE_VERDICTS
+from areopage.ledger import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
 from areopage.report.gate.figures import GateOverview, ShownAnswer, json_figures
@@ -29,8 +29,8 @@ from areopage.report.model import (
     Stripe,
     Table,
 )
-from areopage.report.render import Form
-from areopage.scoring.shares import Share
+from areopage.report.rendering import Form
+from areopage.scoring import Share
 from areopage.version import __version__
 
 MOST_NAMES = 12  # collections, sources or languages that a table shows

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from areopage.cases.text_files import table_writer
+from areopage.cases import table_writer
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import figure_text
 from areopage.report.judges.jury_worth import worth_rows, worth_texts
-from areopage.review.agreement import AgreementReport
-from areopage.scoring.correlation import Correlation, Estimate
-from areopage.scoring.human_agreement import Claim, CriterionAgreement
+from areopage.review import AgreementReport
+from areopage.scoring import Claim, Correlation, CriterionAgreement, Estimate
 
 SHOWN_REJECTED = 10
 SHOWN_WORST = 10

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, WIDE, Locale
 from areopage.report.elements import axis_of, columns, point_on, report_locale, rows
 from areopage.report.judges.qualification import judge_reason
@@ -25,9 +25,8 @@ from areopage.report.model import (
     Span,
     Table,
 )
-from areopage.scoring.shares import Share
-from areopage.trust.audit import AuditResult
-from areopage.trust.effects import Effect, Resistance
+from areopage.scoring import Share
+from areopage.trust import AuditResult, Effect, Resistance
 from areopage.version import __version__
 
 AUDIT_SCHEMA_NAME = "areopage audit 1"

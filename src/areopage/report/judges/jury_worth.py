@@ -5,11 +5,19 @@ from collections.abc import Iterator, Sequence
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import columns, figure_text, range_text, rows
 from areopage.report.model import Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
-from areopage.scoring.correlation import Estimate
-from areopage.scoring.jury_worth.alternative import EPSILON, FEWEST_LABELLED, FEWEST_OF_RATER, FEWEST_RATERS, Raters, Replacement
-from areopage.scoring.jury_worth.contributions import JudgeErrors
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
-from areopage.scoring.jury_worth.worth import JuryWorth, Labelled
+from areopage.scoring import (
+    EPSILON,
+    FEWEST_ITEMS,
+    FEWEST_LABELLED,
+    FEWEST_OF_RATER,
+    FEWEST_RATERS,
+    Estimate,
+    JudgeErrors,
+    JuryWorth,
+    Labelled,
+    Raters,
+    Replacement,
+)
 
 LONGEST_NAME = 60
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from areopage.ledger.people.canaries import CanaryRound
-from areopage.ledger.people.qualifications import JudgeStanding, standing_parts
-from areopage.ledger.tables.records import Standing
+from areopage.ledger import CanaryRound, JudgeStanding, Standing, standing_parts
 from areopage.locales import MISSING, Locale
 from areopage.report.model import Badge
-from areopage.scoring.exams.records import Mark, Shift
+from areopage.scoring import Mark, Shift
 
 ALARMING = ("unfit", "drifted", "not_qualified")
 _SHOWN = 8  # criteria of one judge

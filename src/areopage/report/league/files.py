@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.league.table import Entry, League
-from areopage.ledger.tables.connection import make_folder
+from areopage.bench import Entry, League
+from areopage.ledger import make_folder
 from areopage.report.elements import report_locale
 from areopage.report.league.page import league_report
 from areopage.report.league.text import ANSWER_STATES, target_names
-from areopage.report.render import write_report
+from areopage.report.rendering import write_report
 from areopage.report.tables import write_table
 
 LEAGUE_PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"

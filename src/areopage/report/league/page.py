@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.league.table import Entry, League, Pair, SliceCell, Slices, Use
-from areopage.criteria.records import Criterion
+from areopage.bench import Entry, League, Pair, SliceCell, Slices, Use
+from areopage.criteria import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, count_cell, part_facts, part_notices, report_locale, rows
 from areopage.report.judges.qualification import qualification_text
@@ -43,8 +43,7 @@ from areopage.report.model import (
     Table,
 )
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.failures import FailureCount
-from areopage.scoring.intervals.scores import MIN_CASES
+from areopage.scoring import MIN_CASES, FailureCount
 from areopage.version import __version__
 
 SHOWN_VALUES = 40

@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Protocol, get_args
 from urllib.parse import quote
 
-from areopage.bench.league.table import Entry, League, Pair
-from areopage.bench.spec import Labels
-from areopage.cases.columns import field_named
-from areopage.ledger.tables.records import AnswerState
+from areopage.bench import Entry, Labels, League, Pair
+from areopage.cases import field_named
+from areopage.ledger import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import verdict_name
 from areopage.report.model import Badge, Cell, Span
 from areopage.report.results.run_results import criterion_names
-from areopage.scoring.failures import FailureCount
+from areopage.scoring import FailureCount
 
 ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
 """The states that answers are counted by, whole ones first."""

@@ -4,19 +4,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.comparison.history import Conclusion
-from areopage.bench.league.table import Entry
-from areopage.bench.league.trend import Trend, TrendGroup
-from areopage.bench.spec import Target
+from areopage.bench import Conclusion, Entry, Target, Trend, TrendGroup
 from areopage.digest import digest_of, short_digest
-from areopage.ledger.tables.connection import make_folder
+from areopage.ledger import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report.charts import Series
 from areopage.report.comparison.history import conclusion_of_run, expected_text, passed_lines
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside, count_notes, failed_text, interval_notes, standing_cell
 from areopage.report.model import Block, Cell, Column, Heading, Notice, Paragraph, Report, Row, Section, Span, Table, TrendChart
-from areopage.report.render import write_report
+from areopage.report.rendering import write_report
 from areopage.report.tables import write_table
 from areopage.version import __version__
 

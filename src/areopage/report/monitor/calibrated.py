@@ -4,17 +4,13 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 
 from areopage.errors import StorageError, UserError, counted
-from areopage.jury.panel import Panel
-from areopage.ledger.people.reviewed import period_panels, reviewed_answers
-from areopage.ledger.read.queries import DayScore, Period, Scope
-from areopage.ledger.store import Ledger
+from areopage.jury import Panel
+from areopage.ledger import DayScore, Ledger, Period, Scope, period_panels, reviewed_answers
 from areopage.locales import Locale
 from areopage.report.results.calibrated import corrected_text
-from areopage.review.agreement import ratings_of
-from areopage.review.rubric import panel_rubric
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
-from areopage.trust.calibration import Calibration, LabelledDays, read_calibration
-from areopage.trust.monitor_calibration import DayScores, MonitoredPeriod, apply_monitored, fit_monitored
+from areopage.review import panel_rubric, ratings_of
+from areopage.scoring import AppliedCalibration, CorrectedScore
+from areopage.trust import Calibration, DayScores, LabelledDays, MonitoredPeriod, apply_monitored, fit_monitored, read_calibration
 
 
 def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> Calibration:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.locales import Locale
-from areopage.monitor.figures import CriterionFigures, DayFigures, Mean
+from areopage.monitor import CriterionFigures, DayFigures, Mean
 from areopage.report.charts import Series
 from areopage.report.elements import histogram
 from areopage.report.model import BarChart
-from areopage.scoring.counts import grade_of
+from areopage.scoring import grade_of
 
 
 def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> BarChart:

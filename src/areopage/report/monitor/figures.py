@@ -7,22 +7,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.errors import UserError, name_list
-from areopage.ledger.people.qualifications import is_unfit
-from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation
-from areopage.ledger.write.storage import Policy, stored_text
-from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
+from areopage.ledger import Evaluation, Ledger, Period, Policy, Scope, is_unfit, stored_text
+from areopage.monitor import CriterionFigures, MonitorConfig, PeriodFigures, criterion_labels, measure, thresholds_of
 from areopage.report.monitor.calibrated import applied_to_period
 from areopage.report.trust.period import period_trust
 from areopage.report.trust.records import Trust
-from areopage.review.agreement import ledger_worth
-from areopage.review.rubric import rubric_of
-from areopage.scoring.correction.applied import AppliedCalibration
-from areopage.scoring.jury_worth.worth import JuryWorth
+from areopage.review import ledger_worth, rubric_of
+from areopage.scoring import AppliedCalibration, JuryWorth
 from areopage.version import __version__
 
 SCHEMA = "areopage/quality-report/1"

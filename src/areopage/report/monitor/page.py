@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
-from areopage.criteria.records import Scale
-from areopage.ledger.tables.records import Evaluation
+from areopage.criteria import Scale
+from areopage.ledger import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
+from areopage.monitor import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level
 from areopage.report.elements import (
     bar_on,
@@ -49,12 +49,10 @@ from areopage.report.monitor.calibrated import correction_of, period_calibration
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.monitor.variants import variant_name
-from areopage.report.render import Form
+from areopage.report.rendering import Form
 from areopage.report.results.calibrated import corrected_text
 from areopage.report.trust.page import trust_section
-from areopage.scoring.correction.applied import CorrectedScore
-from areopage.scoring.counts import grade_limits
-from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits
 from areopage.version import __version__
 
 TREND_LINES = 5  # beside the global one: more colours cannot be distinguished

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from areopage.locales import MISSING, Locale
-from areopage.monitor.variants import VariantComparison, VariantTest
+from areopage.monitor import VariantComparison, VariantTest
 from areopage.report.league.text import p_text
 from areopage.report.model import Block, Cell, Column, Paragraph, Row, Section, Span, Table
 

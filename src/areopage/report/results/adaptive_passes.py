@@ -6,9 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.bench.results.run_view import RunView
-from areopage.scoring.passes.allocation import REASONS, PassPlan
-from areopage.scoring.passes.stopping import StoppingShift, stopping_shift
+from areopage.bench import RunView
+from areopage.scoring import REASONS, PassPlan, StoppingShift, stopping_shift
 
 Stopped = Literal["settled", "budget", "open"]
 """Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""

@@ -7,19 +7,24 @@ from datetime import datetime
 import numpy as np
 from msgspec import structs
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.errors import UserError
-from areopage.ledger.store import Ledger
+from areopage.ledger import Ledger
 from areopage.locales import Locale
 from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids
 from areopage.report.results.run_results import criterion_label
-from areopage.review.agreement import ratings_of
-from areopage.review.rubric import OVERALL, panel_rubric
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
-from areopage.trust.calibration import Calibration, read_calibration
-from areopage.trust.judged import Judged
-from areopage.trust.label_plan import CriterionPlan, plan_run
-from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
+from areopage.review import OVERALL, panel_rubric, ratings_of
+from areopage.scoring import AppliedCalibration, CorrectedScore, MappedScore
+from areopage.trust import (
+    Calibration,
+    CriterionPlan,
+    Judged,
+    apply_calibration,
+    fit_calibration,
+    mapped_scores,
+    plan_run,
+    read_calibration,
+)
 
 
 def judged_run(view: RunView) -> Judged:

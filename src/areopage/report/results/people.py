@@ -4,15 +4,10 @@ from math import isnan
 
 from msgspec import Struct
 
-from areopage.bench.results.people import SignedRun, signed_runs
-from areopage.bench.results.run_view import RunView
-from areopage.ledger.people.labels import SAMPLE, TEACHING
-from areopage.review.agreement import RunReview, run_review
-from areopage.review.rubric import OVERALL, panel_rubric
-from areopage.scoring.chance_agreement import Alpha
-from areopage.scoring.correlation import Correlation, Estimate
-from areopage.scoring.human_agreement import CriterionAgreement
-from areopage.scoring.human_failures import FailuresSeen
+from areopage.bench import RunView, SignedRun, signed_runs
+from areopage.ledger import SAMPLE, TEACHING
+from areopage.review import OVERALL, RunReview, panel_rubric, run_review
+from areopage.scoring import Alpha, Correlation, CriterionAgreement, Estimate, FailuresSeen
 
 
 class HumanCriterion(Struct, frozen=True, kw_only=True):

@@ -8,36 +8,35 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.bench.compared import RunHistory
-from areopage.bench.conversations.turns import ConversationEnds
-from areopage.bench.results.costs import ModelCost
-from areopage.bench.results.missing import MissingVerdict
-from areopage.bench.results.run_view import SourceScore
-from areopage.bench.spec import ChosenPart, Reassessed
-from areopage.cases.records import Turn
-from areopage.criteria.records import Scale
-from areopage.criteria.scopes import Scope
-from areopage.jury.judges import ScoringMethod
-from areopage.jury.results import JudgeHealth
-from areopage.ledger.people.qualifications import JudgeStanding
-from areopage.ledger.tables.records import Thoughts
-from areopage.ledger.write.answers import CallTotals, ReusedAnswers
+from areopage.bench import ChosenPart, ConversationEnds, MissingVerdict, ModelCost, Reassessed, RunHistory, SourceScore
+from areopage.cases import Turn
+from areopage.criteria import Scale, Scope
+from areopage.jury import JudgeHealth, ScoringMethod
+from areopage.ledger import CallTotals, JudgeStanding, ReusedAnswers, Thoughts
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
 from areopage.report.trust.records import Trust
-from areopage.scoring.chance_agreement import Ac2, Alpha
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
-from areopage.scoring.drift import Drift, RunDrift
-from areopage.scoring.failures import Failures, GroupFailures
-from areopage.scoring.fold import Consistency
-from areopage.scoring.intervals.planning import Detectable
-from areopage.scoring.intervals.scores import Interval
-from areopage.scoring.jury_agreement import Dispute, FailureAgreement
-from areopage.scoring.jury_worth.worth import JuryWorth
-from areopage.scoring.over_refusal import OverRefusal
-from areopage.scoring.reduce import Profile
-from areopage.scoring.release import Release
-from areopage.scoring.tree import Weights
+from areopage.scoring import (
+    Ac2,
+    Alpha,
+    AppliedCalibration,
+    Consistency,
+    CorrectedScore,
+    Detectable,
+    Dispute,
+    Drift,
+    FailureAgreement,
+    Failures,
+    GroupFailures,
+    Interval,
+    JuryWorth,
+    MappedScore,
+    OverRefusal,
+    Profile,
+    Release,
+    RunDrift,
+    Weights,
+)
 
 SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
 

@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from areopage.bench.pass_items import outcome_for
-from areopage.bench.results.costs import run_costs
-from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunSpec, Target
-from areopage.cases.records import Case
-from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import case_at, replies
+from areopage.bench import RunSpec, RunView, Target, outcome_for, run_costs
+from areopage.cases import Case
+from areopage.criteria import TEMPLATE_VERSION, Criterion, case_at, criterion_content, replies
 from areopage.digest import digest_of
-from areopage.ledger.tables.records import Judgment
+from areopage.ledger import Judgment
 from areopage.report.results.adaptive_passes import adaptive_passes
 from areopage.report.results.records import (
     AnswerDetail,
@@ -35,13 +30,21 @@ from areopage.report.results.records import (
     RunResult,
     TargetDetail,
 )
-from areopage.scoring.agreement import mean
-from areopage.scoring.drift import drift_of
-from areopage.scoring.fold import RecordScores, consistency
-from areopage.scoring.jury_agreement import JuryAgreement
-from areopage.scoring.outcome import Given, Outcome, Scored, outcome_name
-from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Node, final_shares, paths
+from areopage.scoring import (
+    CriterionScore,
+    Given,
+    JuryAgreement,
+    Node,
+    Outcome,
+    RecordScores,
+    Scored,
+    consistency,
+    drift_of,
+    final_shares,
+    mean,
+    outcome_name,
+    paths,
+)
 from areopage.version import __version__
 
 NOT_RUN = "not_run"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from areopage.bench.results.run_view import RunView
+from areopage.bench import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.case import audience
 from areopage.report.commands import command_span, run_command
@@ -30,9 +30,7 @@ from areopage.report.model import (
 from areopage.report.results.people import HumanCriterion
 from areopage.report.trust.records import FINAL, Group, JudgeTrust, PartScore, PeopleTrust, Trust
 from areopage.report.trust.text import exam_state, gaps, group_name, language_name, opening, step_text
-from areopage.scoring.correction.applied import CorrectedScore
-from areopage.scoring.correlation import Estimate
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
+from areopage.scoring import FEWEST_ITEMS, CorrectedScore, Estimate
 from areopage.version import __version__
 
 TRUST = "trust.html"

@@ -2,23 +2,16 @@
 
 from collections.abc import Sequence
 
-from areopage.ledger.people.panel_standings import standings_of_panel
-from areopage.ledger.people.qualifications import JudgeStanding
-from areopage.ledger.people.reviewed import newest_panel
-from areopage.ledger.store import Ledger
-from areopage.monitor.figures import Mean, PeriodFigures
+from areopage.ledger import JudgeStanding, Ledger, newest_panel, standings_of_panel
+from areopage.monitor import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
 from areopage.report.results.people import human_criterion
 from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
 from areopage.report.trust.run import exam_steps, judges_trust, unexamined
-from areopage.review.agreement import ledger_agreement
-from areopage.review.rubric import OVERALL, rubric_of
-from areopage.scoring.correction.applied import AppliedCalibration
-from areopage.scoring.intervals.planning import detectable_change
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
-from areopage.scoring.jury_worth.worth import JuryWorth
-from areopage.suites.loader import Suite
-from areopage.trust.calibration import FEWEST_LABELS, altered_calibrations
+from areopage.review import OVERALL, ledger_agreement, rubric_of
+from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, JuryWorth, detectable_change
+from areopage.suites import Suite
+from areopage.trust import FEWEST_LABELS, altered_calibrations
 
 
 def period_trust(

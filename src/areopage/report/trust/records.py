@@ -8,14 +8,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
-from areopage.ledger.tables.records import Standing
+from areopage.criteria import Scale
+from areopage.ledger import Standing
 from areopage.report.results.people import HumanCriterion
-from areopage.scoring.correction.applied import AppliedCalibration
-from areopage.scoring.correlation import Estimate
-from areopage.scoring.human_failures import FailuresSeen
-from areopage.scoring.jury_worth.contributions import JudgeContribution
-from areopage.scoring.jury_worth.worth import JuryWorth
+from areopage.scoring import AppliedCalibration, Estimate, FailuresSeen, JudgeContribution, JuryWorth
 
 FEW = 5
 """A group with fewer cases has no interval: it hardly tells anything."""

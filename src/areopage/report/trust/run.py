@@ -5,11 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from areopage.bench.results.groups import Dimension, case_group
-from areopage.bench.results.people import answers_by_kind
-from areopage.bench.results.run_view import RunView
-from areopage.cases.records import Case
-from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding, compact_standings
+from areopage.bench import Dimension, RunView, answers_by_kind, case_group
+from areopage.cases import Case
+from areopage.ledger import CriterionStanding, JudgeStanding, compact_standings
 from areopage.report.bench.case_index import young_to_old
 from areopage.report.commands import out_option, run_command
 from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels
@@ -28,12 +26,8 @@ from areopage.report.trust.records import (
     Uncovered,
     Unexamined,
 )
-from areopage.scoring.intervals.scores import Interval
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
-from areopage.scoring.jury_worth.worth import JuryWorth
-from areopage.scoring.shares import upper_bound
-from areopage.scoring.tree import paths
-from areopage.trust.calibration import FEWEST_LABELS, altered_calibrations
+from areopage.scoring import FEWEST_ITEMS, Interval, JuryWorth, paths, upper_bound
+from areopage.trust import FEWEST_LABELS, altered_calibrations
 
 CERTAINTY = 0.975  # of each of two bounds; together 95 %
 PRECISIONS = (0.05, 0.02)

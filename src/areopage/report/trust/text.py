@@ -7,9 +7,7 @@ from areopage.report.bench.case import audience
 from areopage.report.elements import range_text
 from areopage.report.judges.qualification import judge_reason, judge_text
 from areopage.report.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
-from areopage.scoring.correction.applied import AppliedCalibration
-from areopage.scoring.correlation import Estimate
-from areopage.scoring.shares import Share
+from areopage.scoring import AppliedCalibration, Estimate, Share
 
 PARTS_SHOWN = 3
 

@@ -11,7 +11,7 @@ from math import fsum
 
 from msgspec import Struct
 
-from areopage.scoring.fold import RecordScores
+from areopage.scoring.folding import RecordScores
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, leaves_of
 

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.comparison.families import (
     ALPHA,
     benjamini_hochberg,

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.comparison.levels import Basis, CaseOutcomes, Records, case_outcomes, node_outcomes
 from areopage.scoring.comparison.tested import IntervalLevels, Tested, TestedLevel, TwoTests
 from areopage.scoring.comparison.unpaired import Sample, UnpairedDifference, unpaired_difference

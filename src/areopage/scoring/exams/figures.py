@@ -6,7 +6,8 @@ from statistics import fmean
 
 import numpy as np
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
+from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.exams.intervals import (
     Column,
@@ -31,7 +32,6 @@ from areopage.scoring.exams.records import (
     MarkState,
     Said,
 )
-from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.shares import share_of, wilson
 
 MOST_ROWS = 2_000

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.intervals.means import LEVEL, mean_intervals
 from areopage.scoring.intervals.random_weights import Column, Matrix
 from areopage.scoring.reduce import CriterionScore

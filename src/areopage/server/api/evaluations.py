@@ -12,16 +12,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.records import Case
-from areopage.cases.rows import MAX_DEPTH, is_deep
+from areopage.cases import MAX_DEPTH, Case, is_deep
 from areopage.errors import CriteriaError, SubmissionError, name_list
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.queries import Filters, Period
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
-from areopage.ledger.write.answers import id_within, own_id
-from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
-from areopage.review.rubric import rubric_of
+from areopage.ledger import (
+    GOLDEN_SOURCE,
+    Answer,
+    Evaluation,
+    Filters,
+    Grade,
+    Ledger,
+    PanelResult,
+    Period,
+    erase_answers,
+    id_within,
+    is_golden,
+    own_id,
+)
+from areopage.monitor import FIRST_YEAR, LAST_YEAR, clashing, submission_of
+from areopage.review import rubric_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen
 from areopage.server.api.records import (
     Accepted,

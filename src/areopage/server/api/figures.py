@@ -12,14 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
-from areopage.ledger.read.queries import Period, Scope
-from areopage.ledger.write.operations import Alert
-from areopage.monitor.alerts.rules import RULES
-from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
-from areopage.report.monitor.figures import outward
-from areopage.review.agreement import AgreementReport, ledger_agreement
-from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
-from areopage.review.rubric import rubric_for, rubric_of
+from areopage.ledger import Alert, Period, Scope
+from areopage.monitor import RULES, PeriodFigures, criterion_labels, measure
+from areopage.report import outward
+from areopage.review import (
+    AgreementReport,
+    Given,
+    Origin,
+    Reviewed,
+    Storage,
+    ledger_agreement,
+    review_answer,
+    rubric_for,
+    rubric_of,
+)
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels

@@ -10,19 +10,13 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.records import Case
-from areopage.cases.rows import MAX_DEPTH, is_deep
-from areopage.checking.checker import Checker
-from areopage.checking.gate_node import ForeignDocuments, foreign
+from areopage.cases import MAX_DEPTH, Case, is_deep
+from areopage.checking import Checker, ForeignDocuments, foreign
 from areopage.errors import DatasetError
-from areopage.gate.config import GateConfig
-from areopage.gate.records import Decision
-from areopage.ledger.tables.records import Answer
-from areopage.ledger.tables.trace_records import Mode, Trace, decided_trace
-from areopage.ledger.write.batch import Batch
-from areopage.ledger.write.storage import stored_trace
-from areopage.monitor.answer_case import case_of
-from areopage.report.gate.decisions import explain
+from areopage.gate import Decision, GateConfig
+from areopage.ledger import Answer, Batch, Mode, Trace, decided_trace, stored_trace
+from areopage.monitor import case_of
+from areopage.report import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView

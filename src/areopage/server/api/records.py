@@ -5,13 +5,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from areopage.cases.records import Document
-from areopage.gate.records import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
-from areopage.ledger.tables.records import EvaluationState, Grounded, PanelResult
-from areopage.ledger.tables.trace_records import Channel, Mode, ReleaseState
-from areopage.ledger.write.operations import Alert
-from areopage.monitor.figures import PeriodFigures
-from areopage.review.agreement import AgreementReport
+from areopage.cases import Document
+from areopage.gate import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
+from areopage.ledger import Alert, Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
+from areopage.monitor import PeriodFigures
+from areopage.review import AgreementReport
 
 MOST_ITEMS = 1000
 

@@ -9,14 +9,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.checking.config import MOST_PROMPT
+from areopage.checking import MOST_PROMPT
 from areopage.errors import StorageError
-from areopage.gate.records import GateVerdict
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.tables.trace_records import Trace
-from areopage.report.gate.decisions import explain
-from areopage.review.label import Given, Settlement
+from areopage.gate import GateVerdict
+from areopage.ledger import Trace, TraceFilter, erase_answers
+from areopage.report import explain
+from areopage.review import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.figures import store_review

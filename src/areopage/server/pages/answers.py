@@ -8,17 +8,12 @@ from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.criteria.records import Scale
-from areopage.ledger.tables.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
-from areopage.ledger.write.operations import Alert
+from areopage.criteria import Scale
+from areopage.ledger import Alert, Answer, Evaluation, Grade, Judgment, Label, ReviewItem
 from areopage.locales import Locale
-from areopage.monitor.alerts.rules import ANSWER, answer_texts, question_line
-from areopage.monitor.alerts.texts import monitor_locale
-from areopage.monitor.config import floors_of, on_scale
-from areopage.monitor.figures import criterion_labels
-from areopage.report.results.run_results import fold_space, quoted_verbatim
-from areopage.scoring.counts import grade_of
-from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
+from areopage.monitor import ANSWER, answer_texts, criterion_labels, floors_of, monitor_locale, on_scale, question_line
+from areopage.report import fold_space, quoted_verbatim
+from areopage.scoring import NotApplicable, Outcome, Scored, grade_of, outcome_name
 from areopage.server.access import Reader, note, note_scores_listed, note_scores_seen, rater_of
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import ALL, GRADES, Chosen, chosen, in_order, label_of

@@ -9,20 +9,11 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.bench.comparison.compare import compare_runs
-from areopage.bench.comparison.production import compare_production
-from areopage.bench.comparison.production_answers import Wanted
-from areopage.bench.panels import DifferentPanels
-from areopage.bench.results.run_view import view_run
-from areopage.bench.spec import spec_of
+from areopage.bench import DifferentPanels, Wanted, compare_production, compare_runs, spec_of, view_run
 from areopage.errors import StorageError, UserError
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Run
 from areopage.locales import Locale
-from areopage.report.comparison.page import comparison_report
-from areopage.report.comparison.production import production_report
-from areopage.report.comparison.text import differing_part_text
-from areopage.report.model import Report
-from areopage.report.render import TEMPLATES
+from areopage.report import TEMPLATES, Report, comparison_report, differing_part_text, production_report
 from areopage.server.access import Actor, Reader, note_shown
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, ignore_unknown, period_of

@@ -11,9 +11,8 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.errors import CriteriaError
-from areopage.ledger.read.queries import Filters, Period, Scope, last_days
-from areopage.ledger.tables.records import Grade
-from areopage.review.rubric import rubric_of
+from areopage.ledger import Filters, Grade, Period, Scope, last_days
+from areopage.review import rubric_of
 from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
 from areopage.server.context import context_of
 

@@ -11,19 +11,26 @@ from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.records import Document
-from areopage.checking.config import MOST_PROMPT
-from areopage.gate.decide import Gate
-from areopage.gate.grounding.model import ground
-from areopage.gate.records import GATE_VERDICTS, Change, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
-from areopage.gate.signals import read_documents
-from areopage.ledger.read.queries import TraceFilter
-from areopage.ledger.tables.trace_records import Channel, Trace
+from areopage.cases import Document
+from areopage.checking import MOST_PROMPT
+from areopage.gate import (
+    GATE_VERDICTS,
+    Change,
+    Decision,
+    Gate,
+    GateVerdict,
+    Place,
+    Reason,
+    SentenceCheck,
+    Signal,
+    SignalName,
+    ground,
+    read_documents,
+)
+from areopage.ledger import Channel, Trace, TraceFilter
 from areopage.locales import Locale
-from areopage.report.elements import histogram
-from areopage.report.gate.decisions import decision_locale, reason_text
-from areopage.report.render import draw
-from areopage.scoring.shares import share_of
+from areopage.report import decision_locale, draw, histogram, reason_text
+from areopage.scoring import share_of
 from areopage.server.access import Actor, Reader, note, note_scores_listed
 from areopage.server.context import context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of

@@ -10,27 +10,25 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.errors import UserError
-from areopage.ledger.people.labels import SAMPLE
-from areopage.ledger.read.queries import Filters, Period, Scope
-from areopage.ledger.tables.records import GOLDEN_SOURCE
-from areopage.ledger.write.operations import state_of
-from areopage.ledger.write.storage import JUDGEABLE
+from areopage.ledger import GOLDEN_SOURCE, JUDGEABLE, SAMPLE, Filters, Period, Scope, state_of
 from areopage.locales import Locale
-from areopage.monitor.alerts.falls import accept_level
-from areopage.monitor.alerts.rules import DROP, RULES
-from areopage.monitor.config import on_scale
-from areopage.monitor.figures import criterion_labels
-from areopage.monitor.hook_counts import Losses, read_losses
-from areopage.monitor.worker import retry_answers
-from areopage.report.charts import STYLES, Series
-from areopage.report.elements import figure_text, range_text
-from areopage.report.judges.agreement import agreement_remarks, claim_text, name_of, scale_text
-from areopage.report.judges.jury_worth import worth_rows, worth_texts
-from areopage.report.model import TrendChart
-from areopage.report.render import draw
-from areopage.review.agreement import EVERY
-from areopage.review.rubric import rubric_of
-from areopage.scoring.counts import grade_limits
+from areopage.monitor import DROP, RULES, Losses, accept_level, criterion_labels, on_scale, read_losses, retry_answers
+from areopage.report import (
+    STYLES,
+    Series,
+    TrendChart,
+    agreement_remarks,
+    claim_text,
+    draw,
+    figure_text,
+    name_of,
+    range_text,
+    scale_text,
+    worth_rows,
+    worth_texts,
+)
+from areopage.review import EVERY, rubric_of
+from areopage.scoring import grade_limits
 from areopage.server.access import Actor, Form, Reader, Writer, note, note_shown
 from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of

@@ -9,15 +9,11 @@ from markupsafe import Markup
 from msgspec import Struct
 from starlette.requests import Request
 
-from areopage.criteria.records import Scale
-from areopage.ledger.read.queries import Backlog, Filters, Period, last_days
-from areopage.ledger.write.operations import state_of
+from areopage.criteria import Scale
+from areopage.ledger import Backlog, Filters, Period, last_days, state_of
 from areopage.locales import Locale
-from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
-from areopage.report.charts import Level
-from areopage.report.model import TrendChart
-from areopage.report.monitor.charts import daily_series, score_histogram
-from areopage.report.render import draw
+from areopage.monitor import DayFigures, PeriodFigures, daily_figures, measure
+from areopage.report import Level, TrendChart, daily_series, draw, score_histogram
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
 from areopage.server.context import context_of

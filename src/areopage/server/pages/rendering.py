@@ -21,11 +21,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.report.charts import STYLES
-from areopage.report.elements import MESSAGE_FILES
-from areopage.report.judges.qualification import ALARMING, is_alarming, judge_text, panel_text
-from areopage.report.render import TEMPLATES as REPORT_TEMPLATES
-from areopage.report.render import environment
+from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, panel_text
+from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
 from areopage.server.parts import page_folders

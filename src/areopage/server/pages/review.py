@@ -15,13 +15,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.people.held import HELD
-from areopage.ledger.people.labels import OfSuite
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
-from areopage.ledger.tables.trace_records import Trace
-from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
-from areopage.review.rubric import rubric_for
+from areopage.ledger import GROUNDED, GROUNDING, HELD, Answer, Evaluation, Label, Ledger, OfSuite, ReviewItem, Trace
+from areopage.review import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name, rubric_for
 from areopage.server.access import (
     RATER_COOKIE,
     Actor,

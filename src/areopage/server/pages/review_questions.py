@@ -6,12 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.criteria.records import Criterion, Scale
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Answer, Evaluation, Label
-from areopage.report.results.run_results import fold_space
-from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
+from areopage.cases import Persona
+from areopage.criteria import Criterion, Scale
+from areopage.ledger import Answer, Evaluation, Label, Ledger
+from areopage.report import fold_space
+from areopage.review import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import Said, said_by_criterion
 

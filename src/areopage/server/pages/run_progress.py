@@ -4,8 +4,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.bench.fleet.progress import progress_of
-from areopage.bench.spec import spec_of
+from areopage.bench import progress_of, spec_of
 from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.rendering import render, run_url

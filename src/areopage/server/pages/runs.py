@@ -11,23 +11,35 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.bench.results.people import LONGEST_NAME, LONGEST_NOTE, sign_run
-from areopage.bench.results.release import listed_verdict, run_release
-from areopage.bench.results.reservations import reservations
-from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.spec import spec_of
+from areopage.bench import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    RunView,
+    listed_verdict,
+    reservations,
+    run_release,
+    sign_run,
+    spec_of,
+    view_run,
+)
 from areopage.errors import StorageError, UserError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Run, SignOff
+from areopage.ledger import Ledger, Run, SignOff
 from areopage.locales import Locale
-from areopage.report.bench.exams import exam_steps
-from areopage.report.bench.failures import failures_title
-from areopage.report.bench.files import REPORT
-from areopage.report.bench.release import floor_lines, no_release_text, release_text
-from areopage.report.bench.review import human_texts, reservation_line, signoff_texts
-from areopage.report.results.people import HumanCriterion, people_result
-from areopage.report.results.run_results import criterion_label
-from areopage.scoring.release import Release, Verdict
+from areopage.report import (
+    REPORT,
+    HumanCriterion,
+    criterion_label,
+    exam_steps,
+    failures_title,
+    floor_lines,
+    human_texts,
+    no_release_text,
+    people_result,
+    release_text,
+    reservation_line,
+    signoff_texts,
+)
+from areopage.scoring import Release, Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.rendering import language, render, run_url, trust_url

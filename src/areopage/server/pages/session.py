@@ -12,8 +12,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.people.access import SESSION_LIFE
-from areopage.ledger.write.operations import ApiKey
+from areopage.ledger import SESSION_LIFE, ApiKey
 from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Access, Actor, Form, access_of, authenticate, is_form
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal

@@ -4,15 +4,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger.read.queries import last_days
+from areopage.ledger import last_days
 from areopage.locales import sentence_case
-from areopage.monitor.figures import criterion_labels, measure
-from areopage.report.elements import report_locale
-from areopage.report.trust.page import trust_sections, trust_title
-from areopage.report.trust.period import period_trust
-from areopage.report.trust.run import run_trust
-from areopage.review.agreement import ledger_worth
-from areopage.review.rubric import rubric_of
+from areopage.monitor import criterion_labels, measure
+from areopage.report import period_trust, report_locale, run_trust, trust_sections, trust_title
+from areopage.review import ledger_worth, rubric_of
 from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.filters import chosen

@@ -7,10 +7,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.read.queries import Scope
-from areopage.monitor.figures import criterion_labels, most_frequent
-from areopage.monitor.variants import VariantComparison, compare_variants
-from areopage.report.monitor.variants import variant_name, variant_sections
+from areopage.ledger import Scope
+from areopage.monitor import VariantComparison, compare_variants, criterion_labels, most_frequent
+from areopage.report import variant_name, variant_sections
 from areopage.server.access import Reader
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import CUSTOM, TODAY, Chosen, chosen

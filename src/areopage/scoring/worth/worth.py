@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from msgspec import Struct, structs
 
+from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.correlation import Estimate
-from areopage.scoring.human_agreement import Rating
-from areopage.scoring.jury_worth.alternative import AlternativeTest, alternative_test
-from areopage.scoring.jury_worth.contributions import BestJudge, JudgeErrors, best_judge, judge_errors
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS, EffectiveJudges, effective_judges, most_judges
-from areopage.scoring.jury_worth.standing_apart import PERMUTATIONS, Manner, standing_apart
-from areopage.scoring.jury_worth.tables import JudgesScores, JuryTable, jury_table, mean_estimate, spread_estimate
+from areopage.scoring.worth.alternative import AlternativeTest, alternative_test
+from areopage.scoring.worth.contributions import BestJudge, JudgeErrors, best_judge, judge_errors
+from areopage.scoring.worth.effective import FEWEST_ITEMS, EffectiveJudges, effective_judges, most_judges
+from areopage.scoring.worth.standing_apart import PERMUTATIONS, Manner, standing_apart
+from areopage.scoring.worth.tables import JudgesScores, JuryTable, jury_table, mean_estimate, spread_estimate
 
 _FEWEST_PERMUTATIONS = 99
 _CELLS = 5_000_000  # of permuted scores: fewer permutations are made of many

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.criteria.records import Criterion, Scale
+from areopage.criteria import Criterion, Scale
 from areopage.locales import Note
 from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failure_rules import FailureRules

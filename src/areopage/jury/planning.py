@@ -13,12 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.cases.personas import Persona
-from areopage.cases.records import Case
-from areopage.criteria.fence import HARDENED, Hardening
-from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
-from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SCOPES, SINGLE, WHOLE, case_at, concerns, is_conversation
+from areopage.cases import Case, Persona
+from areopage.criteria import (
+    HARDENED,
+    SCOPES,
+    SINGLE,
+    TEMPLATE_VERSION,
+    WHOLE,
+    Criterion,
+    Hardening,
+    case_at,
+    concerns,
+    criterion_content,
+    is_conversation,
+)
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 from areopage.jury.shown import JudgedCase, Shown, ShownCases

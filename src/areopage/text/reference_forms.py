@@ -22,7 +22,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.text.figures import figures
+from areopage.text.figure_forms import figures
 from areopage.text.folding import plain
 from areopage.text.lexicon import UNIT_PATTERN
 

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from areopage.scoring.correlation import BATCH_CELLS, TINY, Column, Estimate, Matrix
 from areopage.scoring.counts import critical_t
-from areopage.scoring.jury_worth.tables import JuryTable, summed
+from areopage.scoring.worth.tables import JuryTable, summed
 
 RESAMPLES = 500
 FEWEST_ITEMS = 20

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
+from areopage.criteria import Scale
 from areopage.scoring.agreement import mean
-from areopage.scoring.human_agreement import Rating
+from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.shares import Share, exact_share
 
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.correlation import Column, Estimate
-from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
-from areopage.scoring.jury_worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
+from areopage.scoring.worth.effective import FEWEST_ITEMS
+from areopage.scoring.worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
 
 JudgeContribution = Literal["helps", "adds_nothing", "unknown"]
 """Whether the jury errs more without the judge, less or no more, or neither is certain."""

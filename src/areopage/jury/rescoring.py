@@ -13,18 +13,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from areopage.cases.records import Case
+from areopage.cases import Case
 from areopage.errors import StorageError, UserError, name_list
 from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again, reparsed
-from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
-from areopage.ledger.read.streams import PORTION, evaluation_portions
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Evaluation, Judgment, Run
+from areopage.ledger import PORTION, Evaluation, EvaluationFilter, Judgment, Ledger, Run, TraceFilter, evaluation_portions
 from areopage.locales import Note
-from areopage.scoring.reduce import Profile
-from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names
-from areopage.scoring.tree import Weights
+from areopage.scoring import Names, Profile, Weights, known_part, merged_weights, names_of, overfull_levels, unknown_names
 
 AnyPanel = TypeVar("AnyPanel", bound=Panel)
 GLOBAL = ""

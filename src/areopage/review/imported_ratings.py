@@ -8,12 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.readers import has_header, read_rows
-from areopage.cases.records import RejectedRow
-from areopage.cases.rows import BadRow, Row, clip
+from areopage.cases import BadRow, RejectedRow, Row, clip, has_header, read_rows
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Label
+from areopage.ledger import Label, Ledger
 from areopage.review.label import MAX_NOTE, rater_name
 from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric

@@ -8,9 +8,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.correlation import TINY, Column, Estimate, Matrix
 from areopage.scoring.counts import critical_t
-from areopage.scoring.human_agreement import Rating
 from areopage.scoring.intervals.means import cluster_values, mean_interval
 
 Numbers = NDArray[np.intp]

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from areopage.scoring.correlation import TINY, Column, Matrix
 from areopage.scoring.counts import two_sided_p
-from areopage.scoring.jury_worth.tables import JuryTable, Numbers, summed
+from areopage.scoring.worth.tables import JuryTable, Numbers, summed
 
 Raters = Literal["expert", "skilled", "crowd"]
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from areopage.bench.spec import RunSpec
-from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding
-from areopage.scoring.exams.records import is_undecided
-from areopage.scoring.release_judges import JudgeState, ReleaseJudge
+from areopage.ledger import CriterionStanding, JudgeStanding
+from areopage.scoring import JudgeState, ReleaseJudge, is_undecided
 
 
 def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:

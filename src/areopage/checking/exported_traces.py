@@ -38,9 +38,7 @@ from areopage.checking.log_lines import (
     has_snapshot,
 )
 from areopage.errors import StorageError
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
-from areopage.ledger.write.traces import TraceFeed
+from areopage.ledger import Ledger, Trace, TraceFeed
 
 LOCK = "logs/.traces.lock"
 STATE = "logs/.traces.json"

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from areopage.errors import StorageError
-from areopage.ledger.tables.connection import make_folder
-from areopage.ledger.tables.records import Run
+from areopage.ledger import Run, make_folder
 
 
 def run_folder(run: Run, out: Path, named: str = "") -> Path:

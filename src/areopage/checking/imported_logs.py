@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.records import RejectedRow
+from areopage.cases import RejectedRow
 from areopage.checking.log_lines import MetricsLine
 from areopage.checking.old_logs import (
     Difference,
@@ -34,8 +34,7 @@ from areopage.checking.old_logs import (
     text_in,
     trace_of,
 )
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.trace_records import Trace
+from areopage.ledger import Ledger, Trace
 
 NEAR = 5.0
 """Seconds that lie at most between the lines of one answer; they were written one after another, within milliseconds."""

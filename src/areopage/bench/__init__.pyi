@@ -1,0 +1,177 @@
+"""Benchmarks: a target answers a dataset, and a jury scores the answers."""
+
+from .compared import RunComparison as RunComparison  # A run beside another one.
+from .compared import RunHistory as RunHistory  # What a run is compared with.
+from .compared import RunOutcome as RunOutcome  # What came of a run.
+from .comparison.compare import compare_runs as compare_runs  # Compare runs with the first of them.
+from .comparison.compare import fewest_pairs as fewest_pairs  # How many independent pairs a find of the primary test needs
+from .comparison.history import Conclusion as Conclusion  # A run against the runs before it.
+
+# A run with its conclusion, and with the runs that it is compared with, the oldest first.
+from .comparison.history import HistoryComparison as HistoryComparison
+from .comparison.history import PassedOver as PassedOver  # An earlier run that a run is not compared with.
+
+# Compare a run with the complete runs of its target before it.
+from .comparison.history import compare_history as compare_history
+
+# The fewest scored cases on both sides of a value that takes part in a slice or a standardised comparison.
+from .comparison.production import IN_STRATUM as IN_STRATUM
+from .comparison.production import compare_production as compare_production  # Compare a run with production.
+from .comparison.production_answers import Wanted as Wanted  # Which answers of production are wanted.
+from .comparison.production_records import Mix as Mix  # The values of a column on both sides, the commonest in production first.
+from .comparison.production_records import ProductionComparison as ProductionComparison  # A run against production
+
+# The cases and the answers with one value in a column.
+from .comparison.production_records import ProductionSlice as ProductionSlice
+from .comparison.production_records import Standardised as Standardised  # Both sides standardised to production's mix of a column
+from .comparison.records import ChangedCase as ChangedCase  # A case on both sides, for those that change most.
+from .comparison.records import Compared as Compared  # A run against the first one
+from .comparison.records import ComparedRun as ComparedRun  # A run in a comparison, with its own figures over all of its cases.
+from .comparison.records import Comparison as Comparison  # Runs against a first one
+from .comparison.records import Outcome as Outcome  # What came of a comparison
+from .comparison.records import Shared as Shared  # What two runs have in common, and so what is compared.
+from .comparison.records import SliceDifference as SliceDifference  # The difference on the cases with one value in a column.
+
+# The beginning of the source of a child's turns that a model wrote.
+from .conversations.children import CHILD_SOURCE as CHILD_SOURCE
+from .conversations.turns import ConversationEnds as ConversationEnds  # How the conversations of a run ended.
+from .execution.batch_judges import cancel_batches as cancel_batches  # Ask providers to cancel the batches of a run that are out
+from .execution.context import AskedModels as AskedModels  # The models that are asked, and how they are reached.
+from .execution.context import Observer as Observer  # Receives progress of a run.
+from .execution.phases import CHILD_PHASE as CHILD_PHASE
+
+# Stands in the name of a judge's phase before the number of its round, from the second one on.
+from .execution.phases import ROUND as ROUND
+from .execution.phases import TARGET_PHASE as TARGET_PHASE
+from .execution.run import RunPart as RunPart  # A part of a run's calls.
+
+# The specification with the variables allowed that the user agrees to send to its foreign servers
+from .execution.start import agreed as agreed
+from .execution.start import begin_run as begin_run  # Return the matching unfinished run or a new run, and whether it is new.
+from .execution.start import calls_of as calls_of  # Where the calls of runs go that share their settings
+from .execution.start import carry_on as carry_on  # Make a run's open calls, together with other processes, and compute results.
+from .execution.start import carry_on_part as carry_on_part  # Make a part of a run's open calls
+from .execution.start import prepare_benchmark as prepare_benchmark  # Read the suite and dataset, and check the models
+from .execution.start import reopen_run as reopen_run  # Load a run from the ledger
+
+# When an unfinished run must have begun to be resumed by the command that began it
+from .execution.start import resumed_since as resumed_since
+
+# Run a benchmark, or resume the unfinished run with the same specification.
+from .execution.start import run_benchmark as run_benchmark
+from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
+from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
+from .fleet.progress import PhaseProgress as PhaseProgress  # The calls to the target or to one judge
+from .fleet.progress import RunProgress as RunProgress  # How far workers are with a run.
+from .fleet.progress import progress_of as progress_of  # Read how far workers are with a run
+from .fleet.shares import ServerShare as ServerShare  # The part of a run that the workers of one server do.
+from .fleet.shares import at_worker as at_worker  # A stored run as a worker reaches its models
+from .fleet.shares import shares_of as shares_of  # Part a run by the servers of its models
+from .fleet.shares import strangers as strangers  # Why a worker calls no server for a share
+from .fleet.shares import takes as takes  # Whether a worker that is limited to endpoints may call models.
+from .fleet.work import WorkEnd as WorkEnd  # How the work on a share ended
+from .fleet.work import end_run as end_run  # End a run where workers have done what they can of all its phases
+from .fleet.work import planned_phases as planned_phases  # The phases of a run with about how many calls each has, in order.
+from .fleet.work import work_on as work_on  # Do a share of a run together with the other workers of its server.
+from .league.table import Absent as Absent  # A target without a run
+from .league.table import Entry as Entry  # A run in a league.
+from .league.table import League as League  # Runs that one panel judged on the same cases, best first, compared two by two.
+from .league.table import Pair as Pair  # Two runs of a league, the higher ranked first
+from .league.table import SliceCell as SliceCell  # A run on the cases of a slice.
+from .league.table import Slices as Slices  # All values of a column, the most frequent first.
+from .league.table import Standing as Standing  # The release verdict
+from .league.table import Use as Use  # What calls took
+from .league.table import entry_of as entry_of  # What a league needs of a run.
+from .league.table import league_of as league_of  # Rank runs and compare each two of them.
+from .league.trend import Trend as Trend  # All runs of a target.
+from .league.trend import TrendGroup as TrendGroup  # Runs that can be compared, the oldest first.
+from .league.trend import trend_of_target as trend_of_target  # The newest runs of a target.
+from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and production, were judged by different panels
+from .panels import PartDifference as PartDifference  # A part that two runs do not share.
+from .panels import case_column as case_column  # The value of each case in a column, by the case's id
+from .panels import part_differences as part_differences  # What two runs do not share.
+from .pass_items import outcome_for as outcome_for  # A judgment's outcome on a criterion.
+from .planning.budget import budget_of as budget_of  # The budget of some runs together
+from .planning.budget import spent_by as spent_by  # What the calls of a run have cost, by currency
+
+# Prepare a run of a suite in each of its languages, and check the judges that need no server.
+from .planning.dry_run import dry_run as dry_run
+from .planning.estimate import Estimate as Estimate  # The size of a run.
+from .planning.estimate import estimate as estimate  # Estimate a run's size
+from .planning.estimate import paid_models as paid_models  # The target and the judges that cost money
+
+# The specification with the bytes for each token that the ledger's calls to its models tell.
+from .planning.measures import with_measures as with_measures
+from .planning.pass_options import first_passes as first_passes  # The size of a run that makes its first passes alone.
+from .planning.precision import PassesPlan as PassesPlan  # A run with the wished precision of the final score.
+from .planning.precision import PrecisionPlan as PrecisionPlan  # What a wished half-width takes.
+from .planning.precision import plan_assumed as plan_assumed  # A plan from a stated spread of the cases' final scores.
+from .planning.precision import plan_like as plan_like  # A plan from the spread of an earlier run's scores.
+from .planning.prepare import AnswersFrom as AnswersFrom
+from .planning.prepare import PreparedRun as PreparedRun  # A run before its first model call.
+from .planning.prepare import RunWishes as RunWishes  # The user's options
+from .planning.prepare import prepare_run as prepare_run  # Build a run from the user's options.
+from .planning.reassess import answers_of_run as answers_of_run  # Read the answers of a run, in any state
+from .planning.run_plan import LongCases as LongCases  # The cases that are too long for one model.
+from .planning.run_plan import LongKind as LongKind  # `not_sent`
+from .planning.run_plan import ModelPlan as ModelPlan  # What is asked of one judge, the target or the model that plays children.
+from .planning.run_plan import RunPlan as RunPlan  # The plan of one run.
+from .planning.run_plan import plan_run as plan_run  # Plan a run
+from .release_panel import release_judges as release_judges  # What a release verdict needs to know of each judge.
+from .results.costs import ModelCost as ModelCost  # What the calls to one model cost.
+
+# What the target, the model that plays children and each judge that is a model cost.
+from .results.costs import run_costs as run_costs
+from .results.costs import totals as totals  # The known costs together, by currency.
+
+# What a list of runs says of a run's results, whatever exams say of its judges
+from .results.evaluations import outcome_of_run as outcome_of_run
+
+# Make the evaluations of a run's answers, each with the keys of its judgments.
+from .results.evaluations import run_evaluations as run_evaluations
+from .results.groups import Dimension as Dimension
+from .results.groups import case_group as case_group  # The group of a case
+
+# The view of a run beside those of the same target and suite in its ledger.
+from .results.history import with_history as with_history
+from .results.missing import MissingVerdict as MissingVerdict  # Verdicts on a case that are missing for one reason.
+
+# Case, criterion, judge, outcome and reason of each pass that a judge was asked for without a verdict, judge by judge.
+from .results.missing import failed_passes as failed_passes
+from .results.people import KINDS as KINDS
+from .results.people import LONGEST_NAME as LONGEST_NAME
+from .results.people import LONGEST_NOTE as LONGEST_NOTE
+from .results.people import Kind as Kind
+from .results.people import SignedRun as SignedRun  # A sign-off, and whether it still holds.
+from .results.people import answers_by_kind as answers_by_kind  # The ids of the answers of a run that people can label, by kind
+from .results.people import queue_answers as queue_answers  # Draw answers of a run and queue them for review
+from .results.people import sign_run as sign_run  # Append a sign-off of a run as it is now, with an entry in the audit log.
+from .results.people import signed_runs as signed_runs  # The sign-offs of a run, the latest first
+from .results.release import Doubt as Doubt  # Why a run settles nothing
+from .results.release import doubt_about as doubt_about  # Why a run settles nothing, if its release verdict is not FAIL.
+from .results.release import listed_verdict as listed_verdict  # The release verdict of a complete run for a list of runs
+from .results.release import run_release as run_release  # The release verdict by the floors that the suite sets
+from .results.release import scores_release as scores_release  # The release verdict as if every judge were qualified
+from .results.reservations import reservation_text as reservation_text  # A reservation in English, for an error.
+
+# What speaks against an approval without a note, the gravest first
+from .results.reservations import reservations as reservations
+from .results.run_view import RECORDED as RECORDED  # The source of answers that come with the dataset.
+from .results.run_view import RunView as RunView  # A run with its cases, answers, judgments and scores.
+from .results.run_view import SourceScore as SourceScore  # The score of the answers of one source
+from .results.run_view import view_run as view_run  # Read a run from the ledger and aggregate its scores.
+from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
+from .run_folders import folder_of as folder_of  # The folder that a run's files belong to
+from .run_folders import run_folder as run_folder  # The folder of a run, created if missing
+from .spec import ChosenPart as ChosenPart  # The part of a dataset that a run is about.
+
+# Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
+from .spec import Labels as Labels
+from .spec import Reassessed as Reassessed  # The run whose answers are judged again, and the target that gave them
+from .spec import RunCase as RunCase  # A case with the ids of its criteria.
+from .spec import RunSpec as RunSpec  # A run's specification
+from .spec import Target as Target  # The model under test.
+from .spec import fingerprint_of as fingerprint_of  # Hash the options that determine results
+from .spec import spec_of as spec_of  # Read the specification of a stored run.
+from .stored_cases import load_run_cases as load_run_cases  # The cases of a run.
+from .target_prompts import Mode as Mode

@@ -1,0 +1,63 @@
+"""The port to a language model, and its adapters."""
+
+from .batch_port import ENDED as ENDED  # States in which a batch brings nothing more.
+
+# The code of a batch that was not begun because too many tokens wait already.
+from .batch_port import TOO_MUCH_AT_ONCE as TOO_MUCH_AT_ONCE
+from .batch_port import BatchLine as BatchLine  # What one call of a batch brought
+from .batch_port import BatchService as BatchService  # The batch service of one model's server.
+from .batch_port import BatchState as BatchState  # A batch as its provider tells of it.
+from .batch_port import SearchedBatch as SearchedBatch  # A batch that may have been created, as the ledger knows it.
+from .batches import BATCH_PROVIDERS as BATCH_PROVIDERS  # Providers whose protocol has a batch service.
+from .batches import has_batches as has_batches  # Whether a provider's protocol has a batch service.
+from .batches import open_service as open_service  # Open the batch service of a model's server
+from .breaker import OutageObserver as OutageObserver  # Is told about servers that are gone for longer than a moment.
+from .call_notes import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
+from .call_notes import NOT_SENT as NOT_SENT  # The name of an option that was left out follows.
+from .call_notes import call_notes_in as call_notes_in  # Of a judgment's steps those that are notes of its call.
+from .contacts import Agree as Agree  # Asks the user whether servers of a suite may be sent the variables that they name.
+from .contacts import Contact as Contact  # A server that models are called at.
+from .contacts import shown_address as shown_address  # An address without its secrets
+from .http import JsonServer as JsonServer  # A server that takes and gives JSON.
+from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
+from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
+from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
+from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
+
+# A generated token with its natural-log probability, and the likeliest others at its place.
+from .logprobs import TokenLogprob as TokenLogprob
+from .logprobs import read_logprobs as read_logprobs  # Read the list of tokens that both protocols give
+from .openai_replies import Reply as Reply  # A whole answer
+from .openai_replies import text_of as text_of  # The text of an answer
+from .own_loop import OwnLoop as OwnLoop  # A running event loop.
+from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
+from .port import SERVER as SERVER  # How a digest begins that names a server, in place of weights
+from .port import Completion as Completion  # What a model answered.
+from .port import LanguageModel as LanguageModel  # A model that can be asked.
+from .port import Message as Message  # One message of a chat.
+from .port import ModelStatus as ModelStatus  # What a check of a model found.
+from .port import Options as Options
+from .port import Schema as Schema
+from .port import sent as sent  # Messages as servers take them
+from .probing import probe as probe  # Make one small call, or once more without log-probabilities where the server refuses them.
+from .providers import MODELS as MODELS  # The providers of language models.
+from .providers import Providers as Providers  # The providers of one kind.
+from .providers import listed_models as listed_models  # The models that a provider's server offers.
+from .providers import open_model as open_model  # Open the adapter of a reference
+from .providers import pull_model as pull_model  # Fetch a model into the user's cache.
+from .reference import NAMED_REFERENCE as NAMED_REFERENCE  # `NAME=REF`
+from .reference import ModelReference as ModelReference  # A model as the user names it.
+from .replay import Origin as Origin  # The model whose answers are recorded, and why it is unfit to judge
+from .replay import RecordedLine as RecordedLine  # One line of a recording
+from .replay import RecordingFile as RecordingFile  # A recording on disk, read once, at its first use.
+from .retry import Calls as Calls  # Calls to one server, each made again where that may help.
+from .retry import Retrying as Retrying  # A `LanguageModel` that asks another one, again where that may help
+from .servers import connect as connect  # Find a provider's server.
+from .servers import is_loopback as is_loopback  # Whether a host is this very machine.
+from .settings import Bot as Bot  # A team's own bot
+from .settings import Endpoint as Endpoint  # A server by name.
+from .settings import ModelSettings as ModelSettings  # Everything an adapter may read.
+from .settings import Timeouts as Timeouts  # The four limits of one call, in seconds.
+from .traffic import Server as Server  # What the models of a server share in one event loop.
+from .traffic import Traffic as Traffic  # The calls to all servers
+from .window import Gauge as Gauge  # How many tokens texts are for one model, and how many its window holds.

@@ -1,0 +1,265 @@
+"""Output of results for people and programs: results.json, tables, HTML reports."""
+
+from .bench.case_index import CASES as CASES  # The page of cases, beside the report.
+from .bench.case_index import CaseIndex as CaseIndex  # The names of cases, criteria and groups in anchors and classes
+from .bench.exams import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
+from .bench.exports import Export as Export  # A format
+from .bench.exports import ExportOptions as ExportOptions  # What some formats need to know
+from .bench.exports import exports as exports  # The formats by name
+from .bench.exports import for_people as for_people  # A format with texts in a language.
+from .bench.failing import CasePlace as CasePlace  # The file that a case comes from, and the line in it that it begins on
+from .bench.failing import FailingScore as FailingScore  # A case that fails a criterion.
+
+# Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same.
+from .bench.failing import case_places as case_places
+from .bench.failing import failing_scores as failing_scores  # Every failing score of a run
+from .bench.failing_cases import SHOWN as SHOWN
+
+# The first failing cases, with what a judge says of the gravest failure.
+from .bench.failing_cases import failing_cases as failing_cases
+from .bench.failing_cases import failing_ids as failing_ids  # The ids of the cases that fail a criterion
+from .bench.failing_cases import quoted_texts as quoted_texts  # The prompt, the answer and why a judge fails it.
+
+# The ids of the cases that fail a criterion, and none of the categories that count first.
+from .bench.failures import failing_elsewhere as failing_elsewhere
+
+# How many cases fail a criterion of the categories that count first, which are named.
+from .bench.failures import failures_title as failures_title
+from .bench.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
+from .bench.files import REJECTED as REJECTED
+from .bench.files import REPORT as REPORT
+
+# Write criteria.csv, the scores of the criteria with their intervals
+from .bench.files import write_criteria_file as write_criteria_file
+from .bench.files import write_judgments as write_judgments  # Write a row for each planned pass, raw texts included
+from .bench.files import write_pages as write_pages  # Write the pages alone, which hold the texts of the cases that they show
+
+# Write results.json, its tables, report.html, cases.html and trust.html
+from .bench.files import write_run_files as write_run_files
+from .bench.grid import age_name as age_name  # What people call an age, with its years where the suite has them.
+from .bench.history import history_lines as history_lines  # What changed since the run before, for the console
+from .bench.refusals import refusals_line as refusals_line  # How many benign twins are refused, with the bound of the share.
+
+# A line for each floor that is not met or open, with the criteria and the cases for which it is.
+from .bench.release import floor_lines as floor_lines
+from .bench.release import no_release_text as no_release_text  # That the suite sets no floors, as one text.
+from .bench.release import release_text as release_text  # What the verdict means, and which cases fail and break no floor
+from .bench.review import human_texts as human_texts  # The agreement with people in a line or two of plain text
+from .bench.review import reservation_line as reservation_line  # Something that speaks against the approval of a run.
+from .bench.review import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
+from .bench.scores import detectable_text as detectable_text  # The smallest difference and share of failures that a run can tell
+from .charts import STYLES as STYLES
+from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
+from .charts import Series as Series  # One line of a chart.
+from .comparison.files import COMPARISON_PAGE as COMPARISON_PAGE
+from .comparison.files import pull_request_text as pull_request_text  # The short form of a comparison, in Markdown
+from .comparison.files import write_comparison as write_comparison  # Write the page, the figures and the tables of a comparison
+from .comparison.history import HISTORY_PAGE as HISTORY_PAGE
+from .comparison.history import conclusion_of_run as conclusion_of_run  # What follows from the runs before, in a few words.
+
+# How many cases fail in a run, and how many would if nothing had changed.
+from .comparison.history import expected_text as expected_text
+
+# The short form of a comparison with earlier runs, in Markdown.
+from .comparison.history import history_pull_request as history_pull_request
+from .comparison.history import history_remarks as history_remarks  # What is not named, not known, and not part of the pool.
+from .comparison.history import newly_head as newly_head  # How many cases fail a criterion that they failed in no earlier run.
+from .comparison.history import newly_lines as newly_lines  # The cases that newly fail
+
+# Write the page and the figures of a comparison with earlier runs.
+from .comparison.history import write_history as write_history
+from .comparison.page import comparison_report as comparison_report  # Build the page of a comparison.
+from .comparison.production import failed_texts as failed_texts  # How many cases fail on each side, of those that are known.
+
+# In what the panels differ, where this was allowed, and which criteria are left out.
+from .comparison.production import panel_lines as panel_lines
+from .comparison.production import period_text as period_text  # The days of production, first and last.
+
+# The difference of the shares of failures, with its interval.
+from .comparison.production import production_failures as production_failures
+
+# What is worse, what is better, and whether the mix of production explains it.
+from .comparison.production import production_findings as production_findings
+
+# What of production is left out, and how its answers weigh.
+from .comparison.production import production_remarks as production_remarks
+from .comparison.production import production_report as production_report  # Build the page of a comparison with production.
+from .comparison.production import run_name as run_name  # What the run is called
+from .comparison.production import tested_text as tested_text  # The corrected p-value of a test, or that it takes part in none.
+from .comparison.production_files import PRODUCTION_PAGE as PRODUCTION_PAGE
+
+# The short form of a comparison with production, in Markdown.
+from .comparison.production_files import production_pull_request as production_pull_request
+
+# Write the page, the figures and the tables of a comparison with production
+from .comparison.production_files import write_production as write_production
+from .comparison.text import conclusion_text as conclusion_text  # What failures and scores say
+
+# The corrected p-value of a test, or that it takes part in none.
+from .comparison.text import corrected_p_value as corrected_p_value
+from .comparison.text import crossed_text as crossed_text  # How many cases newly fail, and how many are fixed.
+
+# A part in which panels differ, with what it is on both sides where that tells them apart.
+from .comparison.text import differing_part_text as differing_part_text
+from .comparison.text import failures_text as failures_text  # The difference of the shares of failures, with its interval.
+from .comparison.text import findings as findings  # What is worse, then what is better, each in a line
+from .comparison.text import level_findings as level_findings  # What is worse, then what is better, at the nodes of a tree.
+from .comparison.text import more_newly_failing as more_newly_failing  # How many cases newly fail beside those that are named
+
+# How many cases newly fail, how many are fixed, and of how many it is not known.
+from .comparison.text import newly_failing_head as newly_failing_head
+from .comparison.text import newly_failing_lines as newly_failing_lines  # The cases that newly fail
+from .comparison.text import node_name as node_name  # What a node of the tree is called.
+from .comparison.text import open_text as open_text  # What stays open where no regression was found
+
+# What the interval of the score cannot exclude for want of cases, and how many would halve it
+from .comparison.text import price_text as price_text
+from .comparison.text import run_names as run_names  # What each run is called, by its id
+from .comparison.text import run_verdict_text as run_verdict_text  # The release verdict of a run, with why it settles nothing.
+from .comparison.text import shared_lines as shared_lines  # In what panels differ, and what is compared all the same.
+from .elements import MESSAGE_FILES as MESSAGE_FILES
+from .elements import excerpt as excerpt  # A foreign text, cut to a length.
+from .elements import figure_text as figure_text  # A figure with its interval
+from .elements import histogram as histogram  # How many values lie in each of equal steps between two ends.
+from .elements import part_text as part_text  # Which part of the datasets a run is about.
+from .elements import range_text as range_text  # An interval
+from .elements import report_locale as report_locale  # The messages of all reports in a language
+from .elements import reused_text as reused_text  # Of how many cases the answers are those of earlier runs, and how old they are.
+from .elements import rows as rows  # Rows of cells.
+from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
+from .export import COLUMNS as COLUMNS  # The files, with the fields of each row.
+from .export import LEDGER_FORMS as LEDGER_FORMS
+from .export import column_types as column_types  # The type of each column of a file, by the types of the records' fields.
+from .export import export_answers as export_answers  # Write answers to a file, atomically.
+from .export import export_ledger as export_ledger  # Write the files of `COLUMNS` to a new folder, atomically.
+from .export import print_answers as print_answers  # Write answers to an open file as CSV or JSON Lines.
+from .gate.decisions import decision_locale as decision_locale  # The messages on decisions in a language
+from .gate.decisions import explain as explain  # Describe every reason, decisive reasons first.
+from .gate.decisions import reason_text as reason_text  # Describe a reason with its sentence, words and document.
+from .gate.decisions import verdict_text as verdict_text  # Describe the verdict.
+from .gate.figures import gate_figures as gate_figures  # Read a report's data, in portions.
+from .gate.page import gate_report as gate_report  # Build the report from figures.
+from .gate.page import gate_report_name as gate_report_name  # The name of a report's file in a folder.
+from .judges.agreement import agreement_csv as agreement_csv  # Format one CSV line per criterion, with decimal points.
+from .judges.agreement import agreement_json as agreement_json  # Format all figures as JSON.
+from .judges.agreement import agreement_remarks as agreement_remarks  # Notes for the correct interpretation of the figures.
+from .judges.agreement import agreement_text as agreement_text  # Format the figures as plain text.
+from .judges.agreement import claim_text as claim_text  # Describe whether the correlation exceeds the bound.
+from .judges.agreement import name_of as name_of  # A criterion's display name.
+from .judges.agreement import scale_text as scale_text  # The scale of a criterion
+from .judges.agreement import table as table  # Rows in columns
+from .judges.audit import AUDIT_SCHEMA_NAME as AUDIT_SCHEMA_NAME
+from .judges.audit import audit_report as audit_report  # Build the report of an audit in a language.
+from .judges.audit import console_lines as console_lines  # What the console says
+from .judges.jury_worth import worth_line as worth_line  # The same as plain text.
+from .judges.jury_worth import worth_rows as worth_rows  # Heads and a row for each judge beside people, as plain text.
+from .judges.jury_worth import worth_texts as worth_texts  # The worth of a jury in plain sentences.
+from .judges.qualification import ALARMING as ALARMING
+from .judges.qualification import is_alarming as is_alarming  # Whether the standing of a panel is marked
+from .judges.qualification import judge_text as judge_text  # The standing of one judge in a word
+from .judges.qualification import mark_text as mark_text  # Why a mark is not met, and what would settle it.
+from .judges.qualification import panel_text as panel_text  # The same where it does not stand beside the word judges
+from .judges.qualification import shift_text as shift_text  # What a round says of a judge on a criterion.
+from .league.files import LEAGUE_PAGE as LEAGUE_PAGE
+from .league.files import write_league as write_league  # Write the page, the figures and the tables of a league
+from .league.text import column_name as column_name  # What people call a column.
+from .league.text import conclusion as conclusion  # Which of two targets is better, or that the cases cannot tell.
+from .league.text import failed_text as failed_text  # How many cases fail, of those with a score.
+from .league.text import p_text as p_text  # A p-value
+
+# A difference of shares in points of a hundred, with its interval.
+from .league.text import percent_difference as percent_difference
+from .league.text import score_difference as score_difference  # A difference of scores with its interval.
+from .league.text import slice_value as slice_value  # What people call a value of a column.
+from .league.text import target_names as target_names  # What each run is called, by its id
+from .league.text import weakest_text as weakest_text  # The weakest criterion of the categories that count first, with its score.
+from .league.trend import TREND_PAGE as TREND_PAGE
+from .league.trend import group_title as group_title  # The number, the size and the days of a group.
+from .league.trend import trend_conclusion as trend_conclusion  # Whether the newest run fails more often than those before it.
+
+# The earlier runs that the newest one is not compared with, and those that are not shown.
+from .league.trend import trend_remarks as trend_remarks
+from .league.trend import version_text as version_text  # What may change in a target under the same name
+from .league.trend import write_trend as write_trend  # Write the page and the table of a trend.
+from .model import Block as Block
+from .model import Cell as Cell  # A cell.
+from .model import Column as Column  # A column of a table
+from .model import Excerpt as Excerpt  # A foreign text over several lines.
+from .model import Heading as Heading  # A heading inside of a section.
+from .model import Line as Line  # A text, or parts of one that are joined without a space.
+from .model import Listing as Listing  # Points of a list, with or without a title
+from .model import Notice as Notice  # A warning above all figures
+from .model import Paragraph as Paragraph  # A paragraph
+from .model import Report as Report  # A whole report.
+from .model import Section as Section  # A section with the name of its anchor.
+from .model import Span as Span  # A part of a line that looks different
+from .model import Table as Table  # A table.
+from .model import TrendChart as TrendChart  # Lines over days
+from .model import line as line  # A line of several parts with spaces between them
+
+# Fit a calibration to the blind labels of a monitored period's random sample.
+from .monitor.calibrated import fit_period as fit_period
+from .monitor.charts import daily_series as daily_series  # The mean of each day, with its number of answers and its interval.
+from .monitor.charts import score_histogram as score_histogram  # Count answers in each step of the scale, coloured by grade.
+from .monitor.figures import QualityFigures as QualityFigures  # The data of a quality report.
+from .monitor.figures import outward as outward  # Reduce an answer's score to its exportable texts.
+from .monitor.figures import period_figures as period_figures  # Read a report's data.
+from .monitor.page import quality_report as quality_report  # Build the report from figures.
+from .monitor.page import quality_report_name as quality_report_name  # The name of a report's file.
+from .monitor.variants import variant_cells as variant_cells  # A test in cells
+from .monitor.variants import variant_headings as variant_headings  # The headings of the cells of a test.
+from .monitor.variants import variant_name as variant_name  # A variant's name
+from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
+from .rendering import FORMS as FORMS
+from .rendering import TEMPLATES as TEMPLATES
+from .rendering import Form as Form
+from .rendering import draw as draw  # A chart as SVG.
+from .rendering import environment as environment  # The template environment of a language
+from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
+from .rendering import render as render  # Render a report in a format.
+from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
+
+# What corrected the scores of a run and on what it rests, in lines of plain text
+from .results.calibrated import calibration_texts as calibration_texts
+from .results.calibrated import corrected_text as corrected_text  # A corrected mean with its interval
+
+# Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
+from .results.calibrated import fit_run as fit_run
+
+# The scores of a run's jury, by criterion and answer, and those of each judge.
+from .results.calibrated import judged_run as judged_run
+
+# How many random labels each criterion of a run takes, and the overall score
+from .results.calibrated import planned_labels as planned_labels
+
+# The run with the corrected means and single scores of a stored calibration beside its scores.
+from .results.calibrated import with_calibration as with_calibration
+from .results.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
+from .results.people import PeopleResult as PeopleResult  # People's part in a run.
+from .results.people import people_result as people_result  # People's part in a run
+from .results.people import run_reviewed as run_reviewed  # The jury of a run against people
+from .results.records import SCHEMA_NAME as SCHEMA_NAME
+from .results.records import CriterionDetail as CriterionDetail  # One criterion of one case.
+from .results.records import RecordResult as RecordResult  # The results of one case.
+from .results.records import Results as Results  # A whole `results.json`
+from .results.records import RunResult as RunResult  # The results of the run
+from .results.run_results import PassView as PassView  # One planned pass, over a reply if `turn` is not 0.
+from .results.run_results import criterion_label as criterion_label  # A criterion's display name.
+from .results.run_results import fold_space as fold_space  # Replace each run of white space by one space.
+from .results.run_results import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
+from .results.run_results import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
+from .results.run_results import record_results as record_results  # Build the results of each case, in the dataset's order.
+from .results.run_results import run_result as run_result  # Build the results of the run.
+from .tables import FORMS_BY_SUFFIX as FORMS_BY_SUFFIX
+from .tables import MAX_CELL as MAX_CELL
+from .tables import Kind as Kind  # What a column holds
+from .tables import TableColumn as TableColumn  # A column of a table
+from .tables import TableForm as TableForm  # `csv;` has semicolons between its cells.
+from .tables import Written as Written  # What was written
+from .tables import write_rows as write_rows  # Write a table, replacing the file whole or not at all.
+from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
+from .trust.page import trust_sections as trust_sections  # The sections of the page
+from .trust.page import trust_title as trust_title  # The question that the page answers.
+from .trust.period import period_trust as period_trust  # Make the record of a period.
+from .trust.run import run_trust as run_trust  # Make the record of a run.
+from .whole_files import replacing as replacing  # Yield a temporary path that replaces `path` if the block succeeds.

@@ -1,0 +1,372 @@
+"""Pure mathematics over judgments: no input or output, no clock, no randomness that is not a parameter."""
+
+from .agreement import mean as mean  # Arithmetic mean of at least one value.
+from .agreement_with_people import WORST as WORST
+from .agreement_with_people import Claim as Claim  # Whether the true correlation is over `bound`.
+from .agreement_with_people import CriterionAgreement as CriterionAgreement  # A judge against people on one criterion
+from .agreement_with_people import Disagreement as Disagreement  # An item where judge and people are far apart
+from .agreement_with_people import HumanAgreement as HumanAgreement  # A judge against people.
+from .agreement_with_people import Rating as Rating  # One rater's score of one item on one criterion
+from .agreement_with_people import human_agreement as human_agreement  # Measure a judge against people.
+from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
+from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
+
+# The name of the part that comes from scores, or judges, that only one side has.
+from .comparison.contributions import ONE_SIDED as ONE_SIDED
+from .comparison.contributions import Contribution as Contribution  # A part of a difference.
+from .comparison.contributions import Drivers as Drivers  # The parts of a difference in three ways, the largest first
+
+# Divide the change of the number of failing cases among criteria.
+from .comparison.contributions import failure_drivers as failure_drivers
+
+# Divide the mean difference of final scores, first − second, among cases, criteria and judges.
+from .comparison.contributions import score_drivers as score_drivers
+from .comparison.families import ALPHA as ALPHA  # The level of every family.
+
+# Divide a family's level among groups of tests, and that of each group equally among its tests.
+from .comparison.families import group_weights as group_weights
+from .comparison.families import holm as holm  # Correct the p-values of a family by Holm's method
+
+# The level of its own that each test of a family has by Holm's method
+from .comparison.families import holm_levels as holm_levels
+from .comparison.levels import Basis as Basis  # What both runs share
+from .comparison.levels import Difference as Difference  # The scores and the failures of two runs on some cases
+from .comparison.levels import LevelDifference as LevelDifference  # A node of the tree in two runs.
+
+# Compare two runs, or the same slice of both, by final scores and by failures.
+from .comparison.levels import compare_cases as compare_cases
+
+# Compare two runs at each node of their trees, the whole run first
+from .comparison.levels import compare_levels as compare_levels
+
+# The ids of the criteria whose failures the primary test compares
+from .comparison.levels import primary_criteria as primary_criteria
+
+# The mean of first − second over the cases that both have, with its interval.
+from .comparison.paired import PairedDifference as PairedDifference
+from .comparison.paired import PairedFailures as PairedFailures  # The failures of two systems on the same cases.
+from .comparison.paired import cases_for as cases_for  # How many cases `least_width` needs to be at most a width, in (0, span).
+
+# How far the interval of a mean difference reaches to each side, at least
+from .comparison.paired import least_width as least_width
+from .comparison.paired import paired_difference as paired_difference  # Compare two sets of scores by the ids of their cases.
+from .comparison.paired import paired_failures as paired_failures  # Compare failures by the ids of the cases.
+from .comparison.pooled import PooledFailures as PooledFailures  # The failures of a run, and what the pool lets expect.
+from .comparison.pooled import pooled_failures as pooled_failures  # Compare the failures of a run with those of a pool of runs.
+
+# The mean difference first − second over all days so far.
+from .comparison.sequential import SequentialDifference as SequentialDifference
+
+# Pair the scores of one day by chance, those of the more frequent side in groups
+from .comparison.sequential import day_blocks as day_blocks
+from .comparison.sequential import sequential_difference as sequential_difference  # Compare two streams of scores.
+from .comparison.tested import AnyLevel as AnyLevel
+from .comparison.tested import Direction as Direction
+from .comparison.tested import IntervalLevels as IntervalLevels  # The levels of the intervals of a difference
+from .comparison.tested import Tested as Tested  # What came of a test.
+from .comparison.tested import TestedDifference as TestedDifference  # A difference of scores and of failures with its two tests
+from .comparison.tested import TestedLevel as TestedLevel  # A node of the tree on two sides.
+from .comparison.tested import decided_levels as decided_levels  # The levels of each run that is compared with the first one
+
+# The differences of slices with their corrected tests, each interval at the level of its test
+from .comparison.tested import decided_slices as decided_slices
+
+# How many cases must differ, at least, for a two-sided p-value under a level
+from .comparison.tested import fewest_changes as fewest_changes
+
+# The two-sided level for comparisons of many runs with one that is kept.
+from .comparison.tested import kept_run_level as kept_run_level
+from .comparison.unpaired_levels import Drawn as Drawn  # How the cases of one side were drawn.
+from .comparison.unpaired_levels import Strata as Strata  # What both sides are standardised to.
+from .comparison.unpaired_levels import UnpairedLevel as UnpairedLevel  # A node of the tree in two sets of cases.
+from .comparison.unpaired_levels import UnpairedOutcomes as UnpairedOutcomes  # The scores and the failures of two sets of cases
+
+# Compare two sets of cases by final scores and by failures.
+from .comparison.unpaired_levels import unpaired_cases as unpaired_cases
+
+# Compare two sets of cases at each node of the tree, the whole first
+from .comparison.unpaired_levels import unpaired_levels as unpaired_levels
+
+# A calibration as it is applied to a run or to a monitored period.
+from .correction.applied import AppliedCalibration as AppliedCalibration
+
+# A mean score corrected by people's labels, with its 95 % interval, on the run's scale.
+from .correction.applied import CorrectedScore as CorrectedScore
+
+# What people are expected to give one answer where the jury gave it its score
+from .correction.applied import MappedScore as MappedScore
+from .correction.confusion import UNKNOWN as UNKNOWN  # The code of a missing label or vote.
+from .correction.confusion import Codes as Codes
+
+# Estimate judges' confusion matrices and each item's category.
+from .correction.confusion import anchored_confusion as anchored_confusion
+
+# The probability of each category by votes of judges whose confusion matrices are known, shape (N, K)
+from .correction.confusion import category_chances as category_chances
+from .correction.factor import FEWEST_JUDGES as FEWEST_JUDGES  # Two judges agree with each other alike
+
+# The judges' weights by their agreement with each other, shape (m,)
+from .correction.factor import agreement_weights as agreement_weights
+
+# A non-decreasing map from scores by a judge to scores by people, both in points of the scale.
+from .correction.maps import ScaleMap as ScaleMap
+
+# Fit the simplest map whose cross-validated error is within one standard error of the best one's.
+from .correction.maps import choose_map as choose_map
+
+# A mean corrected by labels, in points of the scale, with its 95 % interval.
+from .correction.means import Corrected as Corrected
+
+# The least-squares line of people's scores on predictions, with what its variances need.
+from .correction.means import Line as Line
+
+# Correct the mean prediction of all judged items by the labels of a random part of them.
+from .correction.means import corrected_mean as corrected_mean
+from .correction.means import fit_line as fit_line  # Fit people's scores to predictions by least squares.
+
+# Correct the mean of other items, none of them labelled, by a line that was fitted to labels of earlier ones.
+from .correction.means import transported_mean as transported_mean
+from .correction.planning import LabelPlan as LabelPlan  # How many random labels an interval of half the width `precision` takes.
+from .correction.planning import plan_labels as plan_labels  # How many of the judged items to label at random.
+
+# The items whose labels tell most about judges' weights and scale, in the order of what they add.
+from .correction.planning import teaching_items as teaching_items
+from .correction.shares import CorrectedShare as CorrectedShare  # A share in [0, 1] corrected by labels, with its 95 % interval.
+
+# Correct the share of all judged items that a jury counts by the labels of a random part of them.
+from .correction.shares import corrected_share as corrected_share
+
+# Correct the mean prediction of the judged items of several days by a random sample of each day.
+from .correction.stratified import stratified_mean as stratified_mean
+from .correction.weights import JuryWeights as JuryWeights  # A prediction of people's scores
+
+# Scores with missing ones replaced by the mean of the item's others, shape (N, m)
+from .correction.weights import filled as filled
+from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
+from .correlation import Correlation as Correlation  # Pearson's r.
+from .correlation import Estimate as Estimate  # A figure with its 95 % interval
+from .correlation import Matrix as Matrix
+from .counts import DECIMALS as DECIMALS  # Scores are counted, and put into grades, as they are shown
+from .counts import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
+from .counts import Grade as Grade  # Over 80 % of the scale, from 60 % to 80 %, under 60 %
+from .counts import Tally as Tally  # How many answers got each score.
+
+# The score of a criterion from which on an answer is weak, whatever its global score
+from .counts import critical_floor as critical_floor
+
+# How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
+from .counts import critical_t as critical_t
+from .counts import grade_limits as grade_limits  # Where the grade "acceptable" begins and ends on a scale
+from .counts import grade_of as grade_of  # The grade of a score, rounded as it is shown
+from .drift import Drift as Drift  # One criterion over the replies of one conversation.
+from .drift import FailedByTurn as FailedByTurn  # How many conversations have failed up to a reply.
+from .drift import RunDrift as RunDrift  # One criterion over the conversations of a run.
+from .drift import drift_of as drift_of  # The drift of a criterion that is judged on each reply
+from .drift import run_drifts as run_drifts  # The drift of each criterion that is judged reply by reply, by its id.
+from .exams.drift import Series as Series  # What a judge said of a canary's rows
+from .exams.drift import look as look  # Look at the latest round.
+from .exams.drift import moved as moved  # Which members of a family moved
+from .exams.drift import shift as shift  # Estimate how far the scores moved.
+from .exams.figures import examine as examine  # Compute an exam's figures on one criterion.
+from .exams.records import EXAM_NOT_APPLICABLE as EXAM_NOT_APPLICABLE
+from .exams.records import HIGH as HIGH  # A band that begins at or above this share of the scale is a high one.
+from .exams.records import LOW as LOW  # A band that ends at or below this share of the scale is a low one
+from .exams.records import CriterionExam as CriterionExam  # How a judge did on one criterion of a gold set.
+from .exams.records import ExamItem as ExamItem  # What one judge said of one gold row on one criterion.
+from .exams.records import ExamState as ExamState
+from .exams.records import Figure as Figure  # A figure with its 95 % interval over `of` rows
+from .exams.records import Look as Look  # What one round adds.
+from .exams.records import Mark as Mark  # Whether a figure reaches its mark.
+from .exams.records import Marks as Marks  # What a judge must reach on each criterion.
+from .exams.records import Said as Said  # What one call says
+from .exams.records import Shift as Shift  # How far the latest scores lie from those before, in points.
+from .exams.records import is_undecided as is_undecided  # Whether an exam that is not passed is not failed either
+from .failure_rules import FailureRules as FailureRules  # What a failure is.
+from .failures import FailureCount as FailureCount  # How many cases fail, of those that the criterion applies to.
+from .failures import Failures as Failures  # The failures of a run.
+from .failures import GroupFailures as GroupFailures  # The failures of a group of cases, such as those of one age
+from .failures import case_states as case_states  # Whether each case fails any of some criteria
+from .failures import count_failures as count_failures  # Count the failures of a run.
+from .failures import failing_cases as failing_cases  # Count the cases that fail any of some criteria.
+from .failures import failing_rows as failing_rows  # Which scores lie at or beyond their limits
+from .failures import group_failures as group_failures  # Count the failures of each group of cases
+from .failures import is_failure as is_failure  # Whether a score lies at or beyond its limit
+
+# A jury's failures against people's, over the items that both scored
+from .failures_by_people import FailuresSeen as FailuresSeen
+from .failures_by_people import HumanFailures as HumanFailures  # Failures by people and by the jury.
+from .failures_by_people import human_failures as human_failures  # Compare the failures of a jury with those of people.
+from .falls import MOST_AFTER as MOST_AFTER  # A fall that began earlier is no longer looked for
+from .falls import MOST_REFERENCE as MOST_REFERENCE  # Days that a reference has.
+from .falls import MOST_RETURN as MOST_RETURN  # Days that a level has been back when it is called so.
+from .falls import DayScores as DayScores  # What is known of each day
+from .falls import Falls as Falls  # What each test found on the last day.
+from .falls import days_back as days_back  # For how many of the last days the level before a fall has been back
+from .falls import find_falls as find_falls  # Look for a fall that lasts to the last day.
+from .falls import limit_of as limit_of  # From which evidence on a fall is reported
+
+# By how much the mean of the last days is under that of the reference in the first days
+from .falls import shortfall as shortfall
+from .falls import with_all as with_all  # The sources and, as a last one, all of them together
+from .folding import Consistency as Consistency  # Consistency of judges.
+from .folding import RecordScores as RecordScores  # The scores of one case.
+from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
+from .folding import consistency as consistency  # Measure the scores of any number of cases
+from .folding import fold as fold  # Fold planned passes into the scores of each record and of the run.
+from .folding import leaf as leaf  # A record's leaf.
+from .intervals.means import mean_interval as mean_interval  # The interval of the mean of independent values from a range.
+from .intervals.planning import Detectable as Detectable  # What a run can tell.
+from .intervals.planning import assumed_values as assumed_values  # A thousand values with about this mean and standard deviation
+
+# How many values such as these make half of the interval's width at most `precision`
+from .intervals.planning import cases_needed as cases_needed
+from .intervals.planning import detectable as detectable  # What a run can tell.
+
+# The smallest difference of two independent means that four of five samples find certain, in the means' unit.
+from .intervals.planning import detectable_change as detectable_change
+
+# The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
+from .intervals.planning import detectable_difference as detectable_difference
+from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
+from .intervals.random_weights import Column as Column
+from .intervals.scores import MIN_CASES as MIN_CASES
+
+# The scores of the nodes of a tree as means of one value for each cluster of cases.
+from .intervals.scores import CaseValues as CaseValues
+from .intervals.scores import Interval as Interval  # A 95 % interval, in units of the suite's scale.
+from .jury_agreement import Dispute as Dispute  # A score on which judges disagree whether it is a failure.
+from .jury_agreement import FailureAgreement as FailureAgreement  # How far judges agree on which cases fail a criterion
+from .jury_agreement import JuryAgreement as JuryAgreement  # The agreement of judges on a set of scores.
+
+# The agreement over all scores of a run, with failures on the criteria that count first, and by a criterion's id.
+from .jury_agreement import RunAgreement as RunAgreement
+from .jury_agreement import disputed_scores as disputed_scores  # The disputed scores
+from .jury_agreement import run_agreement as run_agreement  # The agreement of a run's judges.
+from .outcome import FAILED_NAMES as FAILED_NAMES
+from .outcome import GIVEN_NAMES as GIVEN_NAMES
+from .outcome import OUTCOME_NAMES as OUTCOME_NAMES
+from .outcome import Given as Given  # The outcomes of a judge that has judged.
+from .outcome import NotApplicable as NotApplicable  # The judge says that the criterion does not apply to the case
+from .outcome import Outcome as Outcome
+from .outcome import PlannedPass as PlannedPass  # One planned verdict
+from .outcome import Refused as Refused  # The judge declined to judge.
+from .outcome import Scored as Scored  # The judge gave a score that lies on the criterion's scale (in that scale's own units).
+from .outcome import TimedOut as TimedOut  # No answer came in time.
+from .outcome import Unparsed as Unparsed  # The judge answered, and no score could be read from the answer.
+from .outcome import Unreachable as Unreachable  # The judge could not be asked
+from .outcome import outcome_name as outcome_name  # The outcome's name as it stands in the ledger, in files and in reports.
+from .pass_columns import CODES as CODES
+from .pass_columns import NOT_APPLICABLE as NOT_APPLICABLE
+from .pass_columns import NOT_MADE as NOT_MADE  # The code of a pass without an outcome
+from .pass_columns import Flags as Flags
+from .pass_columns import PassColumns as PassColumns  # Planned passes.
+from .passes.allocation import REASONS as REASONS  # Why a pass is made
+from .passes.allocation import PassFloor as PassFloor  # A release floor
+from .passes.allocation import PassItems as PassItems  # What is known of a run's items
+from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
+from .passes.allocation import plan_passes as plan_passes  # Replay a run's rounds over the scores that it has.
+from .passes.settings import PassSettings as PassSettings  # How passes are added.
+from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
+
+# Compare the scores of cases by their first passes with those by all of their passes.
+from .passes.stopping import stopping_shift as stopping_shift
+from .reduce import DEFAULT as DEFAULT
+from .reduce import V1_1 as V1_1
+from .reduce import CriterionScore as CriterionScore  # One criterion of one case.
+from .reduce import Profile as Profile  # How failures, quorum and outliers are treated.
+from .reduce import profile_named as profile_named  # Look a profile up.
+from .reduce import spread_of as spread_of  # The largest difference between two judges on one criterion
+from .refused_twins import DECLINED as DECLINED  # The state of an answer that is whole and declines in words.
+from .refused_twins import OverRefusal as OverRefusal  # How many benign twins are refused.
+from .refused_twins import TwinPair as TwinPair  # A benign twin and its harmful counterpart, each with the state of its answer
+from .refused_twins import over_refusal as over_refusal  # Count the benign twins that are refused
+from .release import PASSES as PASSES  # The verdicts of a run that passes, the best first.
+
+# The verdict where every floor is met, and judges are qualified by gold rows that no person has checked.
+from .release import PROVISIONAL as PROVISIONAL
+
+# The verdict where all else is met and the suite accepts judges that no exam says anything of.
+from .release import UNEXAMINED as UNEXAMINED
+from .release import UNREAD as UNREAD
+
+# The verdicts, by what judges are worth, where answers have thoughts that the suite says users do not see.
+from .release import WITH_UNREAD as WITH_UNREAD
+from .release import Floor as Floor  # A floor, and what a run reaches of it.
+from .release import Release as Release  # The release verdict with all floors
+from .release import RunState as RunState  # What floors need to know of a run beside its scores.
+from .release import Verdict as Verdict  # The verdict with its reservations
+from .release import release_verdict as release_verdict  # Compare a run with its floors.
+
+# The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges.
+from .release import verdict_with_judges as verdict_with_judges
+from .release_floors import FINAL as FINAL  # The name of the final score among floors.
+from .release_floors import ReleaseFloors as ReleaseFloors  # What a run must reach.
+from .release_floors import counts_under as counts_under  # Whether a floor of a name counts failures of a criterion
+from .release_floors import deciding_criteria as deciding_criteria  # The ids of the criteria whose scores decide the verdict
+from .release_floors import is_under as is_under  # Whether a criterion, by its id, is what a name means or stands below it.
+from .release_judges import JudgeState as JudgeState  # What is known of a judge on a criterion.
+from .release_judges import Lack as Lack
+from .release_judges import ReleaseJudge as ReleaseJudge  # A judge of a run.
+
+# The judges whose scores on some criteria prove nothing, by what they lack.
+from .release_judges import lacking_judges as lacking_judges
+from .reweigh import Names as Names  # The names at each level, in order.
+from .reweigh import known_part as known_part  # The weights without the names that a tree does not have.
+from .reweigh import merged_weights as merged_weights  # Lay some weights over a tree's own.
+from .reweigh import names_of as names_of  # The names at each level of a tree
+
+# What is wrong with each level whose given weights leave nothing for its other parts.
+from .reweigh import overfull_levels as overfull_levels
+from .reweigh import unknown_names as unknown_names  # What is wrong with each name that a tree does not have, with near matches.
+from .score_columns import ScoreColumns as ScoreColumns  # The scores of cases and criteria, a row each, in order of cases.
+
+# Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
+from .score_columns import reduce_passes as reduce_passes
+from .scored_answers import Repeat as Repeat  # Several answers with equal texts
+from .scored_answers import ScoredAnswers as ScoredAnswers  # Answers by their scores.
+from .scored_answers import answer_intervals as answer_intervals  # The 95 % intervals of many means, on the scale
+from .scored_answers import compare as compare  # How much the mean changed, later minus earlier
+from .share_decisions import CONFIDENCE as CONFIDENCE
+from .share_decisions import Passes as Passes  # How many answers pass, fail, or have no verdict.
+from .share_decisions import ShareDecision as ShareDecision  # What is decided about one share.
+from .share_decisions import ShareVerdict as ShareVerdict
+from .share_decisions import decide_shares as decide_shares  # Decide on the shares of several criteria.
+from .shares import Share as Share  # A share with its 95 % interval
+from .shares import at_least as at_least  # The probability of `k` or more hits, in [0, 1].
+
+# The probability of `k` or fewer hits in `n` independent tries with the chance `share` each, in [0, 1].
+from .shares import at_most as at_most
+from .shares import exact_share as exact_share  # The share of `hits` in `of`, with Clopper and Pearson's exact interval.
+
+# The share of `hits` in `of`, with the exact interval, or Wilson's from a hundred hits and a hundred others on.
+from .shares import share_of as share_of
+from .shares import upper_bound as upper_bound  # Clopper and Pearson's bound from above
+from .sign_flips import sign_flip_p_value as sign_flip_p_value  # The two-sided p-value of no effect, in (0, 1]
+from .tree import SUM_TOLERANCE as SUM_TOLERANCE
+from .tree import Leaf as Leaf  # A criterion's score as the tree takes it.
+from .tree import Node as Node  # One node.
+from .tree import NodePath as NodePath  # The names of the nodes from below the root down to a node
+from .tree import Weights as Weights  # Weights as configured
+from .tree import criterion_shares as criterion_shares  # Each criterion's share of the final score by its id.
+from .tree import final_shares as final_shares  # Each node's share of the final score by its path
+from .tree import paths as paths  # A tree's nodes with their paths, each before its parts.
+from .tree import score_tree as score_tree  # Weigh criteria up to one final score.
+from .worth.alternative import EPSILON as EPSILON  # By how much a judge's share of wins may lie under a person's.
+from .worth.alternative import FEWEST_LABELLED as FEWEST_LABELLED
+
+# Raters with fewer items in common with another rater are not left out in turn
+from .worth.alternative import FEWEST_OF_RATER as FEWEST_OF_RATER
+from .worth.alternative import FEWEST_RATERS as FEWEST_RATERS
+from .worth.alternative import Raters as Raters
+from .worth.alternative import Replacement as Replacement  # Whether a judge may replace a person.
+
+# Whether the jury errs more without the judge, less or no more, or neither is certain.
+from .worth.contributions import JudgeContribution as JudgeContribution
+from .worth.contributions import JudgeErrors as JudgeErrors  # One judge against people, in points.
+from .worth.effective import FEWEST_ITEMS as FEWEST_ITEMS  # With fewer items the number of independent judges is not computed.
+from .worth.tables import OVERALL as OVERALL
+from .worth.tables import JudgesScores as JudgesScores  # Judge -> criterion -> item -> score.
+from .worth.tables import JuryTable as JuryTable  # Judges and people on the same units, all on one scale
+from .worth.worth import JuryWorth as JuryWorth  # What a jury is worth.
+from .worth.worth import Labelled as Labelled  # A jury against people's labels, over all criteria that people labelled
+from .worth.worth import jury_worth as jury_worth  # Measure a jury on the labels of a random sample

@@ -1,0 +1,11 @@
+"""Claims on answers that tests make: a sample of answers becomes a run, and the run decides."""
+
+from .claims import Claim as Claim  # A claim on a sample of answers.
+from .claims import WhenUndecided as WhenUndecided  # What becomes of a test that is not decided.
+from .claims import claim_of as claim_of  # Read the marker of a test.
+from .decisions import Decision as Decision  # What is decided about a claim.
+from .runs import Place as Place  # Where the runs of tests are
+from .runs import decide as decide  # Judge the answers of a test and decide on its claim
+from .runs import decide_answer as decide_answer  # Judge one answer
+from .runs import sample_of as sample_of  # An empty sample with the cases of a claim
+from .samples import Sample as Sample  # Cases, and the answers to them in the order in which they came.
