@@ -10,7 +10,7 @@ from areopage.bench.planning.prepare import RunWishes, choose_target, prepare_ru
 from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge
-from areopage.jury.options import choose_judges, judge_name, model_settings, typed_reference
+from areopage.jury.options import choose_judges
 from areopage.models.reference import ModelReference
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, write_config
@@ -32,7 +32,7 @@ def test_passes_beyond_the_configured_ones_use_the_judges_own_options(suite: Pat
 def test_a_reference_is_a_judge_named_after_it(suite: Path) -> None:
     (judge,) = choose_judges(load_suite(str(suite)), ("openai@lab:org/mistral-small:24b",), 1)
     assert judge.name == "openai@lab_org_mistral-small_24b"
-    assert judge_name(judge.reference) == judge.name
+    assert judge.reference.short_name == judge.name
 
 
 def test_a_named_reference_keeps_what_the_suite_says_of_the_judge_but_not_its_price(suite: Path) -> None:
@@ -73,8 +73,8 @@ def test_a_recording_that_the_user_types_is_looked_for_where_the_user_stands(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert typed_reference("replay:a/b.jsonl").model == str(tmp_path.resolve() / "a" / "b.jsonl")
-    assert typed_reference("ollama:a/b").model == "a/b"
+    assert ModelReference.typed("replay:a/b.jsonl").model == str(tmp_path.resolve() / "a" / "b.jsonl")
+    assert ModelReference.typed("ollama:a/b").model == "a/b"
 
 
 def test_the_target_is_the_first_enabled_model_unless_one_is_named(suite: Path) -> None:
@@ -98,9 +98,9 @@ def test_the_target_is_the_first_enabled_model_unless_one_is_named(suite: Path) 
 
 
 def test_settings_carry_the_active_preset_only_where_the_suite_names_one(suite: Path) -> None:
-    assert model_settings(load_suite(str(suite)), "en", 3).ollama_base_url == "http://127.0.0.1:9"
+    assert load_suite(str(suite)).model_settings("en", 3).ollama_base_url == "http://127.0.0.1:9"
     write_config(suite, ollama=None)
-    settings = model_settings(load_suite(str(suite)), "en", 3)
+    settings = load_suite(str(suite)).model_settings("en", 3)
     assert settings.ollama_base_url == ""
     assert settings.connections == 3
     assert settings.environment == {}

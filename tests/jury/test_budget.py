@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from areopage.errors import BudgetSpent, UserError
-from areopage.jury.budget import ASSUMED_MOST, Budget, open_budget, worst_cost
-from areopage.jury.judges import Price
+from areopage.jury.budget import Budget, PaidModel
 from areopage.models.port import Completion, Message
+from areopage.models.prices import ASSUMED_MOST, Price
 from areopage.models.reference import ModelReference
 
 MODEL = ModelReference.parse("openai:paid")
@@ -21,11 +21,11 @@ def answered(tokens: int | None) -> Completion:
 
 
 def test_a_call_costs_at_worst_the_longest_answer_that_its_options_allow() -> None:
-    assert worst_cost(PRICE, PROMPT, TEN) == 10
-    assert worst_cost(PRICE, PROMPT, {"num_predict": 7, "max_tokens": 9}) == 7
-    assert worst_cost(PRICE, PROMPT, {"num_predict": -1}) == ASSUMED_MOST
+    assert PRICE.worst_of(PROMPT, TEN) == 10
+    assert PRICE.worst_of(PROMPT, {"num_predict": 7, "max_tokens": 9}) == 7
+    assert PRICE.worst_of(PROMPT, {"num_predict": -1}) == ASSUMED_MOST
     prompts = Price(input_per_million=1_000_000.0, output_per_million=0.0, currency="USD")
-    assert worst_cost(prompts, (Message("user", "é" * 50),), {}) == 50  # 100 bytes, two for each token
+    assert prompts.worst_of((Message("user", "é" * 50),), {}) == 50  # 100 bytes, two for each token
 
 
 def test_a_call_that_does_not_fit_waits_for_open_ones_and_begins_when_they_cost_less() -> None:
@@ -75,11 +75,13 @@ def test_a_budget_needs_the_price_of_every_paid_model_in_one_currency() -> None:
     euros = Price(input_per_million=1.0, output_per_million=1.0, currency="EUR")
     other = ModelReference.parse("openai:other")
     with pytest.raises(UserError, match="--budget needs the price of every model that costs money, and none is known of beta"):
-        open_budget(5.0, [("alpha", MODEL, PRICE, True), ("beta", other, None, True)], {})
+        Budget.for_models(5.0, [PaidModel("alpha", MODEL, PRICE, True), PaidModel("beta", other, None, True)], {})
     with pytest.raises(UserError, match="prices in one currency, and these are in EUR, USD"):
-        open_budget(5.0, [("alpha", MODEL, PRICE, True), ("beta", other, euros, True)], {})
+        Budget.for_models(5.0, [PaidModel("alpha", MODEL, PRICE, True), PaidModel("beta", other, euros, True)], {})
     with pytest.raises(UserError, match="nothing to limit"):
-        open_budget(5.0, [("alpha", MODEL, None, False)], {})
-    budget = open_budget(5.0, [("alpha", MODEL, PRICE, True), ("local", other, None, False)], {"USD": 1.5})
+        Budget.for_models(5.0, [PaidModel("alpha", MODEL, None, False)], {})
+    budget = Budget.for_models(
+        5.0, [PaidModel("alpha", MODEL, PRICE, True), PaidModel("local", other, None, False)], {"USD": 1.5}
+    )
     assert (budget.currency, budget.spent) == ("USD", 1.5)
     assert budget.is_paid(MODEL) and not budget.is_paid(other)

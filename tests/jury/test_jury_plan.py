@@ -14,9 +14,10 @@ from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge, PlannedCall, Price
+from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.planning import CallPlan, plan
 from areopage.jury.shown import JudgedCase
+from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 
 CRITERION = Criterion(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, StorageError, UserError
-from areopage.jury.schedule import OutageWatch, run_concurrently
+from areopage.jury.schedule import FailureStreak, run_concurrently
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
@@ -137,7 +137,7 @@ def test_cancelling_the_work_cancels_its_calls() -> None:
 
 
 def test_so_many_failures_in_a_row_stop_the_run_and_one_success_begins_anew() -> None:
-    watch = OutageWatch(3)
+    watch = FailureStreak(limit=3)
     for reached in (False, False, True, False, False):
         watch.note("judge", "502", reached=reached, turned_away=False)
     with pytest.raises(ServerDown, match=r"judge: 3 calls in a row failed \(502\)"):
@@ -145,7 +145,7 @@ def test_so_many_failures_in_a_row_stop_the_run_and_one_success_begins_anew() ->
 
 
 def test_a_server_that_answers_no_call_in_time_is_given_up_after_a_few() -> None:
-    watch = OutageWatch(20, concurrency=8)
+    watch = FailureStreak(concurrency=8, limit=20)
     for _ in range(7):
         watch.note("judge", "no answer within 300 s", reached=True, turned_away=False, timed_out=True)
     with pytest.raises(ServerDown, match=r"judge: 8 calls in a row timed out: .* \(no answer within 300 s\)"):
@@ -153,7 +153,7 @@ def test_a_server_that_answers_no_call_in_time_is_given_up_after_a_few() -> None
 
 
 def test_a_server_that_has_answered_may_be_slow_for_longer() -> None:
-    watch = OutageWatch(20, concurrency=8)
+    watch = FailureStreak(concurrency=8, limit=20)
     watch.note("judge", "", reached=True, turned_away=False)
     for _ in range(19):
         watch.note("judge", "late", reached=True, turned_away=False, timed_out=True)
@@ -162,11 +162,11 @@ def test_a_server_that_has_answered_may_be_slow_for_longer() -> None:
 
 
 def test_calls_that_are_turned_away_stop_a_run_only_while_none_has_succeeded() -> None:
-    watch = OutageWatch(2)
+    watch = FailureStreak(limit=2)
     watch.note("judge", "", reached=True, turned_away=False)
     for _ in range(5):
         watch.note("judge", "filtered", reached=True, turned_away=True)
-    from_the_start = OutageWatch(2)
+    from_the_start = FailureStreak(limit=2)
     from_the_start.note("judge", "bad option", reached=True, turned_away=True)
     with pytest.raises(ServerDown, match="2 calls in a row failed"):
         from_the_start.note("judge", "bad option", reached=True, turned_away=True)

@@ -11,12 +11,12 @@ from sqlalchemy import update
 
 from areopage.errors import BudgetSpent
 from areopage.jury.budget import Budget
-from areopage.jury.judges import Price
 from areopage.jury.shared_budget import SharedBudget
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.schema import budget_parts
 from areopage.ledger.write.budget_parts import BudgetPart, BudgetParts, free_part
 from areopage.models.port import Completion, Message
+from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 from servers.new_ledger import ledger_at
 

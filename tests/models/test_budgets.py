@@ -7,8 +7,8 @@ import pytest
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.budget import Budget
-from areopage.jury.judges import Price
 from areopage.models.port import Completion, Message, Options
+from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 

@@ -10,10 +10,11 @@ import pytest
 
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
-from areopage.jury.judges import PlannedCall, Price
+from areopage.jury.judges import PlannedCall
 from areopage.jury.rescoring import Variant
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
+from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.worst import MAX_TEXT, WHOLE, WORST

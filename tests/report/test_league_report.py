@@ -11,8 +11,9 @@ from areopage.bench.league.table import Absent, Entry, entry_of, league_of
 from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.panels import part_differences
 from areopage.bench.spec import Target
-from areopage.jury.judges import PlannedCall, Price
+from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
+from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 from areopage.report.league.files import write_league
 from areopage.report.league.trend import write_trend

@@ -12,10 +12,10 @@ from msgspec import Struct
 from areopage.bench.target_prompts import Mode
 from areopage.cases import Case
 from areopage.digest import digest_of_list
-from areopage.jury import Judge, Panel, Price
+from areopage.jury import Judge, Panel
 from areopage.ledger import Run
 from areopage.locales import Note
-from areopage.models import ModelReference, ModelSettings
+from areopage.models import ModelReference, ModelSettings, Price
 from areopage.scoring import PassSettings, ReleaseFloors
 
 TWIN_OF = "twin_of"

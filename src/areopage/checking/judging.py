@@ -17,18 +17,7 @@ from areopage.checking.judged_case import judged_case, within_one_call
 from areopage.criteria import Criterion, Scale, load_criteria, load_registry
 from areopage.errors import ModelError, name_list
 from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceJudgment
-from areopage.jury import (
-    Judge,
-    JudgedCase,
-    LedgerJudgments,
-    NoJudgments,
-    Panel,
-    PlannedCall,
-    Session,
-    judge_name,
-    open_judge,
-    price_of,
-)
+from areopage.jury import Judge, JudgedCase, LedgerJudgments, NoJudgments, Panel, PlannedCall, Session, open_judge
 from areopage.ledger import Judgment, Ledger
 from areopage.models import ModelReference, ModelSettings, Traffic
 from areopage.scoring import DEFAULT, NotApplicable, Scored
@@ -301,10 +290,10 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
         raise config.fault(str(fault), "grey_band", "judge") from None
     options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
     judge = Judge(
-        name=section.judge if named else judge_name(reference),
+        name=section.judge if named else reference.short_name,
         reference=reference,
         passes=(options,),
-        price=price_of(named.price if named else None),
+        price=named.price.price() if named and named.price else None,
     )
     return ConfiguredJudge(judge=judge, settings=settings)
 

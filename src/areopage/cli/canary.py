@@ -14,7 +14,7 @@ from areopage.cli.console import text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
 from areopage.errors import counted
-from areopage.jury import together
+from areopage.jury import CallSize
 from areopage.ledger import CanaryRound
 from areopage.report import report_locale, shift_text
 from areopage.suites import Suite
@@ -76,7 +76,7 @@ def _print_plan(canaries: Sequence[Canary]) -> None:
             tell(f"note: not in the canary of {canary.judge.name}: {left_out}")
     for line in dict.fromkeys(line for canary in canaries for line in contacts(canary.exam.parts[0].asking)):
         tell(line)
-    size = together(sizes)
+    size = CallSize.of_all(sizes)
     tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")
 
 

@@ -50,10 +50,10 @@ def check(
     import asyncio
 
     from areopage.digest import short_digest
-    from areopage.jury import check_judge, probe_model, typed_reference
-    from areopage.models import may_cost
+    from areopage.jury import check_judge, probe_model
+    from areopage.models import ModelReference, may_cost
 
-    parsed, settings = typed_reference(reference), _settings_of(suite)
+    parsed, settings = ModelReference.typed(reference), _settings_of(suite)
     status = asyncio.run(check_judge(parsed, settings))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {short_digest(status.digest)}" if status.digest else ""
@@ -81,9 +81,8 @@ def _settings_of(suite: str | None) -> "ModelSettings":
     environment = dict(os.environ)
     if suite is None:
         return ModelSettings(environment=environment)
-    from areopage.jury import model_settings
     from areopage.suites import load_suite
 
     loaded = load_suite(suite).with_shared(find_config().shared)
-    settings = model_settings(loaded, loaded.own_language, loaded.config.execution.concurrency)
+    settings = loaded.model_settings(loaded.own_language, loaded.config.execution.concurrency)
     return msgspec.structs.replace(settings, environment=environment)

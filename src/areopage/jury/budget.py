@@ -7,20 +7,21 @@ mostly cost less than was set aside. Where it does not fit with no call open, th
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import NamedTuple, Self
 
 from areopage.errors import BudgetSpent, UserError, name_list
-from areopage.jury.judges import Price
-from areopage.models import Completion, Message, ModelReference, Options
+from areopage.models import ASSUMED_MOST, Completion, Message, ModelReference, Options, Price, answer_limit
 
-ASSUMED_MOST = 4096
-"""Tokens of an answer that are set aside where no option limits it."""
-LIMITS = ("max_completion_tokens", "max_tokens", "num_predict", "n_predict")
-"""The options that limit the tokens of an answer."""
-_FEWEST_BYTES = 2.0  # of a token of running text; prompts take more
 _ROUNDING = 1e-9
 
-Paid = tuple[str, ModelReference, Price | None, bool]
-"""A model: its name, its reference, its price, and whether it costs money even where no price is known."""
+
+class PaidModel(NamedTuple):
+    """A model that a budget pays; `costs` says whether it costs money even where no price is known."""
+
+    name: str
+    reference: ModelReference
+    price: Price | None
+    costs: bool
 
 
 class Budget:
@@ -38,6 +39,38 @@ class Budget:
         self._others, self._own = spent, 0.0  # what is spent by others and before, and by this command
         self._most = limit - spent  # what this command may spend and set aside
         self._waiting: list[tuple[float, asyncio.Future[None]]] = []
+
+    @classmethod
+    def for_models(cls, limit: float, models: Iterable[PaidModel], spent: Mapping[str, float]) -> Self:
+        """The budget of one command.
+
+        Args:
+            limit: of everything that the runs spend, what is spent already included.
+            models: all that are asked.
+            spent: what the runs have spent, by currency.
+
+        Raises:
+            UserError: a model that costs money has no price, or prices are in several currencies.
+        """
+        listed = list(models)
+        unpriced = [model.name for model in listed if model.price is None and model.costs]
+        if unpriced:
+            raise UserError(
+                f"--budget needs the price of every model that costs money, and none is known of {name_list(unpriced)}: state it "
+                "under prices in areopage.yml"
+            )
+        prices: dict[ModelReference, Price] = {}
+        for _, reference, price, _ in listed:
+            if price is not None and not price.is_free:
+                prices[reference] = _dearer(prices.get(reference), price)
+        currencies = sorted({price.currency for price in prices.values()} | {name for name, amount in spent.items() if amount})
+        if len(currencies) > 1:
+            raise UserError(f"--budget needs prices in one currency, and these are in {name_list(currencies)}")
+        if not currencies:
+            raise UserError(
+                "--budget has nothing to limit: no model of this run has a price; state it under prices in areopage.yml"
+            )
+        return cls(limit, currencies[0], prices, spent.get(currencies[0], 0.0))
 
     @property
     def spent(self) -> float:
@@ -64,7 +97,7 @@ class Budget:
         Raises:
             BudgetSpent: it does not fit into what is left, and no call is open.
         """
-        worst = worst_cost(self.prices[reference], messages, options)
+        worst = self.prices[reference].worst_of(messages, options)
         await self.wait_for(reference, worst, options)
         self.take(worst)
         return worst
@@ -140,50 +173,7 @@ class Budget:
         return BudgetSpent(f"{told} the next call to {reference} may cost {worst:.4f}{set_aside}")
 
 
-def worst_cost(price: Price, messages: Sequence[Message], options: Options) -> float:
-    """What a call costs at most: two bytes a token of the prompt, and the longest answer that its options allow."""
-    size = sum(len(message.content.encode("utf-8", "replace")) for message in messages)
-    limit = answer_limit(options)
-    return price.of(round(size / _FEWEST_BYTES), ASSUMED_MOST if limit is None else limit)
-
-
-def answer_limit(options: Options) -> int | None:
-    """The most tokens of an answer by a call's options; None where none limits it."""
-    found = [value for name in LIMITS if type(value := options.get(name)) is int and value > 0]
-    return min(found, default=None)
-
-
-def open_budget(limit: float, models: Iterable[Paid], spent: Mapping[str, float]) -> Budget:
-    """The budget of one command.
-
-    Args:
-        limit: of everything that the runs spend, what is spent already included.
-        models: all that are asked.
-        spent: what the runs have spent, by currency.
-
-    Raises:
-        UserError: a model that costs money has no price, or prices are in several currencies.
-    """
-    listed = list(models)
-    unpriced = [name for name, _, price, costs in listed if price is None and costs]
-    if unpriced:
-        raise UserError(
-            f"--budget needs the price of every model that costs money, and none is known of {name_list(unpriced)}: state it "
-            "under prices in areopage.yml"
-        )
-    prices: dict[ModelReference, Price] = {}
-    for _, reference, price, _ in listed:
-        if price is not None and not price.is_free:
-            prices[reference] = dearer(prices.get(reference), price)
-    currencies = sorted({price.currency for price in prices.values()} | {name for name, amount in spent.items() if amount})
-    if len(currencies) > 1:
-        raise UserError(f"--budget needs prices in one currency, and these are in {name_list(currencies)}")
-    if not currencies:
-        raise UserError("--budget has nothing to limit: no model of this run has a price; state it under prices in areopage.yml")
-    return Budget(limit, currencies[0], prices, spent.get(currencies[0], 0.0))
-
-
-def dearer(one: Price | None, other: Price) -> Price:
+def _dearer(one: Price | None, other: Price) -> Price:
     """The higher of two prices of one model, for prompts and for answers."""
     if one is None or one.currency != other.currency:
         return other

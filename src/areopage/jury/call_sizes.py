@@ -1,14 +1,14 @@
 """What calls to judges take: how many are left, tokens and costs, estimated from the prompts of a sample."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from msgspec import Struct
 
 from areopage.criteria import judge_prompt
-from areopage.jury.judges import PlannedCall, Price
+from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel
-from areopage.models import CHARACTERS_PER_TOKEN
+from areopage.models import CHARACTERS_PER_TOKEN, costs_of
 
 VERDICT_TOKENS = 120
 """Assumed of one verdict of a judge."""
@@ -39,66 +39,54 @@ class CallSize(Struct, frozen=True, kw_only=True):
         """How many calls are left."""
         return self.planned - self.known
 
+    @classmethod
+    def of(cls, panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] = ()) -> Self:
+        """Estimate what is left of calls; the prompts of a sample are rendered for each judge.
 
-def size_of(panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] = ()) -> CallSize:
-    """Estimate what is left of calls; the prompts of a sample are rendered for each judge.
+        Args:
+            known: keys of the judgments that the ledger has.
+        """
+        planned = {call.key: call for call in calls}
+        by_judge: dict[str, list[PlannedCall]] = {judge.name: [] for judge in panel.judges}
+        for key, call in planned.items():
+            if key not in known:
+                by_judge[call.judge.name].append(call)
+        prompts = {name: _prompt_tokens(panel, left) for name, left in by_judge.items()}
+        verdicts = {name: sum(len(call.criteria) for call in left) for name, left in by_judge.items()}
+        answers = {judge.name: verdicts[judge.name] * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
+        return cls(
+            planned=len(planned),
+            known=len(planned) - sum(map(len, by_judge.values())),
+            by_judge={name: len(left) for name, left in by_judge.items()},
+            prompt_tokens=round(sum(prompts.values())),
+            completion_tokens=sum(answers.values()),
+            costs=costs_of((judge.price, prompts[judge.name], answers[judge.name]) for judge in panel.judges),
+        )
 
-    Args:
-        known: keys of the judgments that the ledger has.
-    """
-    planned = {call.key: call for call in calls}
-    by_judge: dict[str, list[PlannedCall]] = {judge.name: [] for judge in panel.judges}
-    for key, call in planned.items():
-        if key not in known:
-            by_judge[call.judge.name].append(call)
-    prompts = {name: _prompt_tokens(panel, left) for name, left in by_judge.items()}
-    verdicts = {name: sum(len(call.criteria) for call in left) for name, left in by_judge.items()}
-    answers = {judge.name: verdicts[judge.name] * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
-    return CallSize(
-        planned=len(planned),
-        known=len(planned) - sum(map(len, by_judge.values())),
-        by_judge={name: len(left) for name, left in by_judge.items()},
-        prompt_tokens=round(sum(prompts.values())),
-        completion_tokens=sum(answers.values()),
-        costs=costs_of((judge.price, prompts[judge.name], answers[judge.name]) for judge in panel.judges),
-    )
-
-
-def together(sizes: Sequence[CallSize]) -> CallSize:
-    """The size of several parts that have no call in common."""
-    costs: dict[str, float] = {}
-    by_judge: dict[str, int] = {}
-    for one in sizes:
-        for currency, amount in one.costs.items():
-            costs[currency] = costs.get(currency, 0.0) + amount
-        for name, count in one.by_judge.items():
-            by_judge[name] = by_judge.get(name, 0) + count
-    return CallSize(
-        planned=sum(one.planned for one in sizes),
-        known=sum(one.known for one in sizes),
-        by_judge=by_judge,
-        prompt_tokens=sum(one.prompt_tokens for one in sizes),
-        completion_tokens=sum(one.completion_tokens for one in sizes),
-        costs=costs,
-    )
+    @classmethod
+    def of_all(cls, sizes: Iterable["CallSize"]) -> Self:
+        """The size of several parts that have no call in common."""
+        costs: dict[str, float] = {}
+        by_judge: dict[str, int] = {}
+        parts = list(sizes)
+        for one in parts:
+            for currency, amount in one.costs.items():
+                costs[currency] = costs.get(currency, 0.0) + amount
+            for name, count in one.by_judge.items():
+                by_judge[name] = by_judge.get(name, 0) + count
+        return cls(
+            planned=sum(one.planned for one in parts),
+            known=sum(one.known for one in parts),
+            by_judge=by_judge,
+            prompt_tokens=sum(one.prompt_tokens for one in parts),
+            completion_tokens=sum(one.completion_tokens for one in parts),
+            costs=costs,
+        )
 
 
 def sampled(items: Sequence[_Item]) -> Sequence[_Item]:
     """About forty items, evenly spaced, or all where there are fewer."""
     return items[:: max(1, len(items) // _SAMPLE)]
-
-
-def costs_of(spent: Iterable[tuple[Price | None, float, float]]) -> dict[str, float]:
-    """Costs by currency.
-
-    Args:
-        spent: a model's price, and its tokens of prompts and of answers; without a price they are left out.
-    """
-    costs: dict[str, float] = {}
-    for price, prompts, answers in spent:
-        if price is not None:
-            costs[price.currency] = costs.get(price.currency, 0.0) + price.of(round(prompts), round(answers))
-    return costs
 
 
 def _prompt_tokens(panel: Panel, calls: Sequence[PlannedCall]) -> float:

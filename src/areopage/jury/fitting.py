@@ -11,9 +11,8 @@ from msgspec import Struct, structs
 
 from areopage.cases import Case, Document, Persona
 from areopage.criteria import Criterion, PromptSizer
-from areopage.jury.budget import answer_limit
 from areopage.jury.judges import Judge
-from areopage.models import Gauge
+from areopage.models import Gauge, answer_limit
 from areopage.text import byte_length
 
 ANSWER_TOKENS = 512

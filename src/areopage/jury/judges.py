@@ -16,58 +16,15 @@ from areopage.criteria import HARDENED, WHOLE, Criterion, Hardening
 from areopage.digest import digest_of
 from areopage.ledger import Judgment, Repair, Verdict
 from areopage.locales import Note
-from areopage.models import Completion, ModelReference, ModelStatus, Origin
+from areopage.models import ModelReference, ModelStatus, Origin, Price
 from areopage.scoring import Outcome, Refused
 
 JudgeKind = Literal["model", "code", "recording"]
-BATCH_FACTOR = 0.5
-"""What providers of batch services ask of the price, where the configuration does not say."""
-
 PROMPT_CUT = "prompt_cut"
 """The step of a judgment whose prompt the judge did not see whole."""
 
 ScoringMethod = Literal["sampled", "expected"]
 """`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
-
-
-class Price(Struct, frozen=True, kw_only=True):
-    """What tokens cost, per million, in one currency.
-
-    `batch_factor` is the part of it that a call of a batch costs. `listed` is the day on which a list price was noted, as
-    YYYY-MM-DD; "" for a price of the configuration.
-    """
-
-    input_per_million: float
-    output_per_million: float
-    currency: str
-    batch_factor: float = BATCH_FACTOR
-    listed: str = ""
-
-    @property
-    def is_free(self) -> bool:
-        """Whether tokens cost nothing."""
-        return self.input_per_million == 0 and self.output_per_million == 0
-
-    def of(self, prompt_tokens: float | None, completion_tokens: float | None) -> float:
-        """The price of one call; unknown counts cost nothing."""
-        spent = (prompt_tokens or 0) * self.input_per_million + (completion_tokens or 0) * self.output_per_million
-        return spent / 1_000_000
-
-    def of_completion(self, completion: Completion) -> float:
-        """The price of an answer: what the provider says in US dollars, else that of its tokens as they are billed."""
-        if completion.cost is not None and self.currency == "USD":
-            return completion.cost
-        billed = completion.prompt_tokens if completion.billed_tokens is None else completion.billed_tokens
-        return self.of(billed, completion.completion_tokens)
-
-    def in_batch(self) -> "Price":
-        """The price of calls of a batch."""
-        return replace(
-            self,
-            input_per_million=self.input_per_million * self.batch_factor,
-            output_per_million=self.output_per_million * self.batch_factor,
-            batch_factor=1.0,
-        )
 
 
 class CopiedPasses(Struct, frozen=True, kw_only=True):

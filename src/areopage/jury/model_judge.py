@@ -9,9 +9,9 @@ from areopage.criteria import Criterion, answer_schema, defused, judge_prompt, s
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
-from areopage.jury.judges import PROMPT_CUT, CallContext, Judged, JudgeStatus, PlannedCall, Price
+from areopage.jury.judges import PROMPT_CUT, CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models import Completion, LanguageModel, Message, ModelReference, Schema
+from areopage.models import Completion, LanguageModel, Message, ModelReference, Price, Schema
 from areopage.scoring import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
 # a runaway answer is not sent back whole

@@ -1,9 +1,7 @@
 """Selection and settings of judges, from the suite or the user."""
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,10 +9,10 @@ from msgspec.structs import replace
 
 from areopage.criteria import select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
-from areopage.jury.judges import Judge, Price
+from areopage.jury.judges import Judge
 from areopage.jury.opening import expected_kind
-from areopage.models import NAMED_REFERENCE, Bot, Endpoint, ModelReference, ModelSettings, Timeouts
-from areopage.suites import EvaluationSection, PriceSection, SharedSections, Suite, inside, load_suite
+from areopage.models import NAMED_REFERENCE, Bot, Endpoint, ModelReference, ModelSettings
+from areopage.suites import EvaluationSection, SharedSections, Suite, load_suite
 
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
@@ -66,10 +64,10 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     keys = ("judge_system", "judges", name, "model")
     return Judge(
         name=name,
-        reference=suite_reference(suite, section.model, section.provider, *keys, own=name not in suite.shared.judges),
+        reference=suite.reference(section.model, section.provider, *keys, own=name not in suite.shared.judges),
         passes=_pass_options(section.options, system.evaluation, passes),
         criteria=_judge_scope(name, suite),
-        price=price_of(section.price),
+        price=section.price.price() if section.price is not None else None,
     )
 
 
@@ -82,21 +80,6 @@ def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tu
     configured = suite.config.judge_system.judges
     said = {name: section.batch for name, section in configured.items() if section.batch is not None}
     return tuple(judge.name for judge in judges if judge.is_model and said.get(judge.name, wanted))
-
-
-def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
-    """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
-
-    Args:
-        own: the suite names it, not the user's configuration.
-
-    Raises:
-        ConfigError: the file lies elsewhere.
-    """
-    reference = ModelReference.parse(model, default_provider=provider)
-    if own and reference.names_file:
-        inside(suite.document, Path(reference.model).expanduser(), *keys)
-    return reference
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
@@ -131,71 +114,17 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
     if ":" not in reference_text:
         known = name_list(system.judges) or "none"
         raise ModelError(f"no judge {text!r}: the suite has {known}; or write provider:model, e.g. ollama:qwen3:8b")
-    reference = typed_reference(reference_text)
+    reference = ModelReference.typed(reference_text)
     if name in system.judges:
         return msgspec.structs.replace(_configured_judge(name, suite, passes), reference=reference, price=None)
     options = _pass_options({}, system.evaluation, passes)
-    return Judge(name=name or judge_name(reference), reference=reference, passes=options)
-
-
-def typed_reference(text: str) -> ModelReference:
-    """A typed reference with its file path resolved from the working directory.
-
-    Raises:
-        ModelError: it is no reference.
-    """
-    return ModelReference.parse(text).beside(Path())
+    return Judge(name=name or reference.short_name, reference=reference, passes=options)
 
 
 def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
     """Merge `hyperparameters.pass_N` into the judge's options for each pass."""
     count = passes or evaluation.n_passes
     return tuple({**own, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
-
-
-def judge_name(reference: ModelReference) -> str:
-    """Derive a judge's name from its reference; a file's name is used alone."""
-    model = Path(reference.model).stem if Path(reference.model).is_absolute() else reference.model
-    return re.sub(r"[^A-Za-z0-9.@-]+", "_", str(msgspec.structs.replace(reference, model=model))).strip("_")
-
-
-def price_of(section: PriceSection | None) -> Price | None:
-    """Read a configured price."""
-    if section is None:
-        return None
-    return Price(
-        input_per_million=section.input_per_million,
-        output_per_million=section.output_per_million,
-        currency=section.currency,
-        batch_factor=section.batch_factor,
-    )
-
-
-def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettings:
-    """The connection settings of the suite's models, without the environment."""
-    config = suite.config
-    preset = config.ollama.presets.get(config.ollama.active_preset, config.ollama.default)
-    return ModelSettings(
-        endpoints={
-            name: Endpoint(**section.model_dump(), foreign=name not in suite.shared.endpoints)
-            for name, section in config.endpoints.items()
-        },
-        bots={name: Bot(**section.model_dump(), foreign=name not in suite.shared.bots) for name, section in config.bots.items()},
-        allowed_variables=frozenset(suite.shared.allowed_variables),
-        ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in suite.document.data else "",
-        base_dir=suite.folder.resolve(),
-        rules=suite.rules(),
-        personas={name: msgspec.to_builtins(persona) for name, persona in suite.personas(language).items()},
-        timeouts=suite.shared.timeouts.over(
-            Timeouts(
-                pool=config.execution.pool_timeout,
-                connect=config.execution.connect_timeout,
-                read=config.execution.read_timeout or config.execution.call_timeout,
-                total=config.execution.call_timeout,
-            )
-        ),
-        connections=concurrency,
-    )
 
 
 def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[str]) -> ModelSettings:
@@ -211,7 +140,7 @@ def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[
     settings = replace(stored, endpoints=endpoints, bots=bots, allowed_variables=frozenset())
     with suppress(AreopageError):
         suite = load_suite(str(stored.base_dir))
-        settings = settings.with_secrets(model_settings(suite, suite.own_language, settings.connections))
+        settings = settings.with_secrets(suite.model_settings(suite.own_language, settings.connections))
     own = replace(
         settings,
         endpoints={**settings.endpoints, **{name: Endpoint(**one.model_dump()) for name, one in shared.endpoints.items()}},

@@ -1,8 +1,8 @@
 """Run calls with bounded concurrency; stop when the server is unreachable."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
+from typing import TypeVar
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, UserError
 
@@ -13,30 +13,22 @@ TIMED_OUT_IN_A_ROW = 5
 """Calls without any answer from the server: each of them has waited for as long as a call may."""
 
 
-class LimitedClient(Protocol):
-    """A model or judge with an optional limit of concurrent calls."""
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """The limit; None: the caller decides."""
-        ...
-
-
-class OutageWatch:
+class FailureStreak:
     """Counts consecutive failed calls, so that an unreachable server stops the run.
 
     A server that rejects calls one by one (a content filter), or answers some with an empty text, is not dead: such calls count
     only as long as none succeeded.
     """
 
-    def __init__(self, limit: int, concurrency: int = 1) -> None:
-        """Watch a server.
+    def __init__(self, concurrency: int = 1, limit: int | None = None) -> None:
+        """Begin.
 
         Args:
-            limit: of failed calls in a row.
-            concurrency: the number of calls that may time out together.
+            concurrency: the number of calls that may fail together.
+            limit: of failed calls in a row; None: 20, and no less than `concurrency`.
         """
-        self._limit, self._timeouts = limit, max(TIMED_OUT_IN_A_ROW, concurrency)
+        self._limit = limit or max(UNREACHABLE_IN_A_ROW, concurrency)
+        self._timeouts = max(TIMED_OUT_IN_A_ROW, concurrency)
         self._in_a_row = self._timed_out = 0
         self._succeeded = False
 
@@ -59,21 +51,25 @@ class OutageWatch:
             raise ServerDown(f"{name}: {self._in_a_row} calls in a row failed ({reason})")
 
 
-def concurrency_of(client: LimitedClient, wanted: int) -> int:
-    """The number of concurrent calls to a client."""
-    return min(wanted, client.max_concurrency or wanted)
-
-
-async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Awaitable[None]], concurrency: int) -> None:
+async def run_concurrently(
+    name: str,
+    work: Iterable[T],
+    do: Callable[[T], Awaitable[None]],
+    concurrency: int,
+    all_begun: Callable[[], None] = lambda: None,
+) -> None:
     """Process all items in order, at most `concurrency` at once.
 
     The first fault stops all of it and is raised; calls in flight are cancelled.
+
+    Args:
+        all_begun: called when the last item of a collection is taken.
 
     Raises:
         ServerDown: nothing listens at the model's address any more.
         ModelError: the server lets no call through.
     """
-    items, faults = iter(work), list[BaseException]()
+    items, faults = _telling_the_last(work, all_begun), list[BaseException]()
 
     async def worker() -> None:
         try:
@@ -97,10 +93,11 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
         raise _cause_of(name, faults)
 
 
-def telling_the_last(work: Collection[T], all_begun: Callable[[], None]) -> Iterator[T]:
-    """The items one by one; `all_begun` is called when the last one is taken."""
+def _telling_the_last(work: Iterable[T], all_begun: Callable[[], None]) -> Iterator[T]:
+    """The items one by one, each taken when it is asked for."""
+    count = len(work) if isinstance(work, Sized) else 0
     for number, item in enumerate(work, 1):
-        if number == len(work):
+        if number == count:
             all_begun()
         yield item
 

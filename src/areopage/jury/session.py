@@ -21,7 +21,7 @@ from areopage.jury.calls_in_flight import CallsInFlight
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel
-from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
+from areopage.jury.schedule import FailureStreak, run_concurrently
 from areopage.ledger import Batch, Judgment, Ledger, Run, RunKind
 from areopage.models import KeptPlaces, ModelReference, ModelSettings, OwnLoop, Traffic
 from areopage.scoring import TimedOut, Unreachable
@@ -29,10 +29,6 @@ from areopage.scoring import TimedOut, Unreachable
 SECRET_BYTES = 32
 CHECK_PAUSE = 5.0
 """Seconds for which a failed check is not repeated: many answers may come in while a server is down."""
-
-
-BEGUN_FOR_EACH = 2
-"""Calls begun for each call that may be open to a server."""
 
 
 class JudgmentStore(Protocol):
@@ -143,9 +139,10 @@ class Session:
         self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
         self._traffic, self._stops = traffic, stops_at_outage
-        self._begun_at_once = concurrency if concurrency is None or traffic.at_once is None else BEGUN_FOR_EACH * concurrency
-        in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
-        self._watches = {judge.name: OutageWatch(in_a_row, concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
+        self._begun_at_once = (
+            concurrency if concurrency is None or traffic.at_once is None else Traffic.BEGUN_FOR_EACH * concurrency
+        )
+        self._streaks = {judge.name: FailureStreak(concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
         self._failed: tuple[float, ModelError] | None = None
         self._guard = threading.Lock()
@@ -260,12 +257,12 @@ class Session:
                 return
             if on_judgment is not None:
                 on_judgment(judgment)
-            if watch := self._watches.get(call.judge.name):
-                _note(watch, call.judge, judgment)
+            if streak := self._streaks.get(call.judge.name):
+                _note(streak, call.judge, judgment)
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
         try:
-            await run_concurrently(name, telling_the_last(missing.values(), all_begun), ask_one, limit)
+            await run_concurrently(name, missing.values(), ask_one, limit, all_begun)
         finally:
             # even after an error: paid calls are in the ledger before anything asks for them again
             await asyncio.shield(asyncio.gather(*commits))
@@ -379,10 +376,10 @@ class _JudgePool:
             await self.release(reference)
 
 
-def _note(watch: OutageWatch, judge: Judge, judgment: Judgment) -> None:
-    """Tell the watch whether a call reached the model."""
+def _note(streak: FailureStreak, judge: Judge, judgment: Judgment) -> None:
+    """Note whether a call reached the model."""
     outcome = judgment.verdicts[0].outcome
-    watch.note(
+    streak.note(
         judge.name,
         getattr(outcome, "reason", ""),
         reached=not isinstance(outcome, Unreachable),

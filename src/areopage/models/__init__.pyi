@@ -39,6 +39,14 @@ from .port import ModelStatus as ModelStatus  # What a check of a model found.
 from .port import Options as Options
 from .port import Schema as Schema
 from .port import sent as sent  # Messages as servers take them
+from .prices import ASSUMED_MOST as ASSUMED_MOST  # Tokens of an answer that are set aside where no option limits it.
+
+# What providers of batch services ask of the price, where the configuration does not say.
+from .prices import BATCH_FACTOR as BATCH_FACTOR
+from .prices import Price as Price  # What tokens cost, per million, in one currency.
+from .prices import answer_limit as answer_limit  # The most tokens of an answer by a call's options
+from .prices import costs_of as costs_of  # Costs by currency.
+from .prices import known_price as known_price  # The price of a model
 from .probing import probe as probe  # Make one small call, or once more without log-probabilities where the server refuses them.
 from .providers import MODELS as MODELS  # The providers of language models.
 from .providers import Providers as Providers  # The providers of one kind.

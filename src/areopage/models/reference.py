@@ -43,6 +43,17 @@ class ModelReference(Struct, frozen=True):
         """The reference for a heading: a file without its folders."""
         return f"{self.server}:{PureWindowsPath(self.model).name}" if self.names_file else str(self)
 
+    @property
+    def short_name(self) -> str:
+        """A name made of the reference; of a file, its own name alone."""
+        model = Path(self.model).stem if Path(self.model).is_absolute() else self.model
+        return re.sub(r"[^A-Za-z0-9.@-]+", "_", str(replace(self, model=model))).strip("_")
+
+    @classmethod
+    def typed(cls, text: str) -> "ModelReference":
+        """A typed reference with its file path resolved from the working directory; see `parse`."""
+        return cls.parse(text).beside(Path())
+
     @classmethod
     def parse(cls, text: str, *, default_provider: str | None = None) -> "ModelReference":
         """Read `provider[@endpoint]:model`; everything after the first colon is the model's name.

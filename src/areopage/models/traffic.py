@@ -36,6 +36,9 @@ class Server(Struct, frozen=True, kw_only=True):
 class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
+    BEGUN_FOR_EACH = 2
+    """Calls begun for each call that may be open to a server: prompts are rendered ahead."""
+
     def __init__(
         self,
         outage_seconds: float = 0.0,

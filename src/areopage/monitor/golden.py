@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from areopage.cases import Case, load_dataset
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
-from areopage.jury import OutageWatch, concurrency_of, model_settings, run_concurrently
+from areopage.jury import FailureStreak, run_concurrently
 from areopage.ledger import GOLDEN_SOURCE, Answer, GoldenRun, Ledger
 from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Timeouts, Traffic
 from areopage.monitor.alerts.jobs import Alerting, alerting_of
@@ -69,7 +69,7 @@ def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
     for row in dataset.rejected:
         logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
     language = config.section.language or suite.own_language
-    settings = model_settings(suite, language, CONCURRENCY)
+    settings = suite.model_settings(language, CONCURRENCY)
     seconds = min(ANSWER_SECONDS, settings.timeouts.total)
     return Golden(
         ledger=ledger,
@@ -206,21 +206,21 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     """
     unasked = await asyncio.to_thread(_unasked, golden, run)
     failures: list[str] = []
-    watch = OutageWatch(FAILURES_IN_A_ROW)
+    streak = FailureStreak(limit=FAILURES_IN_A_ROW)
 
     async def ask(case: Case) -> None:
         try:
             await _answer_one(golden, run, case, model)
-            watch.note("golden", "", reached=True, turned_away=False)
+            streak.note("golden", "", reached=True, turned_away=False)
         except (CallError, SubmissionError) as fault:
             failures.append(f"{case.id}: {fault}")
             logger.warning("golden question without an answer: %s: %s", case.id, fault)
-            watch.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
+            streak.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
 
     try:
         model = Traffic(OUTAGE_SECONDS).open(golden.reference, golden.settings)
         try:
-            await run_concurrently(str(golden.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
+            await run_concurrently(str(golden.reference), unasked, ask, min(CONCURRENCY, model.max_concurrency or CONCURRENCY))
         finally:
             await model.aclose()
     except ModelError as fault:

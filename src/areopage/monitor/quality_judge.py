@@ -27,7 +27,6 @@ from areopage.jury import (
     Session,
     choose_judges,
     evaluated,
-    model_settings,
 )
 from areopage.ledger import Judgment, Run
 from areopage.models import ModelSettings, Traffic
@@ -101,7 +100,7 @@ class QualityJudge:
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
         panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
         found = dict(os.environ) if environment is None else environment
-        settings = model_settings(loaded, panel.language, CONNECTIONS).allowing(allowed_variables)
+        settings = loaded.model_settings(panel.language, CONNECTIONS).allowing(allowed_variables)
         settings = msgspec.structs.replace(settings, environment=found)
         outage_seconds = min(loaded.config.execution.outage_seconds, OUTAGE_SECONDS)
         return cls(panel, settings, outage_seconds, remarks=remarks)

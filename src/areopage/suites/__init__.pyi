@@ -4,7 +4,6 @@ from .blank import blank_suite as blank_suite  # Write a suite with these criter
 from .config import EvaluationSection as EvaluationSection  # Passes of each judge
 from .config import ExecutionSection as ExecutionSection  # How a run is carried out.
 from .config import PassesSection as PassesSection  # Adaptive passes of a run
-from .config import PriceSection as PriceSection  # What a model costs, in any currency, per million tokens
 from .config import SuiteConfig as SuiteConfig  # A suite's configuration.
 from .config import WeightsSection as WeightsSection  # The three levels of weights.
 from .config_file import CONFIG_FILE as CONFIG_FILE
@@ -38,7 +37,6 @@ from .loader import BUNDLED as BUNDLED
 from .loader import Suite as Suite  # A loaded suite.
 from .loader import bundled_names as bundled_names  # The names of the bundled suites.
 from .loader import choose_language as choose_language  # The language of a run
-from .loader import inside as inside  # The path of a file that a suite names, from the folder of its configuration.
 from .loader import load_suite as load_suite  # Load a suite and check its configuration.
 from .scaffold import add_criterion as add_criterion  # Add a criterion to a suite's registry, with a prompt file in each language
 from .scaffold import copy_suite as copy_suite  # Copy a suite into a new folder

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from areopage.cases import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
-from areopage.models import MODELS, ModelReference
+from areopage.models import BATCH_FACTOR, MODELS, ModelReference, Price
 from areopage.scoring import Marks
 
 Share = Annotated[float, Field(ge=0)]
@@ -41,7 +41,11 @@ class PriceSection(Section):
     input_per_million: Share
     output_per_million: Share
     currency: str = "USD"
-    batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
+    batch_factor: Annotated[float, Field(ge=0, le=1)] = BATCH_FACTOR
+
+    def price(self) -> Price:
+        """The price."""
+        return Price(**self.model_dump())
 
 
 class ModelSection(Section):

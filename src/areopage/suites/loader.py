@@ -5,12 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct, structs, to_builtins
 from pydantic import ValidationError
 
 from areopage.cases import Persona, load_personas, source_of
 from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest, select_criteria
 from areopage.errors import ConfigError, name_list
+from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
 from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights, counts_under, is_under
 from areopage.suites.config import ReleaseSection, SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
@@ -210,6 +211,48 @@ class Suite(Struct, frozen=True, kw_only=True):
         """
         named = self.config.paths.rules_file
         return self.config.rules | (read_yaml(inside(self.document, named, "paths", "rules_file")).data if named else {})
+
+    def reference(self, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
+        """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
+
+        Args:
+            own: the suite names it, not the user's configuration.
+
+        Raises:
+            ConfigError: the file lies elsewhere.
+        """
+        reference = ModelReference.parse(model, default_provider=provider)
+        if own and reference.names_file:
+            inside(self.document, Path(reference.model).expanduser(), *keys)
+        return reference
+
+    def model_settings(self, language: str, concurrency: int) -> ModelSettings:
+        """The connection settings of the suite's models, without the environment."""
+        config = self.config
+        preset = config.ollama.presets.get(config.ollama.active_preset, config.ollama.default)
+        return ModelSettings(
+            endpoints={
+                name: Endpoint(**section.model_dump(), foreign=name not in self.shared.endpoints)
+                for name, section in config.endpoints.items()
+            },
+            bots={
+                name: Bot(**section.model_dump(), foreign=name not in self.shared.bots) for name, section in config.bots.items()
+            },
+            allowed_variables=frozenset(self.shared.allowed_variables),
+            ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in self.document.data else "",
+            base_dir=self.folder.resolve(),
+            rules=self.rules(),
+            personas={name: to_builtins(persona) for name, persona in self.personas(language).items()},
+            timeouts=self.shared.timeouts.over(
+                Timeouts(
+                    pool=config.execution.pool_timeout,
+                    connect=config.execution.connect_timeout,
+                    read=config.execution.read_timeout or config.execution.call_timeout,
+                    total=config.execution.call_timeout,
+                )
+            ),
+            connections=concurrency,
+        )
 
 
 def bundled_names() -> list[str]:

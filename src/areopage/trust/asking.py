@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from areopage.criteria import SINGLE, Criterion, load_criteria
 from areopage.errors import CriteriaError, StorageError, name_list
-from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges, model_settings
+from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges
 from areopage.ledger import Judgment, Ledger, RunKind
 from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic
 from areopage.scoring import Outcome, profile_named
@@ -103,7 +103,7 @@ def asking_of(
         why = f"{name_list(sorted(wanted)) or 'none'}: the suite {suite.name} has no such criterion"
         raise CriteriaError(str(loaded.faults[0]) if loaded.faults else why)
     concurrency = wishes.concurrency or config.execution.concurrency
-    settings = model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables)
+    settings = suite.model_settings(language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables)
     panel = Panel(
         suite=suite.name,
         suite_version=config.project.version,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
-from areopage.jury import CallSize, Judge, Panel, PlannedCall, signs_in, size_of
+from areopage.jury import CallSize, Judge, Panel, PlannedCall, signs_in
 from areopage.ledger import Judgment, Ledger
 from areopage.scoring import Outcome, Scored
 from areopage.suites import Suite, choose_language
@@ -142,7 +142,7 @@ class Audit:
         self._calls = planned(self.panel, self.judge, self._questions)
         calls = [call for call, _ in self._asked()]
         async with Asker(self._asking, self._ledger, "audit") as asker:
-            return size_of(self.panel, calls, await asker.known(calls))
+            return CallSize.of(self.panel, calls, await asker.known(calls))
 
     def _asked(self) -> list[tuple[PlannedCall, str]]:
         """All calls, each with the id of the unchanged case."""

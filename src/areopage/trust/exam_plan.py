@@ -9,7 +9,7 @@ from areopage.cases import Case
 from areopage.criteria import WHOLE, Criterion, given_replies, select_criteria
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
-from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall, size_of, together
+from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall
 from areopage.models import Agree
 from areopage.scoring import Marks, deciding_criteria
 from areopage.suites import GoldRow, Suite, gold_digest, read_gold
@@ -226,9 +226,9 @@ def _shown(case: Case) -> str:
 
 def exam_size(exam: Exam) -> CallSize:
     """Estimate what an exam asks at most, as if the ledger had nothing."""
-    return together(
+    return CallSize.of_all(
         [
-            size_of(part.panel, [one.call for judge in part.panel.judges for one in exam_calls(exam, part, judge)])
+            CallSize.of(part.panel, [one.call for judge in part.panel.judges for one in exam_calls(exam, part, judge)])
             for part in exam.parts
         ]
     )

@@ -8,8 +8,9 @@ from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.spec import Target
 from areopage.cases import Case, Dataset
 from areopage.errors import ModelError
-from areopage.jury import answers_no_prompts, price_of, suite_reference, typed_reference
+from areopage.jury import answers_no_prompts
 from areopage.locales import Note
+from areopage.models import ModelReference
 from areopage.suites import Suite
 
 
@@ -40,10 +41,10 @@ def choose_child(suite: Suite, wanted: str | None) -> Target | None:
     section = suite.config.conversations.child
     options = dict(section.options) if section is not None else {}
     if wanted is not None:
-        reference, price = typed_reference(wanted), None
+        reference, price = ModelReference.typed(wanted), None
     elif section is not None:
-        reference = suite_reference(suite, section.model, section.provider, "conversations", "child", "model")
-        price = price_of(section.price)
+        reference = suite.reference(section.model, section.provider, "conversations", "child", "model")
+        price = section.price.price() if section.price else None
     else:
         return None
     if reference.provider == "replay" or answers_no_prompts(reference.provider):

@@ -22,7 +22,7 @@ from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
-from areopage.jury import CallContext, Judge, ModelJudge, PlannedCall, run_concurrently, worst_cost
+from areopage.jury import CallContext, Judge, ModelJudge, PlannedCall, run_concurrently
 from areopage.ledger import IN_BATCH, Judgment, SentBatch
 from areopage.models import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
 from areopage.text import byte_length
@@ -190,7 +190,7 @@ class BatchPhase:
         if self._judge.price is None:
             return 0.0
         messages, _ = self._model.request(call, self._asked)
-        return worst_cost(self._judge.price.in_batch(), messages, call.options)
+        return self._judge.price.in_batch().worst_of(messages, call.options)
 
     def _set_aside(self, batches: Sequence[SentBatch]) -> None:
         """Set aside what batches that are out cost at most."""

@@ -13,9 +13,9 @@ from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
-from areopage.jury import BEGUN_FOR_EACH, UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
+from areopage.jury import FailureStreak, run_concurrently
 from areopage.ledger import REPLIED, Answer, CaseAnswer, RunWriter
-from areopage.models import KeptPlaces, LanguageModel
+from areopage.models import KeptPlaces, LanguageModel, Traffic
 
 
 class TargetPhase:
@@ -122,7 +122,7 @@ class TargetPhase:
         left = await asyncio.to_thread(self._left, number)
         if self._models:
             ask_one = partial(self._ask_one, self._conversations())
-            await run_concurrently(f"target {self._target.reference}", telling_the_last(left, all_begun), ask_one, self._limit)
+            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit, all_begun)
         await self._writer.flush()
 
     def give_up(self, number: int, reason: str) -> None:
@@ -134,7 +134,8 @@ class TargetPhase:
     def _opened(self, target: Target) -> "_Asked":
         spec = self._context.spec
         model = self._context.traffic.open(target.reference, self._context.settings)
-        return _Asked(model, concurrency_of(model, BEGUN_FOR_EACH * spec.concurrency), spec.concurrency)
+        begun = Traffic.BEGUN_FOR_EACH * spec.concurrency
+        return _Asked(model, min(begun, model.max_concurrency or begun), spec.concurrency)
 
     def _conversations(self) -> Conversations:
         target, *children = self._models
@@ -195,18 +196,18 @@ class _Asked:
     def __init__(self, model: LanguageModel, limit: int, concurrency: int) -> None:
         self.model, self.limit = model, limit
         self.in_flight = asyncio.Semaphore(limit)
-        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, concurrency), concurrency)
+        self._streak = FailureStreak(concurrency)
 
     def note(self, answer: Answer) -> None:
         """Note a call's result.
 
         Raises:
-            ServerDown: see `OutageWatch`.
+            ServerDown: see `FailureStreak`.
         """
         reached, turned_away = answer.state != "unreachable", answer.state in ("refused", "empty")
         timed_out = answer.state == "timed_out"
         name = CHILD_PHASE if answer.source.startswith(CHILD_SOURCE) else TARGET_PHASE
-        self._watch.note(name, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
+        self._streak.note(name, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
 
 
 def _is_final(answer: Answer | None) -> bool:

@@ -10,8 +10,8 @@ from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
-from areopage.jury import Price
 from areopage.ledger import CallCounts, CallSum, FleetNote, FleetState, Ledger, state_of
+from areopage.models import Price
 
 
 class PhaseProgress(Struct, frozen=True, kw_only=True):

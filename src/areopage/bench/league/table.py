@@ -13,8 +13,8 @@ from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
 from areopage.cases import MATURITIES, Case, field_named
-from areopage.jury import costs_of
 from areopage.ledger import ReusedAnswers, Run
+from areopage.models import costs_of
 from areopage.scoring import (
     MIN_CASES,
     PASSES,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
-from areopage.jury import Budget, Paid, open_budget
+from areopage.jury import Budget, PaidModel
 from areopage.ledger import Ledger, Run, judge_totals
 
 
@@ -22,7 +22,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     """
     models = [paid for spec in specs for paid in _models(spec)]
     if ledger is None or not runs:
-        return open_budget(limit, models, {})
+        return Budget.for_models(limit, models, {})
     from areopage.jury import SharedBudget  # most runs have no budget
     from areopage.ledger import BudgetParts
 
@@ -33,7 +33,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
                 found[currency] = found.get(currency, 0.0) + amount
         return found
 
-    whole = open_budget(limit, models, spent())
+    whole = Budget.for_models(limit, models, spent())
     return SharedBudget(whole, BudgetParts(ledger, [run.id for run in runs], lambda: spent().get(whole.currency, 0.0)))
 
 
@@ -51,11 +51,12 @@ def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
     return spent
 
 
-def _models(spec: RunSpec) -> list[Paid]:
+def _models(spec: RunSpec) -> list[PaidModel]:
     paid = paid_models(spec, os.environ)
-    asked: list[Paid] = [
-        (str(one.reference), one.reference, one.price, str(one.reference) in paid)
-        for one in (spec.target, spec.child)
-        if one is not None
+    models = [
+        PaidModel(str(model.reference), model.reference, model.price, str(model.reference) in paid)
+        for model in (spec.target, spec.child)
+        if model is not None
     ]
-    return [*asked, *((one.name, one.reference, one.price, one.name in paid) for one in spec.judges if one.is_model)]
+    judges = (judge for judge in spec.judges if judge.is_model)
+    return [*models, *(PaidModel(judge.name, judge.reference, judge.price, judge.name in paid) for judge in judges)]

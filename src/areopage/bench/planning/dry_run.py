@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, choose_target, prepare_run
 from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError, counted
-from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, model_settings, open_judge
+from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, open_judge
 from areopage.models import PROVIDERS, ModelReference, ModelSettings, open_model
 from areopage.suites import Suite
 
@@ -63,7 +63,7 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
             notes["no judge is configured: a run needs --judge"] = None
         target = choose_target(suite, None, suite.config.execution.test_mode)
         targets = [target.reference] if target else []
-        settings = model_settings(suite, suite.own_language, 1)
+        settings = suite.model_settings(suite.own_language, 1)
     except UserError as fault:
         yield str(fault)
         return

@@ -12,8 +12,8 @@ from areopage.bench.results.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case
 from areopage.criteria import judge_prompt
-from areopage.jury import VERDICT_TOKENS, Price, by_scope, costs_of, sampled
-from areopage.models import CHARACTERS_PER_TOKEN, ModelReference, ModelSettings, may_cost
+from areopage.jury import VERDICT_TOKENS, by_scope, sampled
+from areopage.models import CHARACTERS_PER_TOKEN, ModelReference, ModelSettings, Price, costs_of, may_cost
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_TURN_CHARACTERS = 200

@@ -29,19 +29,9 @@ from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_data
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury import (
-    Judge,
-    answers_no_prompts,
-    batched_judges,
-    choose_judges,
-    known_price,
-    model_settings,
-    price_of,
-    suite_reference,
-    typed_reference,
-)
+from areopage.jury import Judge, answers_no_prompts, batched_judges, choose_judges
 from areopage.locales import Note
-from areopage.models import ModelReference
+from areopage.models import ModelReference, known_price
 from areopage.scoring import V1_1, profile_named
 from areopage.suites import Suite, choose_language, is_unknown_key, misspelt_weights
 
@@ -183,7 +173,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
 def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
     """The specification with the price of every model whose price is known; see `known_price`."""
     settings = spec.settings.with_environment()
-    configured = {name: price_of(section) for name, section in suite.shared.prices.items()}
+    configured = {name: section.price() for name, section in suite.shared.prices.items()}
     stated = {name: price for name, price in configured.items() if price is not None}
 
     def with_price(one: _Priced) -> _Priced:
@@ -255,7 +245,7 @@ def _run_spec(
         quorum=evaluation.quorum,
         salt=wishes.salt,
         reuse_answers=wishes.reuse_answers,
-        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
+        settings=suite.model_settings(language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
         failures=suite.failure_rules(),
@@ -428,7 +418,7 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
     judge_thinking = suite.config.release is not None and suite.config.release.thoughts == "judged"
     for position, section in enumerate(suite.config.models):
-        reference = suite_reference(suite, section.model, section.provider, "models", position, "model")
+        reference = suite.reference(section.model, section.provider, "models", position, "model")
         if (wanted is None and section.enabled) or wanted == str(reference):
             return Target(
                 reference=_answering(reference),
@@ -436,11 +426,11 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
                 single_prompt=section.single_prompt,
                 judge_thinking=section.judge_thinking or judge_thinking,
                 system_prompt=system_prompt,
-                price=price_of(section.price),
+                price=section.price.price() if section.price else None,
             )
     if wanted is None:
         return None
-    return Target(reference=_answering(typed_reference(wanted)), judge_thinking=judge_thinking, system_prompt=system_prompt)
+    return Target(reference=_answering(ModelReference.typed(wanted)), judge_thinking=judge_thinking, system_prompt=system_prompt)
 
 
 def _answering(reference: ModelReference) -> ModelReference:

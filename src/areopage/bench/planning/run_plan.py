@@ -15,9 +15,9 @@ from areopage.bench.planning.estimate import ASSUMED_RESPONSE_CHARACTERS, Estima
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.cases import Case
 from areopage.criteria import WHOLE, Criterion, PromptSizer, case_at, is_conversation, turns_to_judge
-from areopage.jury import VERDICT_TOKENS, Fitting, Judge, Price, groups_of
+from areopage.jury import VERDICT_TOKENS, Fitting, Judge, groups_of
 from areopage.ledger import REPLIED, Ledger, Pace, pace_of
-from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options
+from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price
 from areopage.text import byte_length
 
 LongKind = Literal["not_sent", "cut", "may_not_fit"]

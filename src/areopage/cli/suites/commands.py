@@ -15,7 +15,6 @@ from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import one_of, visible
 from areopage.criteria import judge_prompt, load_criteria, select_criteria
 from areopage.errors import UserError, counted, name_list
-from areopage.jury import model_settings
 from areopage.models import Contact, shown_address
 from areopage.suites import (
     Suite,
@@ -64,7 +63,7 @@ def show_suite(suite: SuiteArgument) -> None:
 
 def _print_servers(suite: Suite) -> None:
     """The servers that the suite defines, with the variables whose values they would get."""
-    settings = model_settings(suite, suite.own_language, 1)
+    settings = suite.model_settings(suite.own_language, 1)
     servers = {f"endpoint {name}": endpoint.contact for name, endpoint in settings.endpoints.items()}
     servers |= {f"bot {name}": bot.contact for name, bot in settings.bots.items()}
     if settings.ollama_base_url:

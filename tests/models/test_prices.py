@@ -4,8 +4,7 @@ import datetime
 
 import pytest
 
-from areopage.jury.judges import Price
-from areopage.jury.price_list import known_price, price_list
+from areopage.models.prices import Price, known_price, price_list
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
 
