@@ -7,18 +7,21 @@ cannot be imported registers nothing, and its commands, pages and formats do not
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from areopage.errors import UserError
 
-NAMES = ("interop", "rag")
+NAMES = ("embedded", "interop", "rag")
 """The extensions, in the order in which their parts are listed."""
 
-Kind = Literal["datasets", "exports", "pages", "services"]
+Kind = Literal["datasets", "downloads", "exports", "models", "pages", "services"]
 """What the core asks for by name.
 
 - `datasets`: readers of dataset files, by suffix, of folders (`folder`) and of logs in JSON (`log`).
+- `downloads`: what `models pull` fetches, by provider.
 - `exports`: formats of `bench export`.
+- `models`: providers of language models.
 - `pages`: routes of the server, each a `ServerPart`.
 - `services`: what the server opens and closes: `answers` for questions.
 """
@@ -46,8 +49,8 @@ class Extension(NamedTuple):
         parts: for each kind "module:object" by name.
     """
 
-    commands: Mapping[str, Command]
-    parts: Mapping[Kind, Mapping[str, str]]
+    commands: Mapping[str, Command] = MappingProxyType({})
+    parts: Mapping[Kind, Mapping[str, str]] = MappingProxyType({})
 
 
 def installed() -> Iterator[Extension]:

@@ -516,7 +516,7 @@ def test_a_cancelled_call_frees_the_model_for_the_next() -> None:
 def test_a_process_ends_in_silence_however_it_leaves_the_model(ending: str) -> None:
     program = f"""
 import asyncio, os
-from areopage.embedded import open_model
+from areopage.embedded.model import open_model
 from areopage.models.port import Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings

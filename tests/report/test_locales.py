@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.embedded import SMOLLM2
+from areopage.embedded.weights import SMOLLM2
 from areopage.locales import MISSING, REMARKS_FILE, Locale, Note
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import judge_reason

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
+from areopage.extensions import imported, registered
 from areopage.models.known_providers import PROVIDERS
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
@@ -46,8 +47,7 @@ class Providers(Struct, frozen=True, kw_only=True):
     def load(self, name: str) -> Open | None:
         """The function that opens a provider's adapters, imported here; None where there is no such provider."""
         if name in self.built_in:
-            module, _, function = self.built_in[name].partition(":")
-            return cast(Open, getattr(import_module(module), function))
+            return cast(Open, imported(self.built_in[name]))
         points = (point for point in _installed(self.group, tuple(sys.path)) if point.name == name)
         return next((cast(Open, point.load()) for point in points), None)
 
@@ -56,9 +56,9 @@ MODELS = Providers(
     group="areopage.models",
     built_in={
         **{name: f"areopage.models.{provider.protocol}:open_model" for name, provider in PROVIDERS.items()},
-        "embedded": "areopage.embedded:open_model",
         "replay": "areopage.models.replay:open_model",
         "http": "areopage.models.http_bot:open_model",
+        **registered("models"),
     },
 )
 """The providers of language models."""
@@ -124,8 +124,7 @@ def pull_model(reference: ModelReference, environment: Mapping[str, str], progre
         ModelError: models of this provider are not fetched this way, or this model cannot be had.
         StorageError: the cache cannot be written.
     """
-    module = MODELS.built_in.get(reference.provider, "").partition(":")[0]
-    pull = getattr(import_module(module), "pull_model", None) if module else None
-    if pull is None:
+    place = registered("downloads").get(reference.provider)
+    if place is None:
         raise ModelError(f"`models pull` supports only embedded:smollm2; for models of Ollama run: ollama pull {reference.model}")
-    return cast(Path, pull(reference, environment, progress))
+    return cast(Path, imported(place)(reference, environment, progress))
