@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
-from areopage.scoring.comparison import paired
+from areopage.scoring import paired
 from areopage.scoring.comparison.levels import CaseOutcomes, Difference, LevelDifference, difference_of
 from areopage.scoring.comparison.pooled import pooled_failures
 from areopage.scoring.comparison.sequential import best_capitals, day_blocks

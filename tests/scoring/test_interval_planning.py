@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.intervals.means import mean_interval
 from areopage.scoring.intervals.planning import (
     assumed_values,
@@ -14,6 +13,7 @@ from areopage.scoring.intervals.planning import (
     detectable_difference,
     with_passes,
 )
+from areopage.scoring.paired import paired_difference
 
 VALUES = st.lists(st.sampled_from([0.0, 2.0, 3.5, 4.0, 4.5, 5.0]), min_size=5, max_size=40).map(np.array)
 

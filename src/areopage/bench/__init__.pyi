@@ -79,7 +79,6 @@ from .league.table import League as League  # Runs that one panel judged on the 
 from .league.table import Pair as Pair  # Two runs of a league, the higher ranked first
 from .league.table import SliceCell as SliceCell  # A run on the cases of a slice.
 from .league.table import Slices as Slices  # All values of a column, the most frequent first.
-from .league.table import Standing as Standing  # The release verdict
 from .league.table import Use as Use  # What calls took
 from .league.table import entry_of as entry_of  # What a league needs of a run.
 from .league.table import league_of as league_of  # Rank runs and compare each two of them.

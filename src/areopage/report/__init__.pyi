@@ -210,8 +210,8 @@ from .monitor.variants import variant_cells as variant_cells  # A test in cells
 from .monitor.variants import variant_headings as variant_headings  # The headings of the cells of a test.
 from .monitor.variants import variant_name as variant_name  # A variant's name
 from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
+from .render import TEMPLATES as TEMPLATES
 from .rendering import FORMS as FORMS
-from .rendering import TEMPLATES as TEMPLATES
 from .rendering import Form as Form
 from .rendering import draw as draw  # A chart as SVG.
 from .rendering import environment as environment  # The template environment of a language

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from areopage.bench import ChosenPart, RunSpec, Standing
+from areopage.bench import ChosenPart, RunSpec
 from areopage.criteria import Scale
 from areopage.ledger import Policy, ReusedAnswers
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
-from areopage.scoring import UNREAD, Correlation, Estimate
+from areopage.scoring import UNREAD, Correlation, Estimate, Standing
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 
@@ -28,6 +28,11 @@ def verdict_name(verdict: Standing | None, locale: Locale) -> str:
     """What a release verdict is called, with its reservations; None and NO_FLOORS: the suite sets no floors."""
     name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(UNREAD)}")
     return f"{name}{locale.say('release_unread')}" if verdict and verdict.endswith(UNREAD) else name
+
+
+def variant_name(name: str, locale: Locale) -> str:
+    """A variant's name; answers may have none."""
+    return name or locale.say("variant_none")
 
 
 def part_text(part: ChosenPart, locale: Locale) -> str:

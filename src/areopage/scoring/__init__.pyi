@@ -21,14 +21,6 @@ from .comparison.contributions import failure_drivers as failure_drivers
 
 # Divide the mean difference of final scores, first − second, among cases, criteria and judges.
 from .comparison.contributions import score_drivers as score_drivers
-from .comparison.families import ALPHA as ALPHA  # The level of every family.
-
-# Divide a family's level among groups of tests, and that of each group equally among its tests.
-from .comparison.families import group_weights as group_weights
-from .comparison.families import holm as holm  # Correct the p-values of a family by Holm's method
-
-# The level of its own that each test of a family has by Holm's method
-from .comparison.families import holm_levels as holm_levels
 from .comparison.levels import Basis as Basis  # What both runs share
 from .comparison.levels import Difference as Difference  # The scores and the failures of two runs on some cases
 from .comparison.levels import LevelDifference as LevelDifference  # A node of the tree in two runs.
@@ -41,16 +33,6 @@ from .comparison.levels import compare_levels as compare_levels
 
 # The ids of the criteria whose failures the primary test compares
 from .comparison.levels import primary_criteria as primary_criteria
-
-# The mean of first − second over the cases that both have, with its interval.
-from .comparison.paired import PairedDifference as PairedDifference
-from .comparison.paired import PairedFailures as PairedFailures  # The failures of two systems on the same cases.
-from .comparison.paired import cases_for as cases_for  # How many cases `least_width` needs to be at most a width, in (0, span).
-
-# How far the interval of a mean difference reaches to each side, at least
-from .comparison.paired import least_width as least_width
-from .comparison.paired import paired_difference as paired_difference  # Compare two sets of scores by the ids of their cases.
-from .comparison.paired import paired_failures as paired_failures  # Compare failures by the ids of the cases.
 from .comparison.pooled import PooledFailures as PooledFailures  # The failures of a run, and what the pool lets expect.
 from .comparison.pooled import pooled_failures as pooled_failures  # Compare the failures of a run with those of a pool of runs.
 
@@ -208,6 +190,12 @@ from .falls import limit_of as limit_of  # From which evidence on a fall is repo
 # By how much the mean of the last days is under that of the reference in the first days
 from .falls import shortfall as shortfall
 from .falls import with_all as with_all  # The sources and, as a last one, all of them together
+from .families import ALPHA as ALPHA  # The level of every family.
+
+# Divide a family's level among groups of tests, and that of each group equally among its tests.
+from .families import group_weights as group_weights
+from .families import holm as holm  # Correct the p-values of a family by Holm's method
+from .families import holm_levels as holm_levels  # The level of its own that each test of a family has by Holm's method
 from .folding import Consistency as Consistency  # Consistency of judges.
 from .folding import RecordScores as RecordScores  # The scores of one case.
 from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
@@ -255,6 +243,14 @@ from .outcome import TimedOut as TimedOut  # No answer came in time.
 from .outcome import Unparsed as Unparsed  # The judge answered, and no score could be read from the answer.
 from .outcome import Unreachable as Unreachable  # The judge could not be asked
 from .outcome import outcome_name as outcome_name  # The outcome's name as it stands in the ledger, in files and in reports.
+
+# The mean of first − second over the cases that both have, with its interval.
+from .paired import PairedDifference as PairedDifference
+from .paired import PairedFailures as PairedFailures  # The failures of two systems on the same cases.
+from .paired import cases_for as cases_for  # How many cases `least_width` needs to be at most a width, in (0, span).
+from .paired import least_width as least_width  # How far the interval of a mean difference reaches to each side, at least
+from .paired import paired_difference as paired_difference  # Compare two sets of scores by the ids of their cases.
+from .paired import paired_failures as paired_failures  # Compare failures by the ids of the cases.
 from .pass_columns import CODES as CODES
 from .pass_columns import NOT_APPLICABLE as NOT_APPLICABLE
 from .pass_columns import NOT_MADE as NOT_MADE  # The code of a pass without an outcome
@@ -294,6 +290,7 @@ from .release import WITH_UNREAD as WITH_UNREAD
 from .release import Floor as Floor  # A floor, and what a run reaches of it.
 from .release import Release as Release  # The release verdict with all floors
 from .release import RunState as RunState  # What floors need to know of a run beside its scores.
+from .release import Standing as Standing  # The release verdict
 from .release import Verdict as Verdict  # The verdict with its reservations
 from .release import release_verdict as release_verdict  # Compare a run with its floors.
 

@@ -32,6 +32,8 @@ Verdict = Literal[
     "INCONCLUSIVE",
 ]
 """The verdict with its reservations: whatever names a verdict names it whole."""
+Standing = Verdict | Literal["NO_FLOORS"]
+"""The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""
 PROVISIONAL: Final = "PASS, provisional"
 """The verdict where every floor is met, and judges are qualified by gold rows that no person has checked."""
 UNEXAMINED: Final = "PASS, judges not examined"

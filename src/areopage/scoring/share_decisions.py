@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.scoring.comparison.families import holm
+from areopage.scoring.families import holm
 from areopage.scoring.least_number import least_enough
 from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.comparison.paired import mcnemar
 from areopage.scoring.comparison.pooled import POOL_LEVEL, States, pooled_failures
+from areopage.scoring.paired import mcnemar
 
 STATES = st.dictionaries(st.sampled_from([f"c{number}" for number in range(5)]), st.sampled_from([True, False, None]))
 

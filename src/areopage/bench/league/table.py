@@ -23,7 +23,7 @@ from areopage.scoring import (
     Interval,
     PairedDifference,
     PairedFailures,
-    Verdict,
+    Standing,
     failing_cases,
     group_failures,
     mean,
@@ -31,9 +31,6 @@ from areopage.scoring import (
     paired_failures,
     primary_criteria,
 )
-
-Standing = Verdict | Literal["NO_FLOORS"]
-"""The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""
 
 _ORDER: tuple[Standing, ...] = (*PASSES, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
 

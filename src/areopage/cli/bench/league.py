@@ -17,7 +17,6 @@ from areopage.bench import (
     PreparedRun,
     RunPart,
     RunWishes,
-    Standing,
     begin_run,
     budget_of,
     carry_on_part,
@@ -51,7 +50,7 @@ from areopage.jury import Budget
 from areopage.ledger import Ledger, Run, require_qualified
 from areopage.models import Contact
 from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, write_league, write_trend
-from areopage.scoring import PASSES
+from areopage.scoring import PASSES, Standing
 from areopage.suites import load_suite
 
 EXIT_CODES: dict[Standing, int] = {

@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench import Entry, League, Pair, Standing, Trend, TrendGroup
+from areopage.bench import Entry, League, Pair, Trend, TrendGroup
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted
@@ -26,6 +26,7 @@ from areopage.report import (
     version_text,
     weakest_text,
 )
+from areopage.scoring import Standing
 
 SHOWN_VALUES = 20
 STYLES: dict[Standing, str] = {"FAIL": "red", "INCONCLUSIVE": "yellow"}

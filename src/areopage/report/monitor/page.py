@@ -19,6 +19,7 @@ from areopage.report.elements import (
     rows,
     ruler,
     text_note,
+    variant_name,
 )
 from areopage.report.judges.jury_worth import worth_fact
 from areopage.report.judges.qualification import qualification_badge, qualification_text
@@ -48,7 +49,6 @@ from areopage.report.model import (
 from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
-from areopage.report.monitor.variants import variant_name
 from areopage.report.rendering import Form
 from areopage.report.results.calibrated import corrected_text
 from areopage.report.trust.page import trust_section

@@ -4,15 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from areopage.locales import MISSING, Locale
 from areopage.monitor import VariantComparison, VariantTest
+from areopage.report.elements import variant_name
 from areopage.report.league.text import p_text
 from areopage.report.model import Block, Cell, Column, Paragraph, Row, Section, Span, Table
 
 _DECIMALS = 2
-
-
-def variant_name(name: str, locale: Locale) -> str:
-    """A variant's name; answers may have none."""
-    return name or locale.say("variant_none")
 
 
 def variant_headings(locale: Locale) -> tuple[str, ...]:

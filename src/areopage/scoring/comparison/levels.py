@@ -9,12 +9,12 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.criteria import Criterion, Scale
-from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.comparison.tested import LEVELS, IntervalLevels, Level, Tested, TestedLevel, TwoTests
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import case_states
 from areopage.scoring.folding import RecordScores
 from areopage.scoring.intervals.means import LEVEL
+from areopage.scoring.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import NodePath, paths
 

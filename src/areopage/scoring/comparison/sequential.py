@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.comparison.families import ALPHA
+from areopage.scoring.families import ALPHA
 
 Column = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.comparison.families import (
+from areopage.scoring.families import (
     ALPHA,
     benjamini_hochberg,
     discovery_levels,

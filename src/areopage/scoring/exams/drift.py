@@ -23,8 +23,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.comparison.families import ALPHA
 from areopage.scoring.exams.records import DriftKind, Look, Said, Shift
+from areopage.scoring.families import ALPHA
 
 Column = NDArray[np.float64]
 Asked = Mapping[str, Sequence[Said]]

@@ -8,7 +8,6 @@ import numpy as np
 
 from areopage.criteria import Scale
 from areopage.scoring.agreement_with_people import kappa_estimate
-from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.exams.intervals import (
     Column,
     counts_of,
@@ -32,6 +31,7 @@ from areopage.scoring.exams.records import (
     MarkState,
     Said,
 )
+from areopage.scoring.paired import paired_difference
 from areopage.scoring.shares import share_of, wilson
 
 MOST_ROWS = 2_000

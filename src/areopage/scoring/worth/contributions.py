@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.correlation import Column, Estimate
+from areopage.scoring.paired import paired_difference
 from areopage.scoring.worth.effective import FEWEST_ITEMS
 from areopage.scoring.worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
 

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from functools import cache
 
 from fastapi import APIRouter
 from msgspec import Struct
@@ -13,11 +12,11 @@ from areopage.bench import DifferentPanels, Wanted, compare_production, compare_
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Run
 from areopage.locales import Locale
-from areopage.report import TEMPLATES, Report, comparison_report, differing_part_text, production_report
+from areopage.report import Report, comparison_report, differing_part_text, production_report
 from areopage.server.access import Actor, Reader, note_shown
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, ignore_unknown, period_of
-from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_url
+from areopage.server.pages.rendering import REPORT_STYLES, language, render, run_url
 from areopage.server.pages.runs import Choice, run_choices, visible_run
 
 PRODUCTION = "production"
@@ -89,18 +88,6 @@ def show_comparison(request: Request, reader: Reader) -> Response:
         report_styles=REPORT_STYLES,
         command=_command(asked),
     )
-
-
-@router.get(REPORT_STYLES)
-def report_styles() -> Response:
-    """The styles of reports, for the part of a page that shows one."""
-    return Response(_styles(), media_type="text/css", headers=KEPT)
-
-
-@cache
-def _styles() -> str:
-    """The styles of reports, nested so that they hold within a report alone."""
-    return ".report {\n" + (TEMPLATES / "report.css").read_text(encoding="utf-8").replace(":root", "&") + "\n}\n"
 
 
 def _asked(request: Request, reader: Actor) -> ComparisonAsked:

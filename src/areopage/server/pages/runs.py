@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,6 +28,7 @@ from areopage.ledger import Ledger, Run, SignOff
 from areopage.locales import Locale
 from areopage.report import (
     REPORT,
+    TEMPLATES,
     HumanCriterion,
     criterion_label,
     exam_steps,
@@ -42,7 +44,7 @@ from areopage.report import (
 from areopage.scoring import Release, Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.rendering import language, render, run_url, trust_url
+from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_url, trust_url
 
 LISTED = 100
 
@@ -72,6 +74,18 @@ class Compared(Struct, frozen=True, kw_only=True):
 
     label: str
     figures: HumanCriterion
+
+
+@router.get(REPORT_STYLES)
+def report_styles() -> Response:
+    """The styles of reports, for the part of a page that shows one."""
+    return Response(_styles(), media_type="text/css", headers=KEPT)
+
+
+@cache
+def _styles() -> str:
+    """The styles of reports, nested so that they hold within a report alone."""
+    return ".report {\n" + (TEMPLATES / "report.css").read_text(encoding="utf-8").replace(":root", "&") + "\n}\n"
 
 
 @router.get("/runs")

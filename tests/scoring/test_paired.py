@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.comparison.paired import cases_for, least_width, mcnemar, paired_difference, paired_failures
+from areopage.scoring.paired import cases_for, least_width, mcnemar, paired_difference, paired_failures
 from areopage.scoring.shares import lower_bound, upper_bound
 
 PRECISE = 1e-6
