@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from areopage.bench import RunView, run_release
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
-from areopage.demo.tour import Held, Shown
+from areopage.demo.tour import Held, Shown, TourComparison
 from areopage.locales import Locale, locale_for
 from areopage.report import (
     MESSAGE_FILES,
@@ -27,7 +27,6 @@ from areopage.report import (
     Table,
     excerpt,
     explain,
-    findings,
     floor_lines,
     line,
     rows,
@@ -73,7 +72,7 @@ def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
         headline=None,
         sections=(
             Section(id="before", title=locale.say("tour_before"), blocks=tuple(_before(shown, locale))),
-            Section(id="worse", title=locale.say("tour_worse"), blocks=tuple(_worse(shown, locale))),
+            *_comparison_sections(shown, locale),
             *_gate_sections(shown, locale),
             Section(id="day", title=locale.say("tour_day"), blocks=tuple(_day(shown, locale))),
             Section(id="next", title=locale.say("tour_next"), blocks=tuple(_next(servers, locale))),
@@ -90,9 +89,8 @@ def console_lines(shown: Shown) -> Iterator[str]:
         yield locale.say(
             "tour_line", name=name, verdict=_verdict(view, locale), failed=_failed(view, locale), score=_score(view, locale)
         )
-    first, other = shown.places.material.targets
-    outcome = locale.say(f"outcome_{shown.comparison.others[0].outcome}")
-    yield locale.say("tour_worse_lead", first=first, other=other, outcome=outcome)
+    if shown.comparison is not None:
+        yield _worse_lead(shown, shown.comparison, locale)
     for one in shown.held[:1]:
         yield locale.say("pair", name=locale.say("tour_reason"), value=explain(one.decision, shown.language)[0])
     yield _day_text(shown, locale)
@@ -139,13 +137,19 @@ def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterato
     )
 
 
-def _worse(shown: Shown, locale: Locale) -> Iterator[Block]:
+def _comparison_sections(shown: Shown, locale: Locale) -> Iterator[Section]:
+    if (comparison := shown.comparison) is not None:
+        blocks = (
+            Paragraph(text=_worse_lead(shown, comparison, locale), look="lead"),
+            Listing(items=comparison.findings[:_FINDINGS]),
+            Paragraph(text=_link(shown, comparison.page, locale.say("tour_comparison"))),
+        )
+        yield Section(id="worse", title=locale.say("tour_worse"), blocks=blocks)
+
+
+def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str:
     first, other = shown.places.material.targets
-    found = shown.comparison.others[0]
-    outcome = locale.say(f"outcome_{found.outcome}")
-    yield Paragraph(text=locale.say("tour_worse_lead", first=first, other=other, outcome=outcome), look="lead")
-    yield Listing(items=tuple(findings(found, shown.comparison.first.spec, locale))[:_FINDINGS])
-    yield Paragraph(text=_link(shown, shown.comparison_page, locale.say("tour_comparison")))
+    return locale.say("tour_worse_lead", first=first, other=other, outcome=locale.say(f"outcome_{comparison.outcome}"))
 
 
 def _gate_sections(shown: Shown, locale: Locale) -> Iterator[Section]:

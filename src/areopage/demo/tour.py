@@ -8,20 +8,20 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
-from areopage.bench import Comparison, RunView, RunWishes, compare_runs, run_benchmark
+from areopage.bench import RunView, RunWishes, run_benchmark
 from areopage.cases import Case, load_dataset
 from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
+from areopage.extensions import imported, registered
 from areopage.gate import Decision
 from areopage.ledger import Ledger, last_days
 from areopage.monitor import Intake, MonitorWorker, submissions_of
 from areopage.report import (
-    COMPARISON_PAGE,
     REPORT,
+    Line,
     QualityFigures,
     period_figures,
     quality_report,
-    write_comparison,
     write_report,
     write_run_files,
 )
@@ -41,10 +41,19 @@ class Held(Struct, frozen=True, kw_only=True):
     decision: Decision
 
 
+class TourComparison(Struct, frozen=True, kw_only=True):
+    """The second run beside the first one."""
+
+    outcome: str
+    findings: tuple[Line, ...]
+    page: Path
+
+
 class Shown(Struct, frozen=True, kw_only=True):
     """What the demonstration made; the paths are of pages.
 
     Args:
+        comparison: None without the extension that compares runs.
         held: the answers of the day that the gate holds, the one with the planted error first.
         checked: how many it decided on.
     """
@@ -53,8 +62,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     language: str
     runs: tuple[RunView, ...]
     reports: tuple[Path, ...]
-    comparison: Comparison
-    comparison_page: Path
+    comparison: TourComparison | None
     held: tuple[Held, ...]
     checked: int
     day: QualityFigures
@@ -82,9 +90,10 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         for view, report in zip(runs, reports, strict=True):
             write_run_files(view, report.parent)
         tell("comparison")
-        comparison = compare_runs(ledger, [view.run for view in runs])
-        pages = {view.run.id: report for view, report in zip(runs, reports, strict=True)}
-        write_comparison(comparison, folder / COMPARISON, pages, language)
+        comparison: TourComparison | None = None
+        if place := registered("tour").get("comparison"):
+            pages = {view.run.id: report for view, report in zip(runs, reports, strict=True)}
+            comparison = imported(place)(ledger, runs, folder / COMPARISON, pages, language)
         tell("gate")
         day = load_dataset([places.day], default_maturity="").cases
         held = _held(config, day, str(places.material.day.answer["id"]))
@@ -97,7 +106,6 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         runs=runs,
         reports=reports,
         comparison=comparison,
-        comparison_page=folder / COMPARISON / COMPARISON_PAGE,
         held=held,
         checked=len(day),
         day=figures,

@@ -126,6 +126,7 @@ from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
 from .elements import reused_text as reused_text  # Of how many cases the answers are those of earlier runs, and how old they are.
 from .elements import rows as rows  # Rows of cells.
+from .elements import variant_name as variant_name  # A variant's name
 from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
 from .export import COLUMNS as COLUMNS  # The files, with the fields of each row.
 from .export import LEDGER_FORMS as LEDGER_FORMS
@@ -208,10 +209,9 @@ from .monitor.page import quality_report as quality_report  # Build the report f
 from .monitor.page import quality_report_name as quality_report_name  # The name of a report's file.
 from .monitor.variants import variant_cells as variant_cells  # A test in cells
 from .monitor.variants import variant_headings as variant_headings  # The headings of the cells of a test.
-from .monitor.variants import variant_name as variant_name  # A variant's name
 from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
-from .render import TEMPLATES as TEMPLATES
 from .rendering import FORMS as FORMS
+from .rendering import TEMPLATES as TEMPLATES
 from .rendering import Form as Form
 from .rendering import draw as draw  # A chart as SVG.
 from .rendering import environment as environment  # The template environment of a language

@@ -4,16 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from areopage.bench import Compared, DifferentPanels, RunView, compare_runs, fewest_pairs
+from areopage.bench import RunView
 from areopage.errors import counted
-from areopage.ledger import Ledger, Run
 from areopage.locales import one_line
-from areopage.report import criterion_label, level_findings, passes_of, report_locale, score_difference
-from areopage.report import failures_text as difference_text
-from areopage.scoring import LevelDifference, Passes, ShareDecision, ShareVerdict, decide_shares, is_failure, kept_run_level
+from areopage.report import criterion_label, passes_of
+from areopage.scoring import Passes, ShareDecision, ShareVerdict, decide_shares, is_failure
 
-_SHOWN_CASES = 5
-_LONGEST = 200
+SHOWN_CASES = 5
+LONGEST = 200
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -92,7 +90,7 @@ def share_text(share: ShareDecision, at_least: float, confidence: float) -> str:
     told = f"{counts.passed} of {counted(judged, 'answer')} pass"
     if counts.missing:
         told += f", {counts.missing} without a verdict"
-    claim = f"at least {_percent(at_least)}"
+    claim = f"at least {percent(at_least)}"
     if at_least == 1.0:
         return {
             "fail": f"{told}; each must",
@@ -100,88 +98,30 @@ def share_text(share: ShareDecision, at_least: float, confidence: float) -> str:
             "undecided": f"{told}; not decided",
         }[share.verdict]
     if share.verdict == "fail":
-        return f"{told}: less than {_percent(at_least)} with {_percent(confidence)} confidence (at most {_percent(share.high)})"
+        return f"{told}: less than {percent(at_least)} with {percent(confidence)} confidence (at most {percent(share.high)})"
     if share.verdict == "pass":
-        return f"{told}: {claim} with {_percent(confidence)} confidence (at least {_percent(share.low)})"
-    between = f"between {_percent(share.low)} and {_percent(share.high)}" if share.low is not None else "unknown"
+        return f"{told}: {claim} with {percent(confidence)} confidence (at least {percent(share.low)})"
+    between = f"between {percent(share.low)} and {percent(share.high)}" if share.low is not None else "unknown"
     more = f"; about {counted(share.needed, 'answer')} would decide if the share stays" if share.needed else ""
     return f"{told}: not decided whether {claim} do (the share is {between}){more}"
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """A share in percent."""
     return "?" if share is None else f"{100 * share:.3g} %"
 
 
 def _examples(view: RunView, criterion: str) -> Iterator[str]:
     """The first answers that fail a criterion, with what judges say."""
     failing = [case_id for case_id, ids in view.failures.by_case.items() if criterion in ids]
-    for case_id in failing[:_SHOWN_CASES]:
+    for case_id in failing[:SHOWN_CASES]:
         case = next(one for one in view.cases if one.id == case_id)
-        yield f"  case {one_line(case_id)}: {one_line(case.prompt_text, _LONGEST)}"
-        yield f"    answer: {one_line(case.response or '', _LONGEST)}"
+        yield f"  case {one_line(case_id)}: {one_line(case.prompt_text, LONGEST)}"
+        yield f"    answer: {one_line(case.response or '', LONGEST)}"
         record = view.scores.records.find(case_id)
         scores = [score for score in record.criteria if score.criterion == criterion] if record else []
         told = [one for score in scores for one in passes_of(view, score) if one.explanation]
         if told:
-            yield f"    {told[0].judge}: {one_line(told[0].explanation, _LONGEST)}"
-    if len(failing) > _SHOWN_CASES:
-        yield f"  and {len(failing) - _SHOWN_CASES} more: areopage bench show {view.run.id}"
-
-
-def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence: float) -> Decision:
-    """Whether a run is worse than the kept one, by the tests and the correction of `areopage bench compare`.
-
-    A release verdict that changed is no reason: floors that allow a number of failures change with chance.
-
-    Args:
-        confidence: in [0.5, 1). An unchanged system is found worse in at most the rest of its runs, for all baselines but as
-            large a share of them, see `kept_run_level`.
-    """
-    if baseline is None:
-        why = "no baseline is kept for this test: run pytest --areopage-keep-baseline on the version to compare with"
-        return Decision(verdict="undecided", lines=(why,), run=run.id)
-    level = _level(confidence)
-    try:
-        found = compare_runs(ledger, [baseline, run], level=level).others[0]
-    except DifferentPanels as fault:
-        if {one.part for one in fault.differs} != {"cases"}:
-            parts = ", ".join(map(str, fault.differs))
-            why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
-            return Decision(verdict="undecided", lines=(why,), run=run.id)
-        found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
-    return _compared(found, baseline, run, confidence)
-
-
-def _level(confidence: float) -> float:
-    """The level of the primary test, and of all others together: each has half of the risk."""
-    return kept_run_level((1.0 - confidence) / 2.0)
-
-
-def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
-    locale, shared = report_locale("en"), counted(found.shared.cases, "case")
-
-    def texts(one: LevelDifference) -> tuple[str, str]:
-        return difference_text(one.difference, locale), score_difference(one.difference.score, locale)
-
-    worse = found.found("worse")
-    if worse:
-        told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale, texts))
-        risk = f"an unchanged system fails in at most {_percent(1.0 - confidence)} of its runs"
-        baselines = f"for at least {_percent(confidence)} of all baselines"
-        head = f"worse than the baseline {baseline.id} on {shared}, beyond chance ({risk}, {baselines}):"
-        changed = [one for one in found.changed if one.newly]
-        cases = [f"  newly failing: {one_line(one.case.id)}: {one_line(one.case.prompt_text, _LONGEST)}" for one in changed]
-        more = [f"  and {len(cases) - _SHOWN_CASES} more"] if len(cases) > _SHOWN_CASES else []
-        return Decision(
-            verdict="fail",
-            lines=(head, *told, *cases[:_SHOWN_CASES], *more),
-            run=run.id,
-        )
-    if found.outcome == "too_little":
-        fewest = fewest_pairs(_level(confidence))
-        answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
-        needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {_percent(confidence)} confidence"
-        reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"
-        why = f"not compared with the baseline {baseline.id}: {reason}"
-        return Decision(verdict="undecided", lines=(why,), run=run.id)
-    return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)
+            yield f"    {told[0].judge}: {one_line(told[0].explanation, LONGEST)}"
+    if len(failing) > SHOWN_CASES:
+        yield f"  and {len(failing) - SHOWN_CASES} more: areopage bench show {view.run.id}"

@@ -14,11 +14,12 @@ from areopage.bench import RunView, RunWishes, run_benchmark
 from areopage.cases import Case
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun
+from areopage.extensions import required
 from areopage.ledger import Ledger, Run, make_folder
 from areopage.report import replacing
 from areopage.suites import Suite, load_suite
 from areopage.testing.claims import Claim
-from areopage.testing.decisions import Decision, decide_regression, decide_share, together
+from areopage.testing.decisions import Decision, decide_share, together
 from areopage.testing.samples import Sample, cases_of, sample_lines
 
 BASELINES, SAMPLES, RUNS = "baselines.json", "samples", "runs"
@@ -109,7 +110,7 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
             found.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
         if claim.baseline and not keep:
             baseline = _kept(ledger, place.baselines().get(test))
-            found.append(decide_regression(ledger, baseline, view.run, claim.own_confidence))
+            found.append(required("claims", "regression", "a baseline")(ledger, baseline, view.run, claim.own_confidence))
     if claim.baseline and keep:
         kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
         if not any(one.verdict == "fail" for one in found):

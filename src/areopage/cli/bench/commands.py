@@ -40,6 +40,7 @@ from areopage.cli.run_options import (
     conditions,
 )
 from areopage.errors import UserError
+from areopage.extensions import required
 
 
 @describes_a_run
@@ -73,13 +74,11 @@ def run(
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
-        from areopage.cli.bench.league import run_league
-
-        raise typer.Exit(run_league(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
+        run_targets = required("runs", "targets", "a run of several targets")
+        raise typer.Exit(run_targets(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
     if len(new.languages) > 1:
-        from areopage.cli.bench.languages import run_languages
-
+        run_languages = required("runs", "languages", "a run in several languages")
         raise typer.Exit(run_languages(new, places, **how))
     raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
 
@@ -271,8 +270,7 @@ def show(
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
         if len(names) > 1:
-            from areopage.cli.bench.languages import show_languages
-
+            show_languages = required("runs", "verdict", "one verdict on several runs")
             if calibration:
                 raise UserError("--calibration is for one run")
             raise typer.Exit(show_languages(opened, names))

@@ -1,0 +1,1 @@
+"""Runs, targets, periods and variants beside one another. An extension."""

@@ -1,0 +1,69 @@
+"""The claim of a test that a run is not worse than a kept one."""
+
+from areopage.bench import Compared, DifferentPanels, compare_runs, fewest_pairs
+from areopage.errors import counted
+from areopage.ledger import Ledger, Run
+from areopage.locales import one_line
+from areopage.report import failures_text as difference_text
+from areopage.report import level_findings, report_locale, score_difference
+from areopage.scoring import LevelDifference, kept_run_level
+from areopage.testing import LONGEST, SHOWN_CASES, Decision, percent
+
+
+def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence: float) -> Decision:
+    """Whether a run is worse than the kept one, by the tests and the correction of `areopage bench compare`.
+
+    A release verdict that changed is no reason: floors that allow a number of failures change with chance.
+
+    Args:
+        confidence: in [0.5, 1). An unchanged system is found worse in at most the rest of its runs, for all baselines but as
+            large a share of them, see `kept_run_level`.
+    """
+    if baseline is None:
+        why = "no baseline is kept for this test: run pytest --areopage-keep-baseline on the version to compare with"
+        return Decision(verdict="undecided", lines=(why,), run=run.id)
+    level = _level(confidence)
+    try:
+        found = compare_runs(ledger, [baseline, run], level=level).others[0]
+    except DifferentPanels as fault:
+        if {one.part for one in fault.differs} != {"cases"}:
+            parts = ", ".join(map(str, fault.differs))
+            why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
+            return Decision(verdict="undecided", lines=(why,), run=run.id)
+        found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
+    return _compared(found, baseline, run, confidence)
+
+
+def _level(confidence: float) -> float:
+    """The level of the primary test, and of all others together: each has half of the risk."""
+    return kept_run_level((1.0 - confidence) / 2.0)
+
+
+def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
+    locale, shared = report_locale("en"), counted(found.shared.cases, "case")
+
+    def texts(one: LevelDifference) -> tuple[str, str]:
+        return difference_text(one.difference, locale), score_difference(one.difference.score, locale)
+
+    worse = found.found("worse")
+    if worse:
+        told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale, texts))
+        risk = f"an unchanged system fails in at most {percent(1.0 - confidence)} of its runs"
+        baselines = f"for at least {percent(confidence)} of all baselines"
+        head = f"worse than the baseline {baseline.id} on {shared}, beyond chance ({risk}, {baselines}):"
+        changed = [one for one in found.changed if one.newly]
+        cases = [f"  newly failing: {one_line(one.case.id)}: {one_line(one.case.prompt_text, LONGEST)}" for one in changed]
+        more = [f"  and {len(cases) - SHOWN_CASES} more"] if len(cases) > SHOWN_CASES else []
+        return Decision(
+            verdict="fail",
+            lines=(head, *told, *cases[:SHOWN_CASES], *more),
+            run=run.id,
+        )
+    if found.outcome == "too_little":
+        fewest = fewest_pairs(_level(confidence))
+        answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
+        needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {percent(confidence)} confidence"
+        reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"
+        why = f"not compared with the baseline {baseline.id}: {reason}"
+        return Decision(verdict="undecided", lines=(why,), run=run.id)
+    return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)
