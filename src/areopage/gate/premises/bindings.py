@@ -24,7 +24,6 @@ _FROM = re.compile(
     r"\b(?:from|by|of|according to|per|de|du|des|par|selon|d['’]après|d['’]|chez|sur"
     r"|on)\s*(?:[\w'’-]+\s+){0,2}\Z"
 )
-_MINE = re.compile(r"\b(?:my|our|mon|ma|mes|notre|nos|a|an|une?|some|these|this)\s+(?:[\w-]+[\s-]+){0,2}\Z")
 _SAYS = re.compile(rf"\b(?:\w{{1,2}}['’])?(?:{SAYING}|{HEARD})")
 _PARTED = re.compile(r"[.;:!?\n\0]")
 _WORDS_TO_VERB = 7  # between the one who says something and the verb
@@ -63,7 +62,6 @@ _ALIKE = tuple(
     )
 )
 _MOST_ALIKE = 40  # of a document
-_SUBJECT = re.compile(r"\A\W*(?:(?:the|this|that|your|le|la|les|ce|cette|cet|votre|vos|l['’])\s*)?(?:[\w-]+[\s-]+){0,2}\Z")
 
 
 class Bindings:
@@ -106,32 +104,22 @@ class Bindings:
         """What a word that question and answer share says of its piece: is it the user's, or the source that he names?"""
         answer = f"{said.opening}\0{said.closing}"
         there, at = _found(word, sentence), _found(word, answer)
-        before, behind = _found(word, said.before), _found(word, said.after)
         known = self._known(word)
         yield "known in the sentence" if known else "foreign in the sentence"
-        if known and (before >= 0 or behind >= 0):
+        if known and (_found(word, said.before) >= 0 or _found(word, said.after) >= 0):
             yield "known beside"
-        owned = _MINE.search(sentence[:there]) is not None
         source = (
             any(_near(sentence[there:verb]) for verb in verbs if verb > there) or _READ_IN.search(sentence[:there]) is not None
         )
-        subject = _OPENS.search(sentence[:there]) is not None
-        yours = _OWNER.search(answer[:at]) is not None
-        if owned and (yours or not known):
-            yield "owned known" if known else "owned"
+        taken_up = _OWNER.search(answer[:at]) is not None or _FROM.search(answer[:at]) is not None
         if source:
             yield "source known" if known else "source"
-            if yours or _FROM.search(answer[:at]):
+            if taken_up:
                 yield "from the source"
-        if subject and not known:
+        if not known and _OPENS.search(sentence[:there]):
             yield "subject of the question"
-            if yours or _FROM.search(answer[:at]):
+            if taken_up:
                 yield "from the subject"
-        if (source or owned or subject) and not known:
-            if before >= 0 and _SUBJECT.match(said.before[:before]):
-                yield "foreign subject"
-            if behind >= 0:
-                yield "foreign behind"
 
     def _rivals(self, piece: str, said: Around, response: str) -> set[str]:
         """Whether the documents have something like a piece, and the answer has that too: in its sentences on the same matter."""
@@ -147,7 +135,7 @@ class Bindings:
                 around = text[first : last if last >= 0 else len(text)]
                 same = sum(word in around for word in about)
                 state = "kept" if match.group().strip() in response else "swapped"
-                names.update([state, f"{state} on the matter", f"{state} on the very matter"][: max(1, same)])
+                names.update([state, f"{state} on the matter"][: max(1, same)])
         return names or {"nothing alike"}
 
 

@@ -248,11 +248,4 @@ def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool
     return _YOURS.search(said.before) is not None or (sure > 1 and _IS.search(said.before) is None)
 
 
-SUBJECT_I, MINE, NORM, HEARD, TAG = _SUBJECT_I.pattern, _MINE.pattern, _NORM.pattern, _HEARD.pattern, _TAG.pattern
-COPULA, IF, SUPPOSED, DONE = _IS.pattern, _IF.pattern, _SUPPOSED.pattern, _DONE.pattern
-ASKED = _ASKED.pattern
-HAVE, SINCE, DEADLINE = _HAVE.pattern, _SINCE.pattern, _DEADLINE.pattern
-RULED = (
-    r"^\W*(?:(?:so|and|but|et|mais|donc|alors|as|comme|since|puisque)\s+)?(?:the|this|these|it|its|there|your|le|la|les|l['’]"
-    r"|ce|cette|ces|il|c['’]|votre|vos|leur|their|you|vous|tu|they|ils)(?:\b|(?<=['’]))"
-)
+SUBJECT_I, MINE, HEARD = _SUBJECT_I.pattern, _MINE.pattern, _HEARD.pattern

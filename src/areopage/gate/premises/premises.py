@@ -11,8 +11,7 @@ from areopage.gate.premises.bindings import Bindings
 from areopage.gate.premises.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
 from areopage.gate.premises.clauses import Around, around_piece
 from areopage.gate.premises.denials import affirms_all, asks_back, attributed, compares, denied
-from areopage.gate.premises.evidence import evidence
-from areopage.gate.premises.stance import stance
+from areopage.gate.premises.evidence import evidence, stance
 from areopage.gate.records import Place
 from areopage.text import lower_case
 
@@ -20,7 +19,6 @@ _NEAR = 300  # characters before a piece in which a rival of its kind may stand
 _MOST_WEIGHED = 40  # pieces of one answer: later ones count as affirmed
 _COUNT = re.compile(r"[0-9]{1,4} [^\W\d_]{3,}")
 _AGE = re.compile(r"[0-9]{1,3}(?:(?:,| et| and| ou| or| à| to) [0-9]{1,3})?(?:[\s-]*(?:ans|years?(?:[\s-]old)?))?")
-_NO = re.compile(r"\W*(?:(?:bonjour|bonsoir|hello|hi)\W+)?(?:no|non|nope|not quite|unfortunately|sorry)\b")
 _AGED = re.compile(
     r"(?:\b(?:âge de|age of|ai|a|as|ont|aura|aurai|à|is|am|are|be|turns?|turned|turning|aged|at)|âgée?s? de|['’](?:m|s|re|ai)"
     r"|\b(?:fils|filles?|enfants?|homme|femme|mère|père|bébé|ado|garçons?|jumeaux|petits?-\w+|boys?|girls?|sons?"
@@ -35,8 +33,6 @@ _DONE = re.compile(
     r"\b(?:i|we)(?:['’]ve| have)? (?:already |just )?(?:\w+ed|bought|took|got|chose)\b[^,;:.!?]{0,30}\Z|\b(?:j['’]ai"
     r"|nous avons|on a) \w+(?:é|i|is|it|u)\b[^,;:.!?]{0,30}\Z|\bmine is an? \Z"
 )
-_CALL_ME = re.compile(r"\b(?:me|m['’]\w+|moi|nous|us)(?: \w+)? (?:on|at|au|à|sur) \Z")
-_YOUR_NEAR = re.compile(r"\b(?:your|votre|vos|you|vous|ton|ta) [\w'’, -]{0,24}\Z")
 _BARE = re.compile(r"[0-9]{3,}|[0-9]+(?:[-/][0-9]+)+")
 _TIME = re.compile(r"[0-9]\s?(?:[:h][0-9]{2}|h\b|[ap]\.?m)")
 _CLOCK = re.compile(r"[0-9]{1,2}\s?h(?:eures?)?(?:\s?[0-5][0-9])?")
@@ -50,13 +46,6 @@ _WHICH = re.compile(r"\W*(?:[àdp]\w* )?(?:combien|quel|quelle|quels|quelles|qua
 # A question about a level names it: "the salary of a technician T2".
 _LEVEL = re.compile(r"[a-z]{1,2}[0-9]{1,2}")
 _OF_A_LEVEL = re.compile(r"(?:\b(?:une?|an?)|d['’]une?)\s+(?:[\w'’-]+\s+){1,3}\Z")
-_POSSESSED, _POSSESSED_YOU = (
-    re.compile(
-        rf"\b(?:{owners})\s+(?:(?!(?:sur|on|to|at|à|au|with|avec|for|pour|by|via)\b)[\w'’-]+\s+){{1,3}}(?:(?:est|is|of|de)\s+)?"
-        r"(?:le\s+)?\Z"
-    )
-    for owners in ("mon|ma|mes|notre|nos|my|our", "votre|vos|ton|ta|tes|your")
-)
 _NAMED = ("contact", "code", "reference", "name", "address")
 _DENIALS = ("denied before", "denied behind", "unconfirmed", "attributed")
 _MINE_CALLED = re.compile(
@@ -66,15 +55,10 @@ _MINE_CALLED = re.compile(
 )
 _PLACED = re.compile(r"\b(?:à|en|in|at|from|near|de|d['’])\s*\Z")
 _WE = re.compile(r"\b(?:je|nous|i|we|mon|ma|mes|notre|nos|my|our)\b|\bj['’]")
-_GREETED = re.compile(r"(?:\A|\n)\W*(?:bonjour|bonsoir|salut|coucou|hello|hi|hey|dear|chère?)\s+(?:\w+\.?\s+)?\Z")
 _MY = re.compile(rf"\b(?:mon|ma|mes|notre|nos|my|our){OWNED}")
-_YOUR = re.compile(rf"\b(?:votre|vos|ton|ta|tes|your){OWNED}")
-# The number of something that the user has.
-_NUMBERED = re.compile(r"[a-z]{0,4}[-_]?[0-9]{4,15}")
 _MY_NUMBER = re.compile(
     r"\b(?:mon|ma|mes|notre|nos|my|our)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?(?:(?:is|est)\s+(?:le\s+)?)?\Z"
 )
-_YOUR_NUMBER = re.compile(r"\b(?:votre|vos|ton|ta|tes|your)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?\Z")
 
 
 class Premises:
@@ -137,18 +121,9 @@ class Premises:
             **denied(said, rival=behind),
             "attributed": attributed(said, rival=behind or before or next_, yes=yes),
             "answer: yes": yes,
-            "answer: no": _NO.match(self._response) is not None,
-            "rival behind": behind,
-            "rival before": before,
-            "rival next": next_,
             "circumstance": sure > 0,
-            "sure circumstance": sure > 1,
             "repeated circumstance": sure > 0 and repeated(asked, said, sure, age=age, counted=counted),
-            "age": age,
-            "possessed": _possessed(piece, asked, said),
-            "both his": kind != "contact" and nature == "other" and bool(_MY.search(asked.before) and _YOUR.search(said.before)),
             "called": kind == "name" and _MINE_CALLED.search(asked.opening) is not None,
-            "greeted": kind == "name" and _GREETED.search(said.opening) is not None,
             "placed": kind == "name" and _PLACED.search(asked.before) is not None and _WE.search(asked.before) is not None,
         }
         return {name: float(value) for name, value in flags.items()} | self._bindings.cues(said, asked, piece, self._response)
@@ -160,15 +135,6 @@ class Premises:
     def enumerated(self, start: int, end: int) -> bool:
         """Whether the question asks which things those are that it counts."""
         return _THE.search(around_piece(self._prompt, start, end).before) is not None
-
-
-def _possessed(piece: str, asked: Around, said: Around) -> bool:
-    """Whether question and answer both name something by its owner: "my contract HB-88120"."""
-    if _NUMBERED.fullmatch(piece) and _MY_NUMBER.search(asked.before) and _YOUR_NUMBER.search(said.before):
-        return True
-    if _CALL_ME.search(asked.before) and _YOUR_NEAR.search(said.opening):
-        return True
-    return bool(_POSSESSED.search(asked.before) and _POSSESSED_YOU.search(said.before))
 
 
 def _noted(asked: Around, kind: str) -> bool:
