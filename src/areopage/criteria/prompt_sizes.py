@@ -42,7 +42,7 @@ class PromptSizer:
 
     def constant(self, criteria: tuple[Criterion, ...], maturity: str) -> ConstantPart:
         """What the prompts about criteria have in common for a reader; of the reader of no age where `maturity` is ""."""
-        key = (tuple([one.id for one in criteria]), maturity)
+        key = (tuple([criterion.id for criterion in criteria]), maturity)
         found = self._constant.get(key)
         if found is None:
             bare = Case(id="", prompt="", response="", maturity=maturity)

@@ -69,17 +69,17 @@ class CallSize(Struct, frozen=True, kw_only=True):
         costs: dict[str, float] = {}
         by_judge: dict[str, int] = {}
         parts = list(sizes)
-        for one in parts:
-            for currency, amount in one.costs.items():
+        for part in parts:
+            for currency, amount in part.costs.items():
                 costs[currency] = costs.get(currency, 0.0) + amount
-            for name, count in one.by_judge.items():
+            for name, count in part.by_judge.items():
                 by_judge[name] = by_judge.get(name, 0) + count
         return cls(
-            planned=sum(one.planned for one in parts),
-            known=sum(one.known for one in parts),
+            planned=sum(part.planned for part in parts),
+            known=sum(part.known for part in parts),
             by_judge=by_judge,
-            prompt_tokens=sum(one.prompt_tokens for one in parts),
-            completion_tokens=sum(one.completion_tokens for one in parts),
+            prompt_tokens=sum(part.prompt_tokens for part in parts),
+            completion_tokens=sum(part.completion_tokens for part in parts),
             costs=costs,
         )
 

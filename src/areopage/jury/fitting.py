@@ -62,7 +62,7 @@ class Fitting:
             criteria: on which it is judged.
             joint: one prompt asks about all criteria of a scope.
         """
-        own = [one for one in criteria if self._judge.may_judge(one)]
+        own = [criterion for criterion in criteria if self._judge.may_judge(criterion)]
         if self._holds is None or not case.documents or not own:
             return Fitted(case)
         bare = structs.replace(case, documents=())
@@ -77,9 +77,9 @@ class Fitting:
     def _sizes(self, case: Case, criteria: Sequence[Criterion], *, joint: bool) -> list[int]:
         sizer = self._sizer
         if not joint:
-            return [sizer.constant((one,), case.maturity).size + sizer.case_size(case, one) for one in criteria]
-        scopes = {one.scope for one in criteria}
-        return [sizer.size(tuple(one for one in criteria if one.scope == scope), case) for scope in scopes]
+            return [sizer.constant((criterion,), case.maturity).size + sizer.case_size(case, criterion) for criterion in criteria]
+        scopes = {criterion.scope for criterion in criteria}
+        return [sizer.size(tuple(criterion for criterion in criteria if criterion.scope == scope), case) for scope in scopes]
 
 
 def within(documents: Sequence[Document], room: float) -> tuple[Document, ...]:

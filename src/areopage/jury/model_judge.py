@@ -205,9 +205,9 @@ def _judged(reading: Reading, price: Price | None, first: Completion, second: Co
 def _stated_cost(price: Price, first: Completion, second: Completion | None) -> float | None:
     """What both answers cost; None where no provider says more than their tokens."""
     answers = (first,) if second is None else (first, second)
-    if all(one.cost is None and one.billed_tokens is None for one in answers):
+    if all(answer.cost is None and answer.billed_tokens is None for answer in answers):
         return None
-    return sum(price.of_completion(one) for one in answers)
+    return sum(price.of_completion(answer) for answer in answers)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

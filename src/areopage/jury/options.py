@@ -135,15 +135,18 @@ def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[
     Args:
         allowed: variables that the other servers may be sent, beside those that the configuration allows.
     """
-    endpoints = {name: replace(one, foreign=True) for name, one in stored.endpoints.items()}
-    bots = {name: replace(one, foreign=True) for name, one in stored.bots.items()}
+    endpoints = {name: replace(endpoint, foreign=True) for name, endpoint in stored.endpoints.items()}
+    bots = {name: replace(bot, foreign=True) for name, bot in stored.bots.items()}
     settings = replace(stored, endpoints=endpoints, bots=bots, allowed_variables=frozenset())
     with suppress(AreopageError):
         suite = load_suite(str(stored.base_dir))
         settings = settings.with_secrets(suite.model_settings(suite.own_language, settings.connections))
     own = replace(
         settings,
-        endpoints={**settings.endpoints, **{name: Endpoint(**one.model_dump()) for name, one in shared.endpoints.items()}},
-        bots={**settings.bots, **{name: Bot(**one.model_dump()) for name, one in shared.bots.items()}},
+        endpoints={
+            **settings.endpoints,
+            **{name: Endpoint(**endpoint.model_dump()) for name, endpoint in shared.endpoints.items()},
+        },
+        bots={**settings.bots, **{name: Bot(**bot.model_dump()) for name, bot in shared.bots.items()}},
     )
     return own.allowing([*shared.allowed_variables, *allowed])

@@ -114,12 +114,12 @@ class Panel(Struct, frozen=True, kw_only=True):
     @property
     def names(self) -> dict[str, str]:
         """The short name of each criterion by its id."""
-        return {one.id: name for name, one in zip(short_names(self.criteria), self.criteria, strict=True)}
+        return {criterion.id: name for name, criterion in zip(short_names(self.criteria), self.criteria, strict=True)}
 
     @property
     def unjudged(self) -> tuple[str, ...]:
         """The ids of the criteria without a judge."""
-        return tuple(one.id for one in self.criteria if not any(judge.may_judge(one) for judge in self.judges))
+        return tuple(criterion.id for criterion in self.criteria if not any(judge.may_judge(criterion) for judge in self.judges))
 
     # --- checks
 

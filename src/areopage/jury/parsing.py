@@ -223,7 +223,9 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
         return Unparsed(reason="broken JSON that cannot be repaired")
     candidates = repaired if isinstance(repaired, list) else [repaired]
     outcomes = [
-        verdict_of(one, scale, may_not_apply=may_not_apply) for one in candidates if isinstance(one, dict) and "score" in one
+        verdict_of(candidate, scale, may_not_apply=may_not_apply)
+        for candidate in candidates
+        if isinstance(candidate, dict) and "score" in candidate
     ]
     if not outcomes:
         return Unparsed(reason="broken JSON that cannot be repaired")
@@ -252,7 +254,7 @@ def verdict_of(verdict: Mapping[str, Any], scale: Scale, *, may_not_apply: bool 
     return Scored(
         score=score,
         explanation=explanation if isinstance(explanation, str) else _json_of(explanation),
-        evidence=tuple(one for one in extracts if isinstance(one, str))[:_MAX_EXTRACTS],
+        evidence=tuple(extract for extract in extracts if isinstance(extract, str))[:_MAX_EXTRACTS],
     )
 
 

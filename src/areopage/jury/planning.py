@@ -190,7 +190,7 @@ def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion,
     """
     together = SINGLE if not is_conversation(case) else ()
     scopes = [together, *((scope,) for scope in SCOPES if scope not in together)]
-    groups = [tuple(one for one in criteria if one.scope in some) for some in scopes]
+    groups = [tuple(criterion for criterion in criteria if criterion.scope in some) for some in scopes]
     return [group for group in groups if group]
 
 

@@ -167,7 +167,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
 
     def is_given_again(self, behind: str, verdicts: Iterable[_Verdict]) -> bool:
         """Whether the text behind the answer's object goes on as a verdict: the object may have ended within a quotation."""
-        given = {one.outcome.score for one in verdicts if isinstance(one.outcome, Scored)}
+        given = {verdict.outcome.score for verdict in verdicts if isinstance(verdict.outcome, Scored)}
         if second_score(behind, given) or (self.optional and second_applicability(behind)):
             return True
         return self.form == "members" and any(_key_places(name, behind) for name in self.scales)
@@ -330,8 +330,8 @@ def _key_places(name: str, text: str) -> list[int]:
 
 def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
     """The verdicts, but for those that the text under judgment holds."""
-    scored = {name: one.outcome for name, one in found.verdicts.items() if isinstance(one.outcome, Scored)}
-    inapplicable = [name for name, one in found.verdicts.items() if isinstance(one.outcome, NotApplicable)]
+    scored = {name: verdict.outcome for name, verdict in found.verdicts.items() if isinstance(verdict.outcome, Scored)}
+    inapplicable = [name for name, verdict in found.verdicts.items() if isinstance(verdict.outcome, NotApplicable)]
     if not material or not (scored or inapplicable):
         return found.verdicts
     text = prepared(material)

@@ -39,8 +39,8 @@ def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
 def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
     """Build remarks from explanations, weakest criteria first; existing remarks are kept."""
-    scales = {one.id: one.scale for one in panel.criteria}
-    by_id = {one.id: one for one in panel.criteria}
+    scales = {criterion.id: criterion.scale for criterion in panel.criteria}
+    by_id = {criterion.id: criterion for criterion in panel.criteria}
     explanations = [
         _Explained(
             criterion=by_id[verdict.criterion],
@@ -53,8 +53,8 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
         if isinstance(verdict.outcome, Scored) and verdict.outcome.explanation.strip()
     ]
     explanations.sort(key=lambda one: one.score if panel.scale.higher_is_better else -one.score)
-    weakest = {one.criterion.id: one for one in reversed(explanations)}
-    first = [one for one in explanations if weakest[one.criterion.id] is one]
+    weakest = {explanation.criterion.id: explanation for explanation in reversed(explanations)}
+    first = [explanation for explanation in explanations if weakest[explanation.criterion.id] is explanation]
     return Remarks(
         feedback=" ".join(_line(one, panel.language) for one in first[:_EXPLAINED]),
         strengths=merged.strengths or _lines(first, "excellent", panel),
@@ -71,7 +71,9 @@ def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
 
 def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
     """The explanations of criteria whose score lies in a grade."""
-    return tuple(_line(one, panel.language) for one in explanations if _in_grade(one.score, panel.scale, grade))
+    return tuple(
+        _line(explanation, panel.language) for explanation in explanations if _in_grade(explanation.score, panel.scale, grade)
+    )
 
 
 def _in_grade(score: float, scale: Scale, grade: str) -> bool:

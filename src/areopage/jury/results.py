@@ -154,7 +154,8 @@ def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[J
     calls = _calls(panel, case if case.response is not None else _outline(panel, case, held))
     by_place = {(one.judge, one.pass_index, one.turn, frozenset(said.criterion for said in one.verdicts)): one for one in held}
     places = {
-        call.key: (call.judge.name, call.pass_index, call.turn, frozenset(one.id for one in call.criteria)) for call in calls
+        call.key: (call.judge.name, call.pass_index, call.turn, frozenset(criterion.id for criterion in call.criteria))
+        for call in calls
     }
     found = {key: by_place[place] for key, place in places.items() if place in by_place}
     return _evaluated(panel, run_id, case, calls, found, at)
@@ -162,9 +163,9 @@ def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[J
 
 def _outline(panel: Panel, case: Case, judgments: Sequence[Judgment]) -> Case:
     """A case without texts that has as many turns as its judgments tell."""
-    whole = {one.id for one in panel.criteria if one.scope == "conversation"}
-    replies = max((one.turn for one in judgments), default=0)
-    if any(said.criterion in whole for one in judgments for said in one.verdicts):
+    whole = {criterion.id for criterion in panel.criteria if criterion.scope == "conversation"}
+    replies = max((judgment.turn for judgment in judgments), default=0)
+    if any(said.criterion in whole for judgment in judgments for said in judgment.verdicts):
         replies = max(replies, 2)
     if replies < 2:
         return case
@@ -186,13 +187,13 @@ def _evaluated(
     fault: str = "",
 ) -> Evaluated:
     passes = _planned_passes(case.id, calls, judgments)
-    scales = {one.id: one.scale for one in panel.criteria}
+    scales = {criterion.id: criterion.scale for criterion in panel.criteria}
     limits = panel.failures.limits(panel.criteria, panel.scale)
     scores = reduce_passes(passes, scales, panel.scale, panel.profile, limits)
     held = [judgments[call.key] for call in calls if call.key in judgments]
     found = evaluation_of(panel, run_id, case, scores, held, at)
     remarks = remarks_on(panel, calls, judgments)
-    by_id = {one.criterion: one.score for one in scores}
+    by_id = {score.criterion: score.score for score in scores}
     return Evaluated(
         **msgspec.structs.asdict(
             msgspec.structs.replace(
@@ -252,9 +253,9 @@ def evaluation_of(
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),
         spread=spread_of(scores),
-        prompt_tokens=_known_sum(one.prompt_tokens for one in judgments),
-        completion_tokens=_known_sum(one.completion_tokens for one in judgments),
-        seconds=sum(one.seconds for one in judgments),
+        prompt_tokens=_known_sum(judgment.prompt_tokens for judgment in judgments),
+        completion_tokens=_known_sum(judgment.completion_tokens for judgment in judgments),
+        seconds=sum(judgment.seconds for judgment in judgments),
         cost=cost,
         currency=currency,
     )
@@ -270,7 +271,7 @@ def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappi
     passes: list[PlannedPass] = []
     for call in calls:
         judgment = judgments.get(call.key)
-        outcomes: dict[str, Outcome] = {one.criterion: one.outcome for one in judgment.verdicts} if judgment else {}
+        outcomes: dict[str, Outcome] = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts} if judgment else {}
         passes.extend(
             PlannedPass(
                 case_id=case_id,
@@ -350,14 +351,14 @@ def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore)
 
 def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
     by_id = panel.criteria_by_id()
-    return score_tree([leaf(by_id[one.criterion], one) for one in scores], panel.weights)[0]
+    return score_tree([leaf(by_id[score.criterion], score) for score in scores], panel.weights)[0]
 
 
 def _weighed(panel: Panel, scores: Sequence[CriterionScore]) -> tuple[list[str], float | None]:
     """The ids of the weighted criteria that apply and have no score, and the weighted score, None where there are such."""
     tree = _tree(panel, scores)
     shares = criterion_shares(tree)
-    lacking = [one.criterion for one in scores if shares[one.criterion] > 0 and one.is_missing]
+    lacking = [score.criterion for score in scores if shares[score.criterion] > 0 and score.is_missing]
     return lacking, None if lacking or tree.score is None else round(tree.score, DECIMALS)
 
 
@@ -365,7 +366,7 @@ def _nothing_scored(scores: Sequence[CriterionScore], lacking: Sequence[str]) ->
     """Why there is no global score, in short."""
     if lacking:
         return f"no score for {name_list(lacking)}"
-    return NONE_APPLIES if any(not one.applies for one in scores) else NONE_WEIGHS
+    return NONE_APPLIES if any(not score.applies for score in scores) else NONE_WEIGHS
 
 
 def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequence[PlannedPass]) -> str:
@@ -400,7 +401,7 @@ def _known_sum(counts: Iterable[int | None]) -> int | None:
 
 def _total_cost(judgments: Sequence[Judgment]) -> tuple[float | None, str]:
     """The total cost of priced calls; None with several currencies."""
-    paid = [one for one in judgments if one.cost is not None]
+    paid = [judgment for judgment in judgments if judgment.cost is not None]
     currencies = {one.currency for one in paid}
     if len(currencies) != 1:
         return None, ""

@@ -38,7 +38,11 @@ def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -
         members = _members(text, len(text) - len(opened.bare) + starts[0])
         if len(criteria) == 1:
             members = {names[0]: members["score"]} if "score" in members else {}
-        found = {one.id: _score_place(text, members[name]) for name, one in zip(names, criteria, strict=True) if name in members}
+        found = {
+            criterion.id: _score_place(text, members[name])
+            for name, criterion in zip(names, criteria, strict=True)
+            if name in members
+        }
     except (ValueError, LookupError, RecursionError):
         return {}
     return {id: place for id, place in found.items() if place is not None}

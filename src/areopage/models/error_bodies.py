@@ -71,7 +71,7 @@ def error_of(body: object) -> ErrorBody:
     if moderated or _FILTER_CODES.intersection(codes):
         found = inner.get("content_filter_result") or inner.get("content_filter_results")
         return ErrorBody(message=_text(error.get("message")), code=CONTENT_FILTER, filtered=moderated or filtered_names(found))
-    return ErrorBody(message=_text(error.get("message")), code=next((one for one in codes if one), ""))
+    return ErrorBody(message=_text(error.get("message")), code=next((code for code in codes if code), ""))
 
 
 def error_status(error: object) -> int:
@@ -84,7 +84,9 @@ def filtered_names(results: object) -> tuple[str, ...]:
     """The categories that Azure's content filter stopped, such as `violence`; `results` is its object by category."""
     if not isinstance(results, Mapping):
         return ()
-    return filter_names([name for name, one in results.items() if isinstance(one, Mapping) and one.get("filtered") is True])
+    return filter_names(
+        [name for name, result in results.items() if isinstance(result, Mapping) and result.get("filtered") is True]
+    )
 
 
 def filter_names(found: Any) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ def _text(found: object) -> str:
         return _text(found["detail"])
     if isinstance(found, list):
         faults = [one for one in found if isinstance(one, dict) and isinstance(one.get("msg"), str)]
-        return "; ".join(f"{'.'.join(map(str, _list(one.get('loc'))))}: {one['msg']}" for one in faults[:3])
+        return "; ".join(f"{'.'.join(map(str, _list(fault.get('loc'))))}: {fault['msg']}" for fault in faults[:3])
     return ""
 
 

@@ -250,8 +250,10 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     def with_secrets(self, configured: Self) -> Self:
         """Stored settings with those servers of others that differ from them in nothing but what is not stored."""
         bare = configured.without_secrets()
-        endpoints = {name: configured.endpoints[name] for name, one in bare.endpoints.items() if self.endpoints.get(name) == one}
-        bots = {name: configured.bots[name] for name, one in bare.bots.items() if self.bots.get(name) == one}
+        endpoints = {
+            name: configured.endpoints[name] for name, endpoint in bare.endpoints.items() if self.endpoints.get(name) == endpoint
+        }
+        bots = {name: configured.bots[name] for name, bot in bare.bots.items() if self.bots.get(name) == bot}
         same_ollama = bare.ollama_base_url == self.ollama_base_url
         return replace(
             self,

@@ -53,7 +53,7 @@ def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str])
 
 
 def _ids_of(criteria: Sequence[str]) -> list[str]:
-    ids = [one if "__v" in one else one + _FIRST_VERSION for one in criteria]
+    ids = [criterion if "__v" in criterion else criterion + _FIRST_VERSION for criterion in criteria]
     if not ids:
         raise UserError("a suite has one criterion at least: give --criteria category.subcategory.name,...")
     for id in ids:

@@ -132,7 +132,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             if bare := [one.id for one in newest(entries) if one.severity is None]:
                 return f"counts failures by severity, and the registry states none for {name_list(bare)}"
             return ""
-        if (name == FINAL and key == "max_failures") or not any(is_under(one.id, name) for one in entries):
+        if (name == FINAL and key == "max_failures") or not any(is_under(entry.id, name) for entry in entries):
             return "no category, sub-category or criterion of the suite has this name"
         return ""
 
