@@ -101,9 +101,9 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
         else:
             fields[field] = position
     if "prompt" not in fields:
-        found = name_list(_shown(name) for name in names if name)
+        listed = name_list(_shown(name) for name in names if name)
         accepted = name_list(ALIASES["prompt"], limit=20)
-        raise DatasetError(f"no column contains the prompt: found {found or 'no names'}; it may be called {accepted}")
+        raise DatasetError(f"no column contains the prompt: found {listed or 'no names'}; it may be called {accepted}")
     return ColumnPlan(fields, _distinct(unread))
 
 

@@ -132,8 +132,8 @@ def _read_label(fields: dict[str, Any], field: str) -> str:
 
 def _read_tags(value: Any) -> tuple[str, ...]:
     """The tags of a list, or of a text with commas or semicolons; each once."""
-    told = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
-    return tuple(dict.fromkeys(tag for one in told if (tag := _text_of(one, "tags").strip())))
+    listed = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
+    return tuple(dict.fromkeys(tag for item in listed if (tag := _text_of(item, "tags").strip())))
 
 
 def _read_child(value: Any) -> Child | None:
@@ -303,7 +303,7 @@ def load_dataset(
             if len(intake.cases) == limit:
                 break
     if not intake.cases:
-        names = name_list(str(one.path if isinstance(one, Source) else one) for one in paths)
+        names = name_list(str(source.path if isinstance(source, Source) else source) for source in paths)
         raise DatasetError(f"{names}: no row is usable ({len(intake.rejected)} rejected): {_first_reasons(intake.rejected)}")
     return Dataset(
         cases=tuple(intake.cases),
@@ -333,7 +333,7 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
 
 
 def _all_rows(named: Sequence[Path | Source]) -> Generator[tuple[Path, Row | BadRow], None, None]:
-    for source in [one if isinstance(one, Source) else source_of(one) for one in named]:
+    for source in [item if isinstance(item, Source) else source_of(item) for item in named]:
         for path in source.files():
             with closing(read_rows(path)) as rows:
                 for row in rows:

@@ -24,7 +24,7 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
         DatasetError: one is no document, or an object without a key of a text.
     """
     items = [documents] if isinstance(documents, str | Mapping | Document) else _items(documents)
-    found: list[Document] = []
+    read: list[Document] = []
     for position, item in enumerate(items, 1):
         fields = _fields_of(item, position)
         readable = any(_goes_by(name, "text") for name in fields)
@@ -33,10 +33,10 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
         if readable and _value_of(fields, "id") in (None, ""):
             fields = {name: value for name, value in fields.items() if not _goes_by(name, "id")} | {"id": f"doc{position}"}
         try:
-            found.extend(read_documents([fields]))
+            read.extend(read_documents([fields]))
         except ValueError as fault:
             raise DatasetError(f"document {position}: {fault}") from None
-    return tuple(found)
+    return tuple(read)
 
 
 def _items(documents: Any) -> list[Any]:

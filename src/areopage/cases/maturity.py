@@ -111,19 +111,19 @@ def _scan(folded: str, text: str) -> tuple[set[Maturity], set[Maturity], set[Mat
     words: set[Maturity] = set()
     place = 0
     while place < len(folded):
-        if found := _SEPARATOR.match(folded, place):
+        if match := _SEPARATOR.match(folded, place):
             pass
-        elif found := vocabulary.school_pattern.match(folded, place):
-            levels.add(vocabulary.school_levels[_key(found)])
-        elif found := _BETWEEN.match(folded, place) or _RANGE.match(folded, place):
-            ages.add(_band_of_range(float(found[1]), float(found[2]), text))
-        elif found := _AND_OVER.match(folded, place) or _SINGLE.match(folded, place):
-            ages.add(_band(float(found[1]), text))
-        elif found := vocabulary.word_pattern.match(folded, place):
-            words.add(vocabulary.words[_key(found)])
-        elif not (found := vocabulary.filler_pattern.match(folded, place)):
+        elif match := vocabulary.school_pattern.match(folded, place):
+            levels.add(vocabulary.school_levels[_key(match)])
+        elif match := _BETWEEN.match(folded, place) or _RANGE.match(folded, place):
+            ages.add(_band_of_range(float(match[1]), float(match[2]), text))
+        elif match := _AND_OVER.match(folded, place) or _SINGLE.match(folded, place):
+            ages.add(_band(float(match[1]), text))
+        elif match := vocabulary.word_pattern.match(folded, place):
+            words.add(vocabulary.words[_key(match)])
+        elif not (match := vocabulary.filler_pattern.match(folded, place)):
             raise ValueError(_unclear(text))
-        place = found.end()
+        place = match.end()
     return ages, levels, words
 
 
@@ -171,8 +171,8 @@ def _plain(phrase: str) -> str:
     return " ".join(word.removesuffix("s") for word in phrase.split())
 
 
-def _key(found: re.Match[str]) -> str:
-    return _plain(found[0])
+def _key(match: re.Match[str]) -> str:
+    return _plain(match[0])
 
 
 def _unclear(text: str) -> str:

@@ -61,12 +61,12 @@ def source_of(named: Path) -> Source:
     if end is None:
         return Source(path=named)
     parts, columns = {"subset": "", "split": ""}, dict[str, str]()
-    for one in text[end + 1 :].split(","):
-        key, _, value = one.partition("=")
+    for part in text[end + 1 :].split(","):
+        key, _, value = part.partition("=")
         if key in parts and value:
             parts[key] = unquote(value)
         else:
-            columns |= column_of(one, named)
+            columns |= column_of(part, named)
     return Source(path=Path(text[:end]), **parts, columns=columns)
 
 

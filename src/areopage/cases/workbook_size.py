@@ -136,11 +136,11 @@ class _Part:
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._doctype
-        given = 0
+        size = 0
         for block in blocks:
             parser.Parse(block, False)
-            given += len(block)
-            if given - parser.CurrentByteIndex > 2 * MAX_RECORD:
+            size += len(block)
+            if size - parser.CurrentByteIndex > 2 * MAX_RECORD:
                 raise ValueError("a tag or a comment is too long")
         parser.Parse(b"", True)
 

@@ -49,7 +49,7 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
 def _find_sheet(
     workbook: python_calamine.CalamineWorkbook, path: Path
 ) -> tuple[int, tuple[str, ...], python_calamine.CalamineSheet]:
-    found: list[tuple[int, tuple[str, ...], python_calamine.CalamineSheet]] = []
+    filled: list[tuple[int, tuple[str, ...], python_calamine.CalamineSheet]] = []
     hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != python_calamine.SheetVisibleEnum.Visible}
     for name in sorted(workbook.sheet_names, key=lambda name: name in hidden):
         sheet = workbook.get_sheet_by_name(name)
@@ -58,11 +58,11 @@ def _find_sheet(
             if any(names):
                 if names_prompt(names):
                     return number, names, sheet
-                found = found or [(number, names, sheet)]
+                filled = filled or [(number, names, sheet)]
                 break
-    if not found:
+    if not filled:
         raise DatasetError(f"{path}: every sheet of the workbook is empty")
-    return found[0]
+    return filled[0]
 
 
 def _unfilled(

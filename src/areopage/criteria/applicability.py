@@ -59,8 +59,8 @@ class CaseRule(CaseMatch, frozen=True, kw_only=True):
 
 
 def _met(wanted: Sequence[str], values: Iterable[str]) -> bool | None:
-    known = [value.casefold() for value in values if value]
-    return any(name.casefold() in known for name in wanted) if known else None
+    names = [value.casefold() for value in values if value]
+    return any(name.casefold() in names for name in wanted) if names else None
 
 
 def applies(rules: Sequence[CaseRule], case: Case) -> bool:
@@ -79,13 +79,13 @@ def read_rules(raw: Any, document: YamlDocument, *place: str | int) -> tuple[tup
     faults: list[ConfigError] = []
     rules: list[CaseRule] = []
     several = isinstance(raw, list)
-    for position, one in enumerate(raw if several else [raw]):
+    for position, rule in enumerate(raw if several else [raw]):
         here = (*place, position) if several else place
-        if not isinstance(one, dict) or _NOT not in one:
-            rules.append(convert(_names(one, document, here, faults), CaseRule))
+        if not isinstance(rule, dict) or _NOT not in rule:
+            rules.append(convert(_names(rule, document, here, faults), CaseRule))
             continue
-        excluded = convert(_names(one[_NOT], document, (*here, _NOT), faults), CaseMatch)
-        others = {key: value for key, value in one.items() if key != _NOT}
+        excluded = convert(_names(rule[_NOT], document, (*here, _NOT), faults), CaseMatch)
+        others = {key: value for key, value in rule.items() if key != _NOT}
         wanted = _names(others, document, here, faults) if others else {}
         rules.append(structs.replace(convert(wanted, CaseRule), excluded=excluded))
     if several and not raw:
@@ -103,7 +103,7 @@ def _names(
     if not isinstance(raw, dict) or not raw:
         faults.append(document.error(_WANTED, *place))
         return {}
-    found: dict[str, tuple[str, ...]] = {}
+    fields: dict[str, tuple[str, ...]] = {}
     for key, value in raw.items():
         listed = [value] if isinstance(value, str) else value
         if key not in FIELDS:
@@ -115,5 +115,5 @@ def _names(
         elif key == "maturity" and (wrong := [name for name in listed if name not in MATURITIES]):
             faults.append(document.error(f"there is no maturity {wrong[0]!r}: use {', '.join(MATURITIES)}", *place, key))
         else:
-            found[key] = tuple(listed)
-    return found
+            fields[key] = tuple(listed)
+    return fields

@@ -79,7 +79,7 @@ def fenced(name: str, text: str, nonce: str, hardening: Hardening = HARDENED) ->
 @lru_cache(maxsize=1_024)  # a case is put to each judge, criterion by criterion
 def defused(text: str) -> str:
     """A text in which nothing reads as a control token of any family of models."""
-    return _CONTROL.sub(lambda found: found.group() + "\u200b", text)
+    return _CONTROL.sub(lambda match: match.group() + "\u200b", text)
 
 
 def has_control_token(text: str) -> bool:

@@ -139,13 +139,13 @@ def is_unwritten(text: str) -> bool:
 
 def prompt_notes(document: YamlDocument) -> list[ConfigError]:
     """Likely mistakes of a prompt file that can be used all the same: keys that nothing reads, placeholders that are misspelt."""
-    known = (*REQUIRED, *OPTIONAL, "scale")
+    fields = (*REQUIRED, *OPTIONAL, "scale")
     texts = [(field, document.data.get(field)) for field in (*REQUIRED, *OPTIONAL)]
     misspelt = [(field, note) for field, text in texts if isinstance(text, str) for note in misspelt_placeholders(text)]
     return [document.error(note, field) for field, note in misspelt] + [
-        document.error(f"unknown key: use one of {', '.join(known)}", key)
+        document.error(f"unknown key: use one of {', '.join(fields)}", key)
         for key in document.data
-        if key not in known and key not in CASE_SLOTS
+        if key not in fields and key not in CASE_SLOTS
     ]
 
 

@@ -43,14 +43,14 @@ class PromptSizer:
     def constant(self, criteria: tuple[Criterion, ...], maturity: str) -> ConstantPart:
         """What the prompts about criteria have in common for a reader; of the reader of no age where `maturity` is ""."""
         key = (tuple([criterion.id for criterion in criteria]), maturity)
-        found = self._constant.get(key)
-        if found is None:
+        part = self._constant.get(key)
+        if part is None:
             bare = Case(id="", prompt="", response="", maturity=maturity)
             prompt = judge_prompt(criteria, bare, self._personas.get(maturity), b"")
             whole = byte_length(prompt.system) + byte_length(prompt.user)
-            found = ConstantPart(prompt.system, whole - self.case_size(bare, criteria[0]))
-            self._constant[key] = found
-        return found
+            part = ConstantPart(prompt.system, whole - self.case_size(bare, criteria[0]))
+            self._constant[key] = part
+        return part
 
     def case_size(self, case: Case, like: Criterion) -> int:
         """The bytes that a case adds to prompts about criteria of a scope and a language.

@@ -40,13 +40,13 @@ _RESERVED = frozenset({*REMARKS, "applicable", "score", "explanation", "evidence
 
 def misspelt_placeholders(template: str) -> list[str]:
     """Each name in braces that is almost a placeholder, with the line of the template it stands on; it is kept as text."""
-    found: list[str] = []
+    notes: list[str] = []
     for token in TOKEN.finditer(template):
         near = get_close_matches(token.group(1) or "", sorted(PLACEHOLDERS), n=1, cutoff=_ALMOST)
         if near and token.group(1) not in PLACEHOLDERS:
             line = template.count("\n", 0, token.start()) + 1
-            found.append(f"{token.group()} (its line {line}) is no placeholder: did you mean {{{near[0]}}}?")
-    return found
+            notes.append(f"{token.group()} (its line {line}) is no placeholder: did you mean {{{near[0]}}}?")
+    return notes
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -173,8 +173,8 @@ def judge_prompt(
     words = framing_of(criteria[0].language)
     reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
     scope = criteria[0].scope
-    told = words.conversation if scope == "conversation" else words
-    reminder = told.reminder_of_each if len(criteria) > 1 else told.reminder
+    framing = words.conversation if scope == "conversation" else words
+    reminder = framing.reminder_of_each if len(criteria) > 1 else framing.reminder
     profile = reader_profile(persona, words.reader)
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
     user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret, hardening)]
@@ -227,13 +227,13 @@ def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
 def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
     """The format of an answer about several criteria; remarks come last, so that a truncated answer loses them first."""
     lines: list[str] = []
-    told = words.conversation if criteria[0].scope == "conversation" else words
+    framing = words.conversation if criteria[0].scope == "conversation" else words
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
         bounds = {"min": f"{criterion.scale.min:g}", "max": f"{criterion.scale.max:g}"}
         score = fill(words.whole_number if _is_whole(criterion.scale) else words.number, bounds)
-        extracts = f'["{told.extracts}", "..."]'
+        extracts = f'["{framing.extracts}", "..."]'
         applicable = f'"applicable": {words.applicable}, ' if criterion.may_not_apply else ""
-        said = f'"explanation": "{told.explanation}", {applicable}"score": {score}, "evidence_extracts": {extracts}'
+        said = f'"explanation": "{framing.explanation}", {applicable}"score": {score}, "evidence_extracts": {extracts}'
         lines.append(f'  "{name}": {{{said}}}')
     lines.append(f'  "feedback": "{words.feedback}"')
     lines.extend(f'  "{name}": ["{getattr(words, name)}", "..."]' for name in REMARKS[1:])
@@ -369,8 +369,8 @@ def _verdict_schema(criterion: Criterion) -> dict[str, Any]:
     text = criterion.output_format
     places: dict[str, int] = {}
     for name in properties:
-        found = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
-        places[name] = found.start() if found else len(text)
+        match = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
+        places[name] = match.start() if match else len(text)
     if criterion.may_not_apply:
         places["applicable"] = places["score"]  # the sort keeps the order of the properties
     return object_schema(properties, sorted(properties, key=lambda name: places[name]))

@@ -77,5 +77,5 @@ def _facts(persona: Persona | None) -> Mapping[str, Any]:
 
 def _line(words: str, value: str | Sequence[str]) -> list[str]:
     texts = [value] if isinstance(value, str) else value
-    told = ", ".join(text.replace("_", " ") for text in texts if text)
-    return [f"{words} {told}"] if told else []
+    listed = ", ".join(text.replace("_", " ") for text in texts if text)
+    return [f"{words} {listed}"] if listed else []

@@ -69,8 +69,8 @@ class Criterion(Struct, frozen=True, kw_only=True):
 
     def is_among(self, names: Sequence[str]) -> bool:
         """Whether one of some names means it: its id, its path, its sub-category or its category; all criteria without names."""
-        own = (self.id, self.path, f"{self.category}.{self.subcategory}", self.category)
-        return not names or any(name in names for name in own)
+        levels = (self.id, self.path, f"{self.category}.{self.subcategory}", self.category)
+        return not names or any(name in names for name in levels)
 
     @property
     def path(self) -> str:

@@ -63,8 +63,8 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     @property
     def version_number(self) -> tuple[int, int]:
         """(major, minor) of the id."""
-        found = CRITERION_ID.fullmatch(self.id)
-        return (int(found["major"]), int(found["minor"])) if found else (0, 0)
+        match = CRITERION_ID.fullmatch(self.id)
+        return (int(match["major"]), int(match["minor"])) if match else (0, 0)
 
 
 class Preset(Struct, frozen=True, kw_only=True):
@@ -118,14 +118,14 @@ def load_registry(path: Path) -> Registry:
 
 def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
     """One entry, or None with its faults added to the list."""
-    found = CRITERION_ID.fullmatch(key)
-    if found is None:
+    match = CRITERION_ID.fullmatch(key)
+    if match is None:
         faults.append(document.error("an id is category.subcategory.name__vX_Y in a-z, 0-9 and _", "criteria", key))
         return None
     if not isinstance(raw, dict):
         faults.append(document.error("must be a mapping with category, subcategory, name, file", "criteria", key))
         return None
-    category, subcategory, name = found["path"].split(".")
+    category, subcategory, name = match["path"].split(".")
     before = len(faults)
     for field, expected in (("category", category), ("subcategory", subcategory), ("name", name)):
         if str(raw.get(field, expected)) != expected:
@@ -149,7 +149,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         return None
     return RegistryEntry(
         id=key,
-        version=str(raw.get("version", f"{found['major']}.{found['minor']}")),
+        version=str(raw.get("version", f"{match['major']}.{match['minor']}")),
         category=category,
         subcategory=subcategory,
         name=name,
@@ -167,11 +167,11 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
 
 def _read_scope(raw: dict[Any, Any], document: YamlDocument, key: str, faults: list[ConfigError]) -> Scope:
     """What a criterion judges; a fault is added to the list where the file says something else."""
-    told = raw.get("scope", "response")
+    named = raw.get("scope", "response")
     for scope in SCOPES:
-        if told == scope:
+        if named == scope:
             return scope
-    faults.append(document.error(f"is {told!r}: use one of {', '.join(SCOPES)}", "criteria", key, "scope"))
+    faults.append(document.error(f"is {named!r}: use one of {', '.join(SCOPES)}", "criteria", key, "scope"))
     return "response"
 
 
@@ -180,7 +180,7 @@ def _read_severity(
 ) -> tuple[Severity | None, float | None]:
     """How grave a failure is, and up to which score it is critical; what cannot be used is added to the faults."""
     named, limit = raw.get("severity"), raw.get("critical_limit")
-    severity = next((one for one in SEVERITIES if one == named), None)
+    severity = next((word for word in SEVERITIES if word == named), None)
     if named is not None and severity is None:
         faults.append(document.error(f"is {named!r}: use one of {', '.join(SEVERITIES)}", "criteria", key, "severity"))
     if limit is None:
@@ -224,11 +224,11 @@ def _read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str,
 
 def _mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:
     """An optional mapping of a registry; empty, with its fault added to the list, where something else stands there."""
-    found: Any = document.data
+    value: Any = document.data
     for key in keys:
-        found = found.get(key)
-    if found is None or isinstance(found, dict):
-        return found or {}
+        value = value.get(key)
+    if value is None or isinstance(value, dict):
+        return value or {}
     faults.append(document.error("must be a mapping", *keys))
     return {}
 
@@ -281,8 +281,8 @@ def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:
     """Of several versions of one criterion the newest, in the order of first mention."""
     best: dict[str, RegistryEntry] = {}
     for entry in entries:
-        held = best.get(entry.path)
-        if held is None or entry.version_number > held.version_number:
+        best_so_far = best.get(entry.path)
+        if best_so_far is None or entry.version_number > best_so_far.version_number:
             best[entry.path] = entry
     return list(best.values())
 

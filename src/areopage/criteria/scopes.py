@@ -50,10 +50,10 @@ def turns_to_judge(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
     """
     if scope not in BY_REPLY or not (scope == "turn" or is_conversation(case)):
         return (WHOLE,)
-    there = given_replies(case)
+    in_prompt = given_replies(case)
     if case.response is None:
-        return range(there + 1, there + 1 + (case.child.turns if case.child is not None else 1))
-    return range(given + 1, there + 2)
+        return range(in_prompt + 1, in_prompt + 1 + (case.child.turns if case.child is not None else 1))
+    return range(given + 1, in_prompt + 2)
 
 
 def case_at(case: Case, turn: int) -> Case:
@@ -61,21 +61,21 @@ def case_at(case: Case, turn: int) -> Case:
     if turn == WHOLE or turn > given_replies(case):
         return case
     turns = case.turns
-    place = [number for number, one in enumerate(turns) if one.role == "assistant"][turn - 1]
+    place = [number for number, turn_at in enumerate(turns) if turn_at.role == "assistant"][turn - 1]
     return msgspec.structs.replace(case, prompt=turns[:place], response=turns[place].content)
 
 
 def numbered_turns(case: Case) -> list[tuple[int, Turn]]:
     """The turns of the prompt, each with the number of the reply that it is or leads to."""
-    found: list[tuple[int, Turn]] = []
+    numbered: list[tuple[int, Turn]] = []
     number = 1
     for turn in case.turns:
-        found.append((number, turn))
+        numbered.append((number, turn))
         number += turn.role == "assistant"
-    return found
+    return numbered
 
 
 def replies(case: Case) -> list[str]:
     """All replies of the assistant, the response last."""
-    given = [turn.content for turn in case.turns if turn.role == "assistant"]
-    return given if case.response is None else [*given, case.response]
+    in_prompt = [turn.content for turn in case.turns if turn.role == "assistant"]
+    return in_prompt if case.response is None else [*in_prompt, case.response]

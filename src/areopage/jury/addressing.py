@@ -68,12 +68,12 @@ def asks_for_score(case: Case) -> bool:
 
 @lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
 def _signs(material: str, prompt_length: int, said: str) -> tuple[str, ...]:
-    found = {
+    signs = {
         "control_tokens": has_control_token(_UNKNOWN.sub("", material)),
         "verdict": gives_verdict(material),
         "instructions": _addresses_judge(material[prompt_length:]) or _addresses_judge(said),
     }
-    return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)
+    return tuple(ADDRESSED + name for name, is_there in signs.items() if is_there)
 
 
 def _addresses_judge(text: str) -> bool:

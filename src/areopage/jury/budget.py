@@ -154,9 +154,9 @@ class Budget:
     def _look_again(self) -> None:
         """Let waiting calls look whether they fit."""
         waiting, self._waiting = self._waiting, []
-        for _, one in waiting:
-            if not one.done():
-                one.set_result(None)
+        for _, turn in waiting:
+            if not turn.done():
+                turn.set_result(None)
 
     def _exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
         """The exception for a call that does not fit into what is left.
@@ -165,21 +165,21 @@ class Budget:
             worst: what it costs at most.
         """
         budget = f"the budget of {self.limit:g} {self.currency}"
-        told = f"{budget} is spent: {self.spent:.4f} {self.currency} so far, and"
+        message = f"{budget} is spent: {self.spent:.4f} {self.currency} so far, and"
         if not self.spent:
-            told = f"{budget} is less than a call may cost:"
+            message = f"{budget} is less than a call may cost:"
         unlimited = answer_limit(options) is None
         set_aside = f", with an answer of {ASSUMED_MOST:,} tokens, since no option limits it" if unlimited else ""
-        return BudgetSpent(f"{told} the next call to {reference} may cost {worst:.4f}{set_aside}")
+        return BudgetSpent(f"{message} the next call to {reference} may cost {worst:.4f}{set_aside}")
 
 
-def _dearer(one: Price | None, other: Price) -> Price:
+def _dearer(price: Price | None, other: Price) -> Price:
     """The higher of two prices of one model, for prompts and for answers."""
-    if one is None or one.currency != other.currency:
+    if price is None or price.currency != other.currency:
         return other
     return Price(
-        input_per_million=max(one.input_per_million, other.input_per_million),
-        output_per_million=max(one.output_per_million, other.output_per_million),
-        currency=one.currency,
-        listed=one.listed or other.listed,
+        input_per_million=max(price.input_per_million, other.input_per_million),
+        output_per_million=max(price.output_per_million, other.output_per_million),
+        currency=price.currency,
+        listed=price.listed or other.listed,
     )

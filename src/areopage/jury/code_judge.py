@@ -62,8 +62,8 @@ class CodeJudge:
 
     def _outcome(self, case: Case, criterion: Criterion, language: str) -> Outcome:
         if self._criteria and criterion.path not in self._criteria:
-            known = ", ".join(self._criteria)
-            return Refused(reason=f"{self.reference} has no rule for the criterion {criterion.id!r}: it judges {known}")
+            paths = ", ".join(self._criteria)
+            return Refused(reason=f"{self.reference} has no rule for the criterion {criterion.id!r}: it judges {paths}")
         if criterion.scope not in self._scopes:
             return Refused(reason=f"{self.reference} reads one reply: give {criterion.id!r} the scope turn, or another judge")
         return permitted(self._function(case, criterion, language), criterion)
@@ -79,7 +79,7 @@ def permitted(outcome: Outcome, criterion: Criterion) -> Outcome:
     return outcome
 
 
-def rescaled(outcome: Scored, own: Scale, asked: Scale) -> Scored:
+def rescaled(outcome: Scored, scale: Scale, asked: Scale) -> Scored:
     """Map the score from the judge's scale to the criterion's, rounded to one decimal."""
-    score = round(own.map_to(outcome.score, asked), 1)
+    score = round(scale.map_to(outcome.score, asked), 1)
     return Scored(score=score, explanation=outcome.explanation, evidence=outcome.evidence)

@@ -43,17 +43,19 @@ def with_expected_scores(reading: Reading, completion: Completion, criteria: Seq
             steps[NO_LOGPROBS] = None
             continue
         place = places.get(criterion.id)
-        found = None
+        expectation = None
         if place is not None and float(completion.text[slice(*place)]) == outcome.score:
-            found = expected_score(tokens, completion.text, place, criterion.scale)
-        if found is None:
+            expectation = expected_score(tokens, completion.text, place, criterion.scale)
+        if expectation is None:
             steps[NOT_LOCATED] = None
-        elif found.mass < MIN_MASS:
+        elif expectation.mass < MIN_MASS:
             steps[LOW_MASS] = None
-            outcomes[criterion.id] = structs.replace(outcome, mass=found.mass)
+            outcomes[criterion.id] = structs.replace(outcome, mass=expectation.mass)
         else:
             steps[EXPECTED] = None
-            outcomes[criterion.id] = structs.replace(outcome, score=found.score, written=outcome.score, mass=found.mass)
+            outcomes[criterion.id] = structs.replace(
+                outcome, score=expectation.score, written=outcome.score, mass=expectation.mass
+            )
     return structs.replace(reading, outcomes=outcomes, steps=(*reading.steps, *(step for step in _STEPS if step in steps)))
 
 

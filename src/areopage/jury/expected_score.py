@@ -57,11 +57,11 @@ def expected_score(tokens: Sequence[TokenLogprob], text: str, place: Place, scal
     if not valid or begun is None or not _adds_up(tokens[begun[0] :], written, begun[1], end):
         return None
     first, offset = begun
-    found = _Walk(valid).along(tokens[first:], written[offset:start].decode("utf-8", "replace"))
-    mass = sum(found.values()) if found else 0.0
-    if not found or mass <= 0.0:
+    shares = _Walk(valid).along(tokens[first:], written[offset:start].decode("utf-8", "replace"))
+    mass = sum(shares.values()) if shares else 0.0
+    if not shares or mass <= 0.0:
         return None
-    likely = {score: share for score, share in found.items() if share > 0.0}
+    likely = {score: share for score, share in shares.items() if share > 0.0}
     mean = sum(score * share for score, share in likely.items()) / mass
     mean = float(next(iter(likely))) if len(likely) == 1 else round(mean, _DECIMALS)
     return Expectation(score=min(max(mean, scale.min), scale.max), mass=min(mass, 1.0))
@@ -178,7 +178,7 @@ def _probabilities(token: TokenLogprob) -> dict[str, float] | None:
     logs = [(text, log) for text, log in token.top if text and text != token.token] + [(token.token, token.logprob)]
     if any(math.isnan(log) or log > _TOLERANCE for _, log in logs):
         return None
-    found: dict[str, float] = {}
+    likely: dict[str, float] = {}
     for text, log in logs:
-        found[text] = found.get(text, 0.0) + min(1.0, math.exp(log))
-    return found if sum(found.values()) <= 1.0 + _TOLERANCE * len(found) else None
+        likely[text] = likely.get(text, 0.0) + min(1.0, math.exp(log))
+    return likely if sum(likely.values()) <= 1.0 + _TOLERANCE * len(likely) else None

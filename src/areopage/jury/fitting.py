@@ -43,9 +43,9 @@ class Fitting:
             sizer: shared with other judges; None: one of its own.
         """
         room = [
-            held
+            size
             for options in judge.passes
-            if gauge is not None and (held := gauge.holds(options, min(answer_limit(options) or ANSWER_TOKENS, ANSWER_TOKENS)))
+            if gauge is not None and (size := gauge.holds(options, min(answer_limit(options) or ANSWER_TOKENS, ANSWER_TOKENS)))
         ]
         self._holds = min(room, default=None)
         self._judge, self._sizer = judge, sizer or PromptSizer(personas)
@@ -62,16 +62,16 @@ class Fitting:
             criteria: on which it is judged.
             joint: one prompt asks about all criteria of a scope.
         """
-        own = [criterion for criterion in criteria if self._judge.may_judge(criterion)]
-        if self._holds is None or not case.documents or not own:
+        judged = [criterion for criterion in criteria if self._judge.may_judge(criterion)]
+        if self._holds is None or not case.documents or not judged:
             return Fitted(case)
         bare = structs.replace(case, documents=())
-        longest = max(self._sizes(bare, own, joint=joint))
+        longest = max(self._sizes(bare, judged, joint=joint))
         left = self._holds - longest
         if left <= 0 or sum(map(_document_size, case.documents)) <= left:
             return Fitted(case)
         shown = within(case.documents, left)
-        not_whole = len(case.documents) - sum(one in case.documents for one in shown)
+        not_whole = len(case.documents) - sum(document in case.documents for document in shown)
         return Fitted(structs.replace(case, documents=shown), not_whole)
 
     def _sizes(self, case: Case, criteria: Sequence[Criterion], *, joint: bool) -> list[int]:

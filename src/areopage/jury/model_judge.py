@@ -44,9 +44,9 @@ class ModelJudge:
 
     async def check(self) -> JudgeStatus:
         """Check the model; see `LanguageModel.check`."""
-        found = await self._model.check()
+        status = await self._model.check()
         return JudgeStatus(
-            digest=found.digest, context_length=found.context_length, slots=found.slots, unfit=found.unfit, kind="model"
+            digest=status.digest, context_length=status.context_length, slots=status.slots, unfit=status.unfit, kind="model"
         )
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
@@ -210,6 +210,6 @@ def _stated_cost(price: Price, first: Completion, second: Completion | None) -> 
     return sum(price.of_completion(answer) for answer in answers)
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
+def _sum(count: int | None, other: int | None) -> int | None:
     """The sum of two counts; None if one is unknown."""
-    return None if one is None or other is None else one + other
+    return None if count is None or other is None else count + other

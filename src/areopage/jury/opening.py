@@ -75,13 +75,13 @@ async def probe_model(reference: ModelReference, settings: ModelSettings) -> str
 
     model = open_model(reference, settings)
     try:
-        found = await probe(model)
+        supported = await probe(model)
     except CallError as fault:
         raise ModelError(f"{reference}: one small call failed: {fault}") from fault
     finally:
         await model.aclose()
     batches = "batches by --batch" if has_batches(reference) else "no batches"
-    return f"{found.line()}; {batches}"
+    return f"{supported.line()}; {batches}"
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:

@@ -93,10 +93,10 @@ def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     scope: list[str] = []
     for position, wanted in enumerate(suite.config.judge_system.judges[name].criteria):
         try:
-            found = select_criteria(wanted, suite.registry)
+            selected = select_criteria(wanted, suite.registry)
         except CriteriaError as fault:
             raise suite.document.error(str(fault), "judge_system", "judges", name, "criteria", position) from None
-        scope.extend(found if wanted in suite.registry.presets or "," in wanted else [wanted])
+        scope.extend(selected if wanted in suite.registry.presets or "," in wanted else [wanted])
     return tuple(scope)
 
 
@@ -109,11 +109,11 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
         ModelError: it is neither.
     """
     system = suite.config.judge_system
-    found = NAMED_REFERENCE.fullmatch(text)
-    name, reference_text = found.groups() if found else ("", text)
+    match = NAMED_REFERENCE.fullmatch(text)
+    name, reference_text = match.groups() if match else ("", text)
     if ":" not in reference_text:
-        known = name_list(system.judges) or "none"
-        raise ModelError(f"no judge {text!r}: the suite has {known}; or write provider:model, e.g. ollama:qwen3:8b")
+        names = name_list(system.judges) or "none"
+        raise ModelError(f"no judge {text!r}: the suite has {names}; or write provider:model, e.g. ollama:qwen3:8b")
     reference = ModelReference.typed(reference_text)
     if name in system.judges:
         return msgspec.structs.replace(_configured_judge(name, suite, passes), reference=reference, price=None)
@@ -121,10 +121,10 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
     return Judge(name=name or reference.short_name, reference=reference, passes=options)
 
 
-def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
+def _pass_options(options: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
     """Merge `hyperparameters.pass_N` into the judge's options for each pass."""
     count = passes or evaluation.n_passes
-    return tuple({**own, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
+    return tuple({**options, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
 
 
 def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[str]) -> ModelSettings:
@@ -141,7 +141,7 @@ def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[
     with suppress(AreopageError):
         suite = load_suite(str(stored.base_dir))
         settings = settings.with_secrets(suite.model_settings(suite.own_language, settings.connections))
-    own = replace(
+    reached = replace(
         settings,
         endpoints={
             **settings.endpoints,
@@ -149,4 +149,4 @@ def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[
         },
         bots={**settings.bots, **{name: Bot(**bot.model_dump()) for name, bot in shared.bots.items()}},
     )
-    return own.allowing([*shared.allowed_variables, *allowed])
+    return reached.allowing([*shared.allowed_variables, *allowed])

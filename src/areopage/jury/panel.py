@@ -238,8 +238,8 @@ class Panel(Struct, frozen=True, kw_only=True):
         try:
             number = msgspec.json.decode(run.spec, type=_Format).format
             if number != SPEC_FORMAT:
-                known = f"format {number}, not {SPEC_FORMAT}"
-                raise StorageError(f"run {run.id}: it was written by another version of areopage ({known})")
+                formats = f"format {number}, not {SPEC_FORMAT}"
+                raise StorageError(f"run {run.id}: it was written by another version of areopage ({formats})")
             return msgspec.json.decode(run.spec, type=cls, dec_hook=lambda wanted, value: wanted(value))
         except msgspec.DecodeError as error:
             raise StorageError(f"run {run.id}: it was written by another version of areopage ({error})") from None

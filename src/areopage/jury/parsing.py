@@ -138,13 +138,13 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
     spellings = {key.lower(): key for key in guarded}
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for written, value in pairs:
             key = written if written in guarded else spellings.get(written.strip().lower(), written)
-            if key in guarded and key in found and found[key] != value:
+            if key in guarded and key in members and members[key] != value:
                 raise _DuplicateKey(f"the {key} is given twice, with different values")
-            found[key] = value
-        return found
+            members[key] = value
+        return members
 
     return made
 
@@ -161,19 +161,19 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, 
     inside of it.
     """
     decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
-    found: dict[int, dict[str, Any]] = {}
+    objects: dict[int, dict[str, Any]] = {}
     behind: list[str] = []
     at, end = text.find("{"), 0
     while at >= 0:
-        behind.append(text[end:at] if found else "")
+        behind.append(text[end:at] if objects else "")
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return found, "".join(behind), True
+            return objects, "".join(behind), True
         if isinstance(value, dict):
-            found[at] = value
+            objects[at] = value
         at = text.find("{", end)
-    return found, "".join([*behind, text[end:] if found else ""]), False
+    return objects, "".join([*behind, text[end:] if objects else ""]), False
 
 
 def second_score(behind: str, scores: Collection[float]) -> bool:
@@ -202,13 +202,13 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
 
     What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
     """
-    found = list(SCORE_KEY.finditer(text))
+    matches = list(SCORE_KEY.finditer(text))
     scores = _scores_in(text)
     if not scores:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:
         return Unparsed(reason="broken JSON with different scores")
-    if any((_QUOTED_SCORE_END if match["quote"] else _SCORE_END).match(text, match.end()) is None for match in found):
+    if any((_QUOTED_SCORE_END if match["quote"] else _SCORE_END).match(text, match.end()) is None for match in matches):
         return Unparsed(reason="cut within the score")
     start = text.find("{")
     second = text.find("{", start + 1)

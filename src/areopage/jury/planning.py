@@ -120,10 +120,10 @@ class CallPlan:
         """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
         for group, places in self._places.items():
             for place in self._by_reader(places):
-                for one in self._shown.of(place, group[0].scope):
-                    case = self._case(place, one.turn)
-                    for number in self._passes(place, group, one.turn):
-                        yield self._call(case, group, one, number)
+                for reply in self._shown.of(place, group[0].scope):
+                    case = self._case(place, reply.turn)
+                    for number in self._passes(place, group, reply.turn):
+                        yield self._call(case, group, reply, number)
 
     def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[Shared]:
         """The calls about a group and the cases from one place to another, each at the first of the cases that share it.
@@ -135,14 +135,14 @@ class CallPlan:
         places, scope = self._places[group], group[0].scope
         alike = self._shown.alike(scope)
         for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
-            for one in self._shown.of(place, scope):
-                case = self._case(place, one.turn)
-                others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
-                for number in self._passes(place, group, one.turn):
-                    with_it = [other for other in others if number in self._passes(other, group, one.turn)]
+            for reply in self._shown.of(place, scope):
+                case = self._case(place, reply.turn)
+                others = [other for other in alike.get(reply.digest, ()) if other != place and self._has(group, other)]
+                for number in self._passes(place, group, reply.turn):
+                    with_it = [other for other in others if number in self._passes(other, group, reply.turn)]
                     if not with_it or place < with_it[0]:
                         ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
-                        yield Shared(self._call(case, group, one, number), ids)
+                        yield Shared(self._call(case, group, reply, number), ids)
 
     def _by_reader(self, places: Sequence[int]) -> Sequence[int]:
         """Places in an order in which prompts in a row share the longest beginning: the reader is described before the case."""
@@ -152,14 +152,14 @@ class CallPlan:
         case = self._cases[place].case
         return case if turn == WHOLE else case_at(case, turn)
 
-    def _call(self, case: Case, group: tuple[Criterion, ...], one: Shown, number: int) -> PlannedCall:
+    def _call(self, case: Case, group: tuple[Criterion, ...], reply: Shown, number: int) -> PlannedCall:
         return PlannedCall(
-            key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{one.digest.hex()}".encode()).hexdigest(),
+            key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{reply.digest.hex()}".encode()).hexdigest(),
             case=case,
             criteria=group,
             judge=self._judge,
             pass_index=number,
-            turn=one.turn,
+            turn=reply.turn,
             hardening=self._hardening,
         )
 
@@ -179,8 +179,8 @@ def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint:
     Args:
         joint: one call asks about all criteria of one scope.
     """
-    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, case)]
-    return by_scope(own, case) if joint else [(criterion,) for criterion in own]
+    judged = [each for each in criteria if judge.may_judge(each) and concerns(each.scope, case)]
+    return by_scope(judged, case) if joint else [(criterion,) for criterion in judged]
 
 
 def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion, ...]]:

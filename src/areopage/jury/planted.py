@@ -50,7 +50,7 @@ class Material:
         self._read = _unescaped(text)
         self._bare = _bare(self._read)
         self.says_inapplicable = _INAPPLICABLE.search(self._bare) is not None
-        self._scores = frozenset(value for found in _SCORE.finditer(self._bare) for value in _values(found[1]))
+        self._scores = frozenset(value for match in _SCORE.finditer(self._bare) for value in _values(match[1]))
 
     def plants(self, outcome: Scored, raw: str, scale: Scale) -> bool:
         """Whether a verdict given as an object stands in the material.
@@ -81,21 +81,21 @@ class Material:
             if at < 0:
                 return False
             start = max(self._bare.rfind("{", 0, at) + 1, at - _MAX_EXPLANATION)
-            own = self._bare.find("explanation:", start, at) >= 0
-            if not own or before.endswith(self._bare[max(start, at - _QUOTED_TAIL) : at]):
+            is_explained = self._bare.find("explanation:", start, at) >= 0
+            if not is_explained or before.endswith(self._bare[max(start, at - _QUOTED_TAIL) : at]):
                 return True
             at = self._bare.find(rest, at + 1)
         return True
 
-    def planted_bare(self, given: Mapping[str, float], scales: Mapping[str, Scale]) -> tuple[str, ...]:
+    def planted_bare(self, scores: Mapping[str, float], scales: Mapping[str, Scale]) -> tuple[str, ...]:
         """Of bare scores by key those that are planted: all that are not weak, where the material gives every one of them."""
-        good = {name: score for name, score in given.items() if not _is_weak(score, scales[name])}
+        good = {name: score for name, score in scores.items() if not _is_weak(score, scales[name])}
         return tuple(good) if all(self._gives(name, score) for name, score in good.items()) else ()
 
     def _gives(self, key: str, score: float) -> bool:
         """Whether the material has this score under a key in quotation marks."""
         member = re.compile(rf"[\"'“]{re.escape(key)}[\"'”]\s*+[:=]\s*+[\"'“]?{_NUMBER}", re.ASCII)
-        return any(score in _values(found[1]) for found in member.finditer(self._read))
+        return any(score in _values(match[1]) for match in member.finditer(self._read))
 
 
 @lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
@@ -136,10 +136,10 @@ def _bare(text: str) -> str:
 def _unescaped(text: str) -> str:
     """A text with all of JSON's escapes read, and without hidden marks."""
 
-    def read(found: re.Match[str]) -> str:
-        if found[1]:
-            return chr(int(found[1], 16))
-        return " " if found[2] else ""
+    def read(match: re.Match[str]) -> str:
+        if match[1]:
+            return chr(int(match[1], 16))
+        return " " if match[2] else ""
 
     if "\\" in text:
         text = _ESCAPE.sub(read, text)

@@ -84,12 +84,12 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
         material: the text under judgment; see `material_of`.
     """
     names, asked = _asked_of(tuple(criteria))
-    found = _find_verdicts(text, finish_reason, asked)
-    verdicts = _without_planted(found, asked, material)
+    findings = _find_verdicts(text, finish_reason, asked)
+    verdicts = _without_planted(findings, asked, material)
     return Reading(
         outcomes={criterion.id: verdicts[name].outcome for name, criterion in zip(names, criteria, strict=True)},
-        steps=found.steps,
-        repair="heuristic" if found.repaired else "none",
+        steps=findings.steps,
+        repair="heuristic" if findings.repaired else "none",
         remarks=read_remarks(text) if asked.form == "members" else Remarks(),
     )
 
@@ -167,8 +167,8 @@ class _Asked(Struct, frozen=True, kw_only=True):
 
     def is_given_again(self, behind: str, verdicts: Iterable[_Verdict]) -> bool:
         """Whether the text behind the answer's object goes on as a verdict: the object may have ended within a quotation."""
-        given = {verdict.outcome.score for verdict in verdicts if isinstance(verdict.outcome, Scored)}
-        if second_score(behind, given) or (self.optional and second_applicability(behind)):
+        scores = {verdict.outcome.score for verdict in verdicts if isinstance(verdict.outcome, Scored)}
+        if second_score(behind, scores) or (self.optional and second_applicability(behind)):
             return True
         return self.form == "members" and any(_key_places(name, behind) for name in self.scales)
 
@@ -215,7 +215,7 @@ def _find_verdicts(text: str, finish_reason: str, asked: _Asked) -> _Found:
         return _Found(verdicts=dict.fromkeys(asked.scales, _Verdict(opened.outcome)), steps=opened.steps)
     if opened.whole:
         return _Found(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
-    answers = [asked.verdicts_of(one) for one in opened.objects if asked.keys & one.keys()]
+    answers = [asked.verdicts_of(answer) for answer in opened.objects if asked.keys & answer.keys()]
     if answers and not opened.broken:
         verdicts = _common_verdicts(answers)
         if asked.is_given_again(opened.behind, verdicts.values()):
@@ -328,18 +328,18 @@ def _key_places(name: str, text: str) -> list[int]:
 # --- verdicts that the text under judgment holds
 
 
-def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
+def _without_planted(findings: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
     """The verdicts, but for those that the text under judgment holds."""
-    scored = {name: verdict.outcome for name, verdict in found.verdicts.items() if isinstance(verdict.outcome, Scored)}
-    inapplicable = [name for name, verdict in found.verdicts.items() if isinstance(verdict.outcome, NotApplicable)]
+    scored = {name: verdict.outcome for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, Scored)}
+    inapplicable = [name for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, NotApplicable)]
     if not material or not (scored or inapplicable):
-        return found.verdicts
+        return findings.verdicts
     text = prepared(material)
-    verdicts, bare = dict(found.verdicts), dict[str, float]()
+    verdicts, bare = dict(findings.verdicts), dict[str, float]()
     for name, outcome in scored.items():
-        if not found.verdicts[name].is_object:
+        if not findings.verdicts[name].is_object:
             bare[name] = outcome.score
-        elif text.plants(outcome, found.raw_of(name, asked.form), asked.scales[name]):
+        elif text.plants(outcome, findings.raw_of(name, asked.form), asked.scales[name]):
             verdicts[name] = _Verdict(_QUOTED)
     for name in text.planted_bare(bare, asked.scales) if bare else ():
         verdicts[name] = _Verdict(_QUOTED)
@@ -364,8 +364,8 @@ def read_remarks(text: str) -> Remarks:
     if isinstance(opened, Unopened):
         return Remarks()
     answer: dict[str, Any] = {}
-    for one in opened.objects if not opened.broken else ():
-        answer |= {name: one[name] for name in REMARKS if name in one and name not in answer}
+    for candidate in opened.objects if not opened.broken else ():
+        answer |= {name: candidate[name] for name in REMARKS if name in candidate and name not in answer}
     if opened.broken:
         answer = dict(_complete_members(opened.bare, unique_keys(frozenset())))
     feedback = answer.get("feedback")

@@ -27,12 +27,12 @@ def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
     An answer none of whose verdicts could be taken has no say here either.
     """
-    found = [remarks_of(judgments[call.key]) for call in calls if call.key in judgments and _has_score(judgments[call.key])]
+    remarks = [remarks_of(judgments[call.key]) for call in calls if call.key in judgments and _has_score(judgments[call.key])]
     merged = Remarks(
-        feedback="\n".join(_distinct(one.feedback for one in found)),
-        strengths=_distinct(text for one in found for text in one.strengths),
-        weaknesses=_distinct(text for one in found for text in one.weaknesses),
-        suggestions=_distinct(text for one in found for text in one.suggestions),
+        feedback="\n".join(_distinct(remark.feedback for remark in remarks)),
+        strengths=_distinct(text for remark in remarks for text in remark.strengths),
+        weaknesses=_distinct(text for remark in remarks for text in remark.weaknesses),
+        suggestions=_distinct(text for remark in remarks for text in remark.suggestions),
     )
     return merged if merged.feedback else _explained(panel, calls, judgments, merged)
 
@@ -52,11 +52,11 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
         for verdict in _in_order(judgments[call.key], call)
         if isinstance(verdict.outcome, Scored) and verdict.outcome.explanation.strip()
     ]
-    explanations.sort(key=lambda one: one.score if panel.scale.higher_is_better else -one.score)
+    explanations.sort(key=lambda explained: explained.score if panel.scale.higher_is_better else -explained.score)
     weakest = {explanation.criterion.id: explanation for explanation in reversed(explanations)}
     first = [explanation for explanation in explanations if weakest[explanation.criterion.id] is explanation]
     return Remarks(
-        feedback=" ".join(_line(one, panel.language) for one in first[:_EXPLAINED]),
+        feedback=" ".join(_line(explained, panel.language) for explained in first[:_EXPLAINED]),
         strengths=merged.strengths or _lines(first, "excellent", panel),
         weaknesses=merged.weaknesses or _lines(first, "weak", panel),
         suggestions=merged.suggestions,
@@ -66,7 +66,7 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
     """Sort verdicts in the call's order of criteria, which the ledger does not store."""
     order = [criterion.id for criterion in call.criteria]
-    return sorted(judgment.verdicts, key=lambda one: order.index(one.criterion))
+    return sorted(judgment.verdicts, key=lambda verdict: order.index(verdict.criterion))
 
 
 def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
@@ -81,10 +81,10 @@ def _in_grade(score: float, scale: Scale, grade: str) -> bool:
     return grade_of(score, scale) == grade
 
 
-def _line(one: _Explained, language: str) -> str:
+def _line(explained: _Explained, language: str) -> str:
     """An explanation after its criterion's display name."""
     colon = "\u00a0:" if language.startswith("fr") else ":"
-    return f"{one.criterion.label or one.criterion.name}{colon} {one.text}"
+    return f"{explained.criterion.label or explained.criterion.name}{colon} {explained.text}"
 
 
 def _has_score(judgment: Judgment) -> bool:

@@ -66,14 +66,14 @@ class Variant(Struct, frozen=True, kw_only=True):
         profile = self.profile.with_quorum(quorum) if self.profile else panel.profile
         weights = panel.weights
         if self.weights is not None:
-            known = names_of(panel.criteria, panel.weights)
-            _refuse_weights(self.weights, known)
-            weights = merged_weights(panel.weights, self.weights, known)
+            weighed = names_of(panel.criteria, panel.weights)
+            _refuse_weights(self.weights, weighed)
+            weights = merged_weights(panel.weights, self.weights, weighed)
         return msgspec.structs.replace(panel, judges=judges, weights=weights, profile=profile)
 
 
-def _refuse_weights(given: Weights, known: Names) -> None:
-    faults = unknown_names(given, known) or overfull_levels(given, known)
+def _refuse_weights(weights: Weights, names: Names) -> None:
+    faults = unknown_names(weights, names) or overfull_levels(weights, names)
     if faults:
         more = f" (+{len(faults) - 1} more)" if len(faults) > 1 else ""
         raise UserError(f"{faults[0]}{more}")
@@ -141,9 +141,9 @@ class Rescored(Struct, kw_only=True):
         self.answers += 1
         self.grades[before.grade, after.grade] += 1
         self.criteria.setdefault(GLOBAL, Shift()).add(before.score_global, after.score_global)
-        held, found = ({one.criterion: one.score for one in side.criteria} for side in (before, after))
-        for criterion in dict.fromkeys((*held, *found)):
-            self.criteria.setdefault(criterion, Shift()).add(held.get(criterion), found.get(criterion))
+        earlier, later = ({result.criterion: result.score for result in side.criteria} for side in (before, after))
+        for criterion in dict.fromkeys((*earlier, *later)):
+            self.criteria.setdefault(criterion, Shift()).add(earlier.get(criterion), later.get(criterion))
 
 
 def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant) -> Rescored:
@@ -157,14 +157,16 @@ def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant
     """
     done = Rescored()
     panels = _Panels(runs, change, done.unreadable)
-    for one in judged:
-        if one.run_id not in panels.pairs:
+    for answer in judged:
+        if answer.run_id not in panels.pairs:
             continue
-        panel, other = panels.pairs[one.run_id]
-        judgments = [_read_again(judgment, panel, one, done) for judgment in one.judgments] if change.reparse else one.judgments
-        at = max((judgment.created_at for judgment in one.judgments), default=runs[0].created_at)
-        before = evaluated_again(panel, one.run_id, one.case, one.judgments, at)
-        done.add(before, evaluated_again(other, one.run_id, one.case, judgments, at))
+        panel, other = panels.pairs[answer.run_id]
+        judgments = (
+            [_read_again(judgment, panel, answer, done) for judgment in answer.judgments] if change.reparse else answer.judgments
+        )
+        at = max((judgment.created_at for judgment in answer.judgments), default=runs[0].created_at)
+        before = evaluated_again(panel, answer.run_id, answer.case, answer.judgments, at)
+        done.add(before, evaluated_again(other, answer.run_id, answer.case, judgments, at))
     return done
 
 
@@ -182,10 +184,10 @@ class _Panels:
                 panels[run.id] = Panel.of(run)
             except StorageError as fault:
                 unreadable[run.id] = str(fault)
-        known = {judge.name for panel in panels.values() for judge in panel.judges}
+        names = {judge.name for panel in panels.values() for judge in panel.judges}
         for name in change.without_judges:
-            if name not in known:
-                raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(known)) or 'none'}")
+            if name not in names:
+                raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(names)) or 'none'}")
         if change.weights is not None and panels:
             every: Names = {}
             for panel in panels.values():
@@ -193,20 +195,20 @@ class _Panels:
                     every.setdefault(place, {}).update(level)
             _refuse_weights(change.weights, every)
         for id, panel in panels.items():
-            own = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
+            left_out = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
             weights = change.weights and known_part(change.weights, names_of(panel.criteria, panel.weights))
-            one = msgspec.structs.replace(change, without_judges=own, weights=weights)
-            self.pairs[id] = (panel, one.applied_to(panel, panel.profile.quorum))
+            variant = msgspec.structs.replace(change, without_judges=left_out, weights=weights)
+            self.pairs[id] = (panel, variant.applied_to(panel, panel.profile.quorum))
 
 
-def _read_again(judgment: Judgment, panel: Panel, one: JudgedAnswer, done: Rescored) -> Judgment:
-    if one.erased or judgment.stored != "full":
+def _read_again(judgment: Judgment, panel: Panel, answer: JudgedAnswer, done: Rescored) -> Judgment:
+    if answer.erased or judgment.stored != "full":
         done.unread += 1
         return judgment
-    found = reparsed(judgment, panel, one.case)
-    if found.outcomes != judgment.outcomes:
-        done.readings.append(found)
-    return found
+    reading = reparsed(judgment, panel, answer.case)
+    if reading.outcomes != judgment.outcomes:
+        done.readings.append(reading)
+    return reading
 
 
 # --- what is scored again
@@ -220,12 +222,12 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
     """
     stored = ledger.answers
     for portion in evaluation_portions(ledger, *wanted.conditions()):
-        found = ledger.judgments_under([(number, one.run_id) for number, one in portion])
-        for number, one in portion:
-            answer = stored.get(one.id) if texts and not one.erased else None
-            case = Case(id=one.id, prompt="") if answer is None else answer.case
-            judgments = found.get((number, one.run_id), ())
-            yield JudgedAnswer(run_id=one.run_id, case=case, erased=one.erased, judgments=judgments)
+        by_answer = ledger.judgments_under([(number, evaluation.run_id) for number, evaluation in portion])
+        for number, evaluation in portion:
+            answer = stored.get(evaluation.id) if texts and not evaluation.erased else None
+            case = Case(id=evaluation.id, prompt="") if answer is None else answer.case
+            judgments = by_answer.get((number, evaluation.run_id), ())
+            yield JudgedAnswer(run_id=evaluation.run_id, case=case, erased=evaluation.erased, judgments=judgments)
 
 
 def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[JudgedAnswer]:
@@ -236,10 +238,10 @@ def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequenc
         ids: only judgments of these answers; empty: of all that the filter lets through.
     """
     wanted = set(ids)
-    traces = (one for one in ledger.traces.each(filter) if not wanted or one.id in wanted)
+    traces = (trace for trace in ledger.traces.each(filter) if not wanted or trace.id in wanted)
     while portion := list(islice(traces, PORTION)):
-        found = ledger.judgments_under([(one.answer.number, run.id) for one in portion for run in runs])
-        for one in portion:
+        by_trace = ledger.judgments_under([(trace.answer.number, run.id) for trace in portion for run in runs])
+        for trace in portion:
             for run in runs:
-                for judgment in found.get((one.answer.number, run.id), ()):
-                    yield JudgedAnswer(run_id=run.id, case=one.answer.case, erased=one.erased, judgments=(judgment,))
+                for judgment in by_trace.get((trace.answer.number, run.id), ()):
+                    yield JudgedAnswer(run_id=run.id, case=trace.answer.case, erased=trace.erased, judgments=(judgment,))

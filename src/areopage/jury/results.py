@@ -150,15 +150,17 @@ def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[J
     Args:
         case: of which texts may be missing.
     """
-    held = list(judgments)
-    calls = _calls(panel, case if case.response is not None else _outline(panel, case, held))
-    by_place = {(one.judge, one.pass_index, one.turn, frozenset(said.criterion for said in one.verdicts)): one for one in held}
+    listed = list(judgments)
+    calls = _calls(panel, case if case.response is not None else _outline(panel, case, listed))
+    by_place = {
+        (item.judge, item.pass_index, item.turn, frozenset(said.criterion for said in item.verdicts)): item for item in listed
+    }
     places = {
         call.key: (call.judge.name, call.pass_index, call.turn, frozenset(criterion.id for criterion in call.criteria))
         for call in calls
     }
-    found = {key: by_place[place] for key, place in places.items() if place in by_place}
-    return _evaluated(panel, run_id, case, calls, found, at)
+    by_key = {key: by_place[place] for key, place in places.items() if place in by_place}
+    return _evaluated(panel, run_id, case, calls, by_key, at)
 
 
 def _outline(panel: Panel, case: Case, judgments: Sequence[Judgment]) -> Case:
@@ -190,15 +192,15 @@ def _evaluated(
     scales = {criterion.id: criterion.scale for criterion in panel.criteria}
     limits = panel.failures.limits(panel.criteria, panel.scale)
     scores = reduce_passes(passes, scales, panel.scale, panel.profile, limits)
-    held = [judgments[call.key] for call in calls if call.key in judgments]
-    found = evaluation_of(panel, run_id, case, scores, held, at)
+    listed = [judgments[call.key] for call in calls if call.key in judgments]
+    evaluation = evaluation_of(panel, run_id, case, scores, listed, at)
     remarks = remarks_on(panel, calls, judgments)
     by_id = {score.criterion: score.score for score in scores}
     return Evaluated(
         **msgspec.structs.asdict(
             msgspec.structs.replace(
-                found,
-                reason="" if found.score_global is not None else fault or _why_unscored(panel, scores, passes),
+                evaluation,
+                reason="" if evaluation.score_global is not None else fault or _why_unscored(panel, scores, passes),
                 feedback=remarks.feedback,
                 strengths=remarks.strengths,
                 weaknesses=remarks.weaknesses,
@@ -207,7 +209,7 @@ def _evaluated(
         ),
         scores={name: by_id.get(id) for id, name in panel.names.items()},
         documents_left_out=panel.context.fit(case.documents)[1] if panel.context else 0,
-        judgments=tuple(held),
+        judgments=tuple(listed),
         retryable=fault or _why_retryable(passes),
     )
 
@@ -247,11 +249,11 @@ def evaluation_of(
         response=case.response or "",
         score_global=score,
         grade=_grade(panel, score, scores),
-        criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
+        criteria=tuple(_criterion_result(panel, by_id[score_of.criterion], score_of) for score_of in scores),
         **told_of(judges_unexamined(panel) if unexamined is None else unexamined),
-        scored=sum(one.scored for one in scores),
-        planned=sum(one.planned for one in scores),
-        not_applicable=sum(one.not_applicable for one in scores),
+        scored=sum(score_of.scored for score_of in scores),
+        planned=sum(score_of.planned for score_of in scores),
+        not_applicable=sum(score_of.not_applicable for score_of in scores),
         spread=spread_of(scores),
         prompt_tokens=_known_sum(judgment.prompt_tokens for judgment in judgments),
         completion_tokens=_known_sum(judgment.completion_tokens for judgment in judgments),
@@ -294,16 +296,16 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
     return tuple(
         JudgeUse(
             judge=name,
-            model=own[0].model,
-            calls=sum(one.calls for one in own),
-            outcomes=dict(Counter(outcome_name(verdict.outcome) for one in own for verdict in one.verdicts)),
-            seconds=sum(one.seconds for one in own),
-            prompt_tokens=sum(one.prompt_tokens or 0 for one in own),
-            completion_tokens=sum(one.completion_tokens or 0 for one in own),
-            cost=sum(one.cost or 0.0 for one in own),
-            currency=next((one.currency for one in own if one.currency), ""),
+            model=group[0].model,
+            calls=sum(call.calls for call in group),
+            outcomes=dict(Counter(outcome_name(verdict.outcome) for call in group for verdict in call.verdicts)),
+            seconds=sum(call.seconds for call in group),
+            prompt_tokens=sum(call.prompt_tokens or 0 for call in group),
+            completion_tokens=sum(call.completion_tokens or 0 for call in group),
+            cost=sum(call.cost or 0.0 for call in group),
+            currency=next((call.currency for call in group if call.currency), ""),
         )
-        for name, own in by_judge.items()
+        for name, group in by_judge.items()
     )
 
 
@@ -334,9 +336,9 @@ def _grade(panel: Panel, score: float | None, scores: Sequence[CriterionScore]) 
     """The grade of an answer: weak at any global score where a criterion is at the limit from which it is critical."""
     by_id = panel.criteria_by_id()
     critical = [
-        (one.score, critical_floor(by_id[one.criterion].severity, by_id[one.criterion].critical_limit, panel.scale))
-        for one in scores
-        if one.applies
+        (result.score, critical_floor(by_id[result.criterion].severity, by_id[result.criterion].critical_limit, panel.scale))
+        for result in scores
+        if result.applies
     ]
     for value, limit in critical:
         if value is not None and limit is not None and panel.scale.reaches(round(value, SHOWN_DECIMALS), limit):
@@ -376,33 +378,33 @@ def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequen
         return _nothing_scored(scores, ())
     parts: list[str] = []
     for key in lacking:
-        failed = [_failure(one) for one in passes if one.criterion == key and not isinstance(one.outcome, Given)]
+        failed = [_failure(planned) for planned in passes if planned.criterion == key and not isinstance(planned.outcome, Given)]
         parts.append(f"{panel.names[key]}: {', '.join(dict.fromkeys(failed))}")
     return f"no score for {'; '.join(parts)}"
 
 
-def _failure(one: PlannedPass) -> str:
+def _failure(planned: PlannedPass) -> str:
     """Describe a failed verdict."""
-    if one.outcome is None:
-        return f"{one.judge} was not asked"
-    return f"{one.judge} {outcome_name(one.outcome).replace('_', ' ')} ({getattr(one.outcome, 'reason', '')})"
+    if planned.outcome is None:
+        return f"{planned.judge} was not asked"
+    return f"{planned.judge} {outcome_name(planned.outcome).replace('_', ' ')} ({getattr(planned.outcome, 'reason', '')})"
 
 
 def _why_retryable(passes: Sequence[PlannedPass]) -> str:
     """Why another attempt may give a verdict; "" if none can."""
-    return next((_failure(one) for one in passes if isinstance(one.outcome, TimedOut | Unreachable | None)), "")
+    return next((_failure(planned) for planned in passes if isinstance(planned.outcome, TimedOut | Unreachable | None)), "")
 
 
 def _known_sum(counts: Iterable[int | None]) -> int | None:
     """The sum of the known counts; None without any."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
 
 
 def _total_cost(judgments: Sequence[Judgment]) -> tuple[float | None, str]:
     """The total cost of priced calls; None with several currencies."""
     paid = [judgment for judgment in judgments if judgment.cost is not None]
-    currencies = {one.currency for one in paid}
+    currencies = {call.currency for call in paid}
     if len(currencies) != 1:
         return None, ""
-    return sum(one.cost or 0.0 for one in paid), currencies.pop()
+    return sum(call.cost or 0.0 for call in paid), currencies.pop()

@@ -31,21 +31,21 @@ def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -
     opened = open_answer(text, finish_reason, _VERDICT_KEYS | keys)
     if isinstance(opened, Unopened) or opened.broken or not text.endswith(opened.bare):
         return {}
-    starts = [start for start, one in zip(opened.starts, opened.objects, strict=True) if keys & one.keys()]
+    starts = [start for start, answer in zip(opened.starts, opened.objects, strict=True) if keys & answer.keys()]
     if len(starts) != 1:
         return {}
     try:
         members = _members(text, len(text) - len(opened.bare) + starts[0])
         if len(criteria) == 1:
             members = {names[0]: members["score"]} if "score" in members else {}
-        found = {
+        places = {
             criterion.id: _score_place(text, members[name])
             for name, criterion in zip(names, criteria, strict=True)
             if name in members
         }
     except (ValueError, LookupError, RecursionError):
         return {}
-    return {id: place for id, place in found.items() if place is not None}
+    return {id: place for id, place in places.items() if place is not None}
 
 
 def _score_place(text: str, place: Place) -> Place | None:
@@ -64,7 +64,7 @@ def _members(text: str, start: int) -> dict[str, Place]:
     Raises:
         ValueError, IndexError: it is no complete object.
     """
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     at = _after_space(text, start + 1)
     while text[at] != "}":
         key, end = _DECODER.raw_decode(text, at)
@@ -73,14 +73,14 @@ def _members(text: str, start: int) -> dict[str, Place]:
             raise ValueError("no member of an object")
         begin = _after_space(text, colon + 1)
         _, end = _DECODER.raw_decode(text, begin)
-        if key in found:
+        if key in places:
             return {}
-        found[key] = (begin, end)
+        places[key] = (begin, end)
         at = _after_space(text, end)
         at = _after_space(text, at + 1) if text[at] == "," else at
-    return found
+    return places
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

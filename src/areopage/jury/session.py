@@ -97,13 +97,13 @@ class LedgerJudgments:
         return commit
 
 
-def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dict[str, Judgment]:
+def final_of(calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> dict[str, Judgment]:
     """The final judgments of calls, by key.
 
     Args:
-        found: what a store has, by key.
+        judgments: what a store has, by key.
     """
-    return {call.key: found[call.key] for call in calls if call.key in found and call.judge.is_final(found[call.key])}
+    return {call.key: judgments[call.key] for call in calls if call.key in judgments and call.judge.is_final(judgments[call.key])}
 
 
 class Session:
@@ -213,12 +213,12 @@ class Session:
     async def ask(
         self,
         calls: Iterable[PlannedCall],
-        held: dict[str, Judgment],
+        judgments: dict[str, Judgment],
         on_judgment: Callable[[Judgment], None] | None = None,
         store: JudgmentStore | None = None,
         all_begun: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make the calls missing in `held`, and add each judgment as it arrives.
+        """Make the calls missing in `judgments`, and add each judgment as it arrives.
 
         A call that is in flight for another answer is not made again: both get its judgment.
 
@@ -233,7 +233,7 @@ class Session:
             StorageError: a judgment could not be stored.
             MissingExtra: a judge needs a package that is not installed.
         """
-        missing = {call.key: call for call in calls if call.key not in held}
+        missing = {call.key: call for call in calls if call.key not in judgments}
         if not missing:
             return
         pool, store = self._pool(), store or self._store
@@ -250,7 +250,7 @@ class Session:
 
         async def ask_one(call: PlannedCall) -> None:
             made, mine = await pool.calls.share((call.key, store.secret), lambda: make(call))
-            judgment = held[call.key] = made.judgment
+            judgment = judgments[call.key] = made.judgment
             if made.commit is not None:
                 commits.append(made.commit)
             if not mine:
@@ -273,13 +273,13 @@ class Session:
         """The open judges of the running event loop, transferred from a closed loop."""
         loop = asyncio.get_running_loop()
         with self._guard:
-            found = self._pools.get(loop)
-            if found is None:
+            pool = self._pools.get(loop)
+            if pool is None:
                 closed = next((other for other in self._pools if other.is_closed()), None)
-                found = self._pools.pop(closed) if closed is not None else self._new_pool()
-                found.enter_loop()
-                self._pools[loop] = found
-            return found
+                pool = self._pools.pop(closed) if closed is not None else self._new_pool()
+                pool.enter_loop()
+                self._pools[loop] = pool
+            return pool
 
     def _new_pool(self) -> "_JudgePool":
         # the pools outlive the session in its finalizer, so they must not refer to it
@@ -303,9 +303,9 @@ class Session:
 
         A later call reopens them.
         """
-        found = self._pools.pop(asyncio.get_running_loop(), None)
-        if found is not None:
-            await found.aclose()
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.aclose()
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
@@ -359,11 +359,11 @@ class _JudgePool:
         return judged.judgment(call, context.run_id)
 
     def _limit(self, reference: ModelReference, judge: JudgeBackend) -> AbstractAsyncContextManager[Any]:
-        found = self._limits.get(reference)
-        if found is None:
+        limit_of = self._limits.get(reference)
+        if limit_of is None:
             limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
-            found = self._limits[reference] = asyncio.Semaphore(min(limits)) if limits else nullcontext()
-        return found
+            limit_of = self._limits[reference] = asyncio.Semaphore(min(limits)) if limits else nullcontext()
+        return limit_of
 
     async def release(self, reference: ModelReference) -> None:
         judge = self._open.pop(reference, None)
@@ -388,12 +388,12 @@ def _note(streak: FailureStreak, judge: Judge, judgment: Judgment) -> None:
     )
 
 
-def _stop_loop(own: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:
+def _stop_loop(own_loop: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:
     """End a loop after the judges that are open in it."""
 
     async def closing() -> None:
-        found = pools.pop(own.loop, None)
-        if found is not None:
-            await found.aclose()
+        pool = pools.pop(own_loop.loop, None)
+        if pool is not None:
+            await pool.aclose()
 
-    own.stop(closing)
+    own_loop.stop(closing)

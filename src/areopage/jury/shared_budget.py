@@ -71,13 +71,13 @@ class SharedBudget(Budget):
 
     async def _renew(self) -> None:
         """Renew the part; the calls that wait look again."""
-        waiting = [worst for worst, one in self._waiting if not one.done()]
+        waiting = [worst for worst, turn in self._waiting if not turn.done()]
         wanted = None if self._idle and not self._open and not waiting else min(waiting, default=0.0)
-        own, set_aside = self._own, self._set_aside
-        self._most, self._idle = own + set_aside, True
-        renewed = await asyncio.to_thread(self._parts.renew, limit=self.limit, spent=own, set_aside=set_aside, wanted=wanted)
+        spent, set_aside = self._own, self._set_aside
+        self._most, self._idle = spent + set_aside, True
+        renewed = await asyncio.to_thread(self._parts.renew, limit=self.limit, spent=spent, set_aside=set_aside, wanted=wanted)
         if renewed.is_new:
-            self._own -= own
-            own = 0.0
-        self._others, self._most, self._spent_out = renewed.others, own + set_aside + renewed.free, renewed.is_over
+            self._own -= spent
+            spent = 0.0
+        self._others, self._most, self._spent_out = renewed.others, spent + set_aside + renewed.free, renewed.is_over
         self._look_again()

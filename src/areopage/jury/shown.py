@@ -48,27 +48,27 @@ class ShownCases:
         """The places of cases with the same digest, by digest; a digest of one case is left out."""
         if scope not in self._alike:
             first: dict[bytes, int] = {}
-            found: dict[bytes, list[int]] = {}
+            places: dict[bytes, list[int]] = {}
             for place, judged in enumerate(self._cases):
                 if concerns(scope, judged.case):
                     digests = self._digests_of(place, scope)
                     for at in range(0, len(digests), _BYTES):
                         digest = digests[at : at + _BYTES]  # the same object where there is one
                         if digest in first:
-                            found.setdefault(digest, [first[digest]]).append(place)
+                            places.setdefault(digest, [first[digest]]).append(place)
                         else:
                             first[digest] = place
-            self._alike[scope] = found
+            self._alike[scope] = places
         return self._alike[scope]
 
     def _digests_of(self, place: int, scope: Scope) -> bytes:
         """The digests of a case, one after the other."""
         if scope not in self._digests:
             self._digests[scope] = [b""] * len(self._cases)
-        known = self._digests[scope]
-        if not known[place]:
-            known[place] = b"".join(self._computed(self._cases[place], scope))
-        return known[place]
+        digests = self._digests[scope]
+        if not digests[place]:
+            digests[place] = b"".join(self._computed(self._cases[place], scope))
+        return digests[place]
 
     def _computed(self, judged: JudgedCase, scope: Scope) -> Iterator[bytes]:
         reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}

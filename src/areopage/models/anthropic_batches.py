@@ -71,10 +71,10 @@ class _Batch(Struct):
     def moment(self) -> float:
         """When it was created, in seconds of the epoch; 0 where that cannot be read."""
         try:
-            found = datetime.fromisoformat(self.created_at)
+            created = datetime.fromisoformat(self.created_at)
         except ValueError:
             return 0.0
-        return found.replace(tzinfo=found.tzinfo or UTC).timestamp()
+        return created.replace(tzinfo=created.tzinfo or UTC).timestamp()
 
 
 class _Batches(Struct):

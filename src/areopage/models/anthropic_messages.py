@@ -101,7 +101,7 @@ def plain_schema(schema: Any) -> Any:
         if schema.get("type") == "integer" and type(low) is int and type(high) is int and 0 <= high - low < _MOST_CHOICES:
             kept["enum"] = list(range(low, high + 1))
         return kept
-    return [plain_schema(one) for one in schema] if isinstance(schema, list | tuple) else schema
+    return [plain_schema(item) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
 def completion_of(reply: Reply, content: Sequence[Block], seconds: float) -> Completion:

@@ -176,10 +176,10 @@ class Connections:
 def _proxy_fault(proxy: str, error: aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError) -> CallError:
     """The exception for a request that the proxy did not carry."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        told = f"{proxy} answered {error.status}"
+        message = f"{proxy} answered {error.status}"
         if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return CallRejected(told, status=error.status)
-        return CallUnreachable(told, silent=error.status in NO_SERVER_BEHIND)
+            return CallRejected(message, status=error.status)
+        return CallUnreachable(message, silent=error.status in NO_SERVER_BEHIND)
     number = error.os_error.errno or 0  # the event loop's own words repeat the address; those of a name have no number
     why = os.strerror(number) if number > 0 else error.os_error.strerror
     return CallUnreachable(f"{proxy} cannot be reached ({why})", unconnected=True)

@@ -87,10 +87,10 @@ def variable_of(header: str) -> str:
 
 def shown_address(url: str) -> str:
     """An address without its secrets: its credentials and its query are hidden."""
-    found = _ADDRESS.fullmatch(url.strip())
-    if found is None:
+    match = _ADDRESS.fullmatch(url.strip())
+    if match is None:
         return HIDDEN
-    scheme, credentials, host, path, rest = found.groups()
+    scheme, credentials, host, path, rest = match.groups()
     return f"{scheme}{f'{HIDDEN}@' if credentials is not None else ''}{host}{path}{f'{rest[0]}{HIDDEN}' if rest else ''}"
 
 

@@ -66,11 +66,11 @@ def error_of(body: object) -> ErrorBody:
     inner = error.get("innererror") or error.get("inner_error")
     inner = inner if isinstance(inner, dict) else {}
     metadata = error.get("metadata") if isinstance(error.get("metadata"), dict) else {}
-    codes = [_text(one) for one in (error.get("code"), inner.get("code"), error.get("type")) if isinstance(one, str)]
+    codes = [_text(word) for word in (error.get("code"), inner.get("code"), error.get("type")) if isinstance(word, str)]
     moderated = filter_names(metadata.get("reasons")) if isinstance(metadata, dict) else ()
     if moderated or _FILTER_CODES.intersection(codes):
-        found = inner.get("content_filter_result") or inner.get("content_filter_results")
-        return ErrorBody(message=_text(error.get("message")), code=CONTENT_FILTER, filtered=moderated or filtered_names(found))
+        results = inner.get("content_filter_result") or inner.get("content_filter_results")
+        return ErrorBody(message=_text(error.get("message")), code=CONTENT_FILTER, filtered=moderated or filtered_names(results))
     return ErrorBody(message=_text(error.get("message")), code=next((code for code in codes if code), ""))
 
 
@@ -89,25 +89,25 @@ def filtered_names(results: object) -> tuple[str, ...]:
     )
 
 
-def filter_names(found: Any) -> tuple[str, ...]:
+def filter_names(listed: Any) -> tuple[str, ...]:
     """Names as notes take them; a server's text is bounded."""
-    if not isinstance(found, list):
+    if not isinstance(listed, list):
         return ()
-    names = (one[:_LONGEST_NAME] for one in found[:_MOST_NAMES] if isinstance(one, str))
+    names = (category[:_LONGEST_NAME] for category in listed[:_MOST_NAMES] if isinstance(category, str))
     return tuple(clean for name in names if (clean := "".join(char for char in name if char.isalnum() or char in "_-/ ").strip()))
 
 
-def _text(found: object) -> str:
+def _text(value: object) -> str:
     """A text as it is; of a list of faults, as FastAPI gives them, each with its place."""
-    if isinstance(found, str):
-        return found
-    if isinstance(found, dict) and "detail" in found:
-        return _text(found["detail"])
-    if isinstance(found, list):
-        faults = [one for one in found if isinstance(one, dict) and isinstance(one.get("msg"), str)]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and "detail" in value:
+        return _text(value["detail"])
+    if isinstance(value, list):
+        faults = [entry for entry in value if isinstance(entry, dict) and isinstance(entry.get("msg"), str)]
         return "; ".join(f"{'.'.join(map(str, _list(fault.get('loc'))))}: {fault['msg']}" for fault in faults[:3])
     return ""
 
 
-def _list(found: object) -> list[Any]:
-    return found if isinstance(found, list) else []
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

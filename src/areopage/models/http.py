@@ -138,8 +138,8 @@ class JsonServer:
 
     def allowances(self) -> tuple[Allowance, ...]:
         """What the last answer said is left of the server's limits; told once."""
-        found, self._allowances = self._allowances, ()
-        return found
+        stated, self._allowances = self._allowances, ()
+        return stated
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -189,10 +189,10 @@ class JsonServer:
         try:
             return decode_reply(reply.content, into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            told = f"not the JSON expected ({one_line(str(error))})"
+            what = f"not the JSON expected ({one_line(str(error))})"
             if _is_page(reply.content, reply.headers.get("content-type", "")):
-                told = "a web page, not the JSON expected: is the address right?"
-            raise CallUnreachable(f"{self.address}{path}: the answer is {told}") from error
+                what = "a web page, not the JSON expected: is the address right?"
+            raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error
 
     def _raise_status(self, path: str, reply: "Reply") -> NoReturn:
         """Raise the fault that a reply without success reports."""

@@ -85,17 +85,17 @@ class HttpBot:
         return self._server.address + self._path
 
     def _text(self, reply: object) -> str:
-        found = self._at("answer", self._bot.answer, reply)
-        if not isinstance(found, str):
-            raise self._unfit("answer", self._bot.answer, f"stands {_kind_of(found)}, not a text")
-        return found
+        text = self._at("answer", self._bot.answer, reply)
+        if not isinstance(text, str):
+            raise self._unfit("answer", self._bot.answer, f"stands {_kind_of(text)}, not a text")
+        return text
 
     def _documents(self, reply: object) -> tuple[Document, ...]:
         if not self._bot.documents:
             return ()
-        found = self._at("documents", self._bot.documents, reply)
+        listed = self._at("documents", self._bot.documents, reply)
         try:
-            return read_documents(found)
+            return read_documents(listed)
         except ValueError as fault:
             raise self._unfit("documents", self._bot.documents, str(fault)) from None
 
@@ -107,8 +107,8 @@ class HttpBot:
 
     def _unfit(self, key: str, path: str, why: str) -> CallRejected:
         name = self._reference.model
-        told = f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}"
-        return CallRejected(told, status=HTTPStatus.OK)
+        message = f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}"
+        return CallRejected(message, status=HTTPStatus.OK)
 
     def _down(self, why: str) -> ServerDown:
         return ServerDown(
@@ -128,8 +128,8 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
         raise ModelError(f"{reference}: a bot has its address under `bots`: write http:{name}")
     bot = settings.bots.get(name)
     if bot is None:
-        known = name_list(sorted(settings.bots)) or "none is defined"
-        raise ModelMissing(f"no bot {name!r}: use one of the configuration's `bots` ({known})")
+        names = name_list(sorted(settings.bots)) or "none is defined"
+        raise ModelMissing(f"no bot {name!r}: use one of the configuration's `bots` ({names})")
     if not _holds_prompt(bot.request):
         raise ModelError(f'bots.{name}.request: no text of it holds "{{prompt}}", so the bot would not get the question')
     if bot.method == "GET":
@@ -188,7 +188,7 @@ def filled(value: Any, values: Mapping[str, str]) -> Any:
         return [filled(below, values) for below in value]
     if not isinstance(value, str):
         return value
-    return PLACEHOLDER.sub(lambda found: values[found[0]], value)
+    return PLACEHOLDER.sub(lambda match: values[match[0]], value)
 
 
 def _holds_prompt(value: Any) -> bool:

@@ -112,8 +112,8 @@ def completion_of(reply: Reply, choice: Choice | None, seconds: float) -> Comple
 def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
     """The categories for which a filter stopped the prompt; None where the reply names no filter that did."""
     results = reply.prompt_filter_results if isinstance(reply.prompt_filter_results, list) else []
-    found = [filtered_names(result.get("content_filter_results")) for result in results if isinstance(result, dict)]
-    names = tuple(dict.fromkeys(name for names in found for name in names))
+    categories = [filtered_names(result.get("content_filter_results")) for result in results if isinstance(result, dict)]
+    names = tuple(dict.fromkeys(name for names in categories for name in names))
     feedback = reply.prompt_feedback if isinstance(reply.prompt_feedback, dict) else {}
     reason = feedback.get("blockReason") or feedback.get("block_reason")
     if isinstance(reason, str) and reason:
@@ -152,19 +152,19 @@ def end_of(reason: str | None) -> str:
 
 def notes_of(provider: object, finish_reason: str, choice: Choice) -> tuple[str, ...]:
     """Who answered behind a gateway, and what a content filter found."""
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if isinstance(provider, str) and provider:
         shown = "".join(char for char in provider[:_LONGEST_NAME] if char.isalnum() or char in " ._/-").strip()
-        found = (f"{ANSWERED_BY}{shown}",)
+        notes = (f"{ANSWERED_BY}{shown}",)
     if finish_reason == CONTENT_FILTER:
-        found += tuple(f"{FILTERED}{name}" for name in filtered_names(choice.content_filter_results))
-    return found
+        notes += tuple(f"{FILTERED}{name}" for name in filtered_names(choice.content_filter_results))
+    return notes
 
 
 def reasoning_of(message: ReplyMessage) -> str:
     """What the model thought, where the server gives it beside the text: never a part of the answer."""
-    found = message.reasoning_content or message.reasoning
-    return found if isinstance(found, str) else ""
+    thoughts = message.reasoning_content or message.reasoning
+    return thoughts if isinstance(thoughts, str) else ""
 
 
 def cost_of(usage: Usage) -> float | None:

@@ -92,14 +92,14 @@ class PriceList(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The list price of a model, under its own name or that of which it is a version; None where there is none."""
         names = self.hosts.get(host, {})
         model = model.removeprefix("models/")
-        found = names.get(model)
-        if found is None:
+        price = names.get(model)
+        if price is None:
             bases = (name for name in names if model.startswith(name) and _VERSION.fullmatch(model[len(name) :]))
-            found = next((names[name] for name in bases), None)
-        if found is None:
+            price = next((names[name] for name in bases), None)
+        if price is None:
             return None
         return Price(
-            input_per_million=found[0], output_per_million=found[1], currency=self.currency, listed=self.noted.isoformat()
+            input_per_million=price[0], output_per_million=price[1], currency=self.currency, listed=self.noted.isoformat()
         )
 
 
@@ -130,8 +130,8 @@ def known_price(
 
 def answer_limit(options: Options) -> int | None:
     """The most tokens of an answer by a call's options; None where none limits it."""
-    found = [value for name in LIMITS if type(value := options.get(name)) is int and value > 0]
-    return min(found, default=None)
+    limits = [value for name in LIMITS if type(value := options.get(name)) is int and value > 0]
+    return min(limits, default=None)
 
 
 def costs_of(spent: Iterable[tuple[Price | None, float, float]]) -> dict[str, float]:

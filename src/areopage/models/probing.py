@@ -106,10 +106,10 @@ async def probe(model: LanguageModel) -> Supported:
 
 def _fits(completion: Completion) -> bool:
     try:
-        found = msgspec.json.decode(completion.text)
+        answer = msgspec.json.decode(completion.text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return isinstance(found, dict) and type(found.get("score")) is int
+    return isinstance(answer, dict) and type(answer.get("score")) is int
 
 
 def _named(completion: Completion, begin: str) -> tuple[str, ...]:

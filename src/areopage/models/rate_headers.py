@@ -63,15 +63,15 @@ def allowances(headers: Mapping[str, str], now: datetime) -> tuple[Allowance, ..
         headers: of the answer, by names in any case where the mapping ignores it, else in lower case.
         now: with a time zone.
     """
-    found: dict[Kind, Allowance] = {}
+    scarcest: dict[Kind, Allowance] = {}
     for kind, remaining, reset, limit in _named(headers):
         left, seconds = _number(remaining), _until(reset, now)
         if left is None or seconds is None:
             continue
-        one = Allowance(kind=kind, left=left, seconds=seconds, limit=_number(limit))
-        if kind not in found or _share(one) < _share(found[kind]):
-            found[kind] = one
-    return tuple(found.values())
+        allowance = Allowance(kind=kind, left=left, seconds=seconds, limit=_number(limit))
+        if kind not in scarcest or _share(allowance) < _share(scarcest[kind]):
+            scarcest[kind] = allowance
+    return tuple(scarcest.values())
 
 
 def seconds_of(duration: str) -> float | None:
@@ -83,14 +83,14 @@ def seconds_of(duration: str) -> float | None:
 
 def _named(headers: Mapping[str, str]) -> list[tuple[Kind, str, str, str]]:
     """Kind, remaining, reset and limit of each limit that the headers name, as they stand there."""
-    found: list[tuple[Kind, str, str, str]] = []
+    limits: list[tuple[Kind, str, str, str]] = []
     for kind, remaining, reset, limit in _NAMES:
         if (left := headers.get(remaining)) and (moment := headers.get(reset)):
-            found.append((kind, left, moment, headers.get(limit, "")))
-    for kind, remaining, limit in _BY_MINUTE if not found else ():
+            limits.append((kind, left, moment, headers.get(limit, "")))
+    for kind, remaining, limit in _BY_MINUTE if not limits else ():
         if left := headers.get(remaining):
-            found.append((kind, left, _MINUTE, headers.get(limit, "")))
-    return found
+            limits.append((kind, left, _MINUTE, headers.get(limit, "")))
+    return limits
 
 
 def _share(allowance: Allowance) -> float:

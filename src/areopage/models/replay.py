@@ -92,32 +92,32 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     def scopes(self) -> dict[str, tuple[str, ...]]:
         """The criteria recorded of each judge that is named; a line that names no criterion leaves its judge unbounded."""
-        found: dict[str, dict[str, None]] = {}
+        criteria_of: dict[str, dict[str, None]] = {}
         unbounded: set[str] = set()
         for key in self.lines:
             if key.asked is not None and key.criterion:
-                found.setdefault(key.asked, {})[key.criterion] = None
+                criteria_of.setdefault(key.asked, {})[key.criterion] = None
             elif key.asked is not None and key.criterion is None:
                 unbounded.add(key.asked)
-        return {judge: tuple(criteria) for judge, criteria in found.items() if judge not in unbounded}
+        return {judge: tuple(criteria) for judge, criteria in criteria_of.items() if judge not in unbounded}
 
     def passes(self) -> dict[str, int]:
         """The last recorded pass of each judge that is named; a line that names no pass leaves its judge unbounded."""
-        found: dict[str, int] = {}
+        last_of: dict[str, int] = {}
         unbounded = {key.asked for key in self.lines if key.pass_index is None}
         for key in self.lines:
             if key.asked is not None and key.pass_index is not None:
-                found[key.asked] = max(found.get(key.asked, 0), key.pass_index)
-        return {judge: last for judge, last in found.items() if judge not in unbounded}
+                last_of[key.asked] = max(last_of.get(key.asked, 0), key.pass_index)
+        return {judge: last for judge, last in last_of.items() if judge not in unbounded}
 
     def origins(self) -> dict[str, Origin]:
         """Whose answers each judge that is named repeats; under "" those that any other judge repeats."""
-        found: dict[str, Origin] = {}
+        origins: dict[str, Origin] = {}
         for asked in dict.fromkeys(["", *(key.asked or "" for key in self.lines)]):
-            own = [line for key, line in self.lines.items() if key.asked in (asked, None)]
-            models, reasons = ({one.model for one in own} - {""}, {one.unfit for one in own} - {""})
-            found[asked] = Origin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
-        return found
+            lines = [line for key, line in self.lines.items() if key.asked in (asked, None)]
+            models, reasons = ({recorded.model for recorded in lines} - {""}, {recorded.unfit for recorded in lines} - {""})
+            origins[asked] = Origin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
+        return origins
 
     def find(
         self, case: Case, asked: str, criterion: str = "", pass_index: int = 1, turn: int | None = None

@@ -184,8 +184,8 @@ class Calls:
             return pause
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         if asked is not None and asked > self._patience:
-            told = f"the server asks for a pause of {asked:,.0f} s, and a call waits {self._patience:g} s at most"
-            raise CallUnreachable(f"{fault}: {told}", retry_after=asked) from fault
+            why = f"the server asks for a pause of {asked:,.0f} s, and a call waits {self._patience:g} s at most"
+            raise CallUnreachable(f"{fault}: {why}", retry_after=asked) from fault
         raise fault
 
     def _pause_after(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float | None:
@@ -295,8 +295,8 @@ class Retrying:
         """
         if self._gauge is not None:
             size = sum(byte_length(message.content) for message in messages)
-            if told := self._gauge.refusal(size, options):
-                raise PromptTooLong(f"{self.reference}: {told}")
+            if refusal := self._gauge.refusal(size, options):
+                raise PromptTooLong(f"{self.reference}: {refusal}")
         pacer, expected = self._calls.pacer, sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
 
         async def ask() -> Completion:

@@ -187,9 +187,10 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
         return None
     proxy = environment[variable] if "://" in environment[variable] else f"http://{environment[variable]}"
     if (kind := proxy.partition("://")[0].lower()) not in ("http", "https"):
-        own = f"{parts.scheme.upper()}_PROXY"
+        usual = f"{parts.scheme.upper()}_PROXY"
         raise ModelError(
-            f"{variable} names a {kind} proxy, and only HTTP proxies are supported: name one in {own}, or add {host} to NO_PROXY"
+            f"{variable} names a {kind} proxy, and only HTTP proxies are supported: "
+            f"name one in {usual}, or add {host} to NO_PROXY"
         )
     return proxy
 

@@ -125,9 +125,9 @@ class Traffic:
         address, endpoint = _address_of(reference, settings), settings.endpoints.get(name)
         with self._guard:
             self._servers = {key: server for key, server in self._servers.items() if not key[0].is_closed()}
-            found = self._servers.get((loop, address, name))
-            if found is not None:
-                return found
+            shared = self._servers.get((loop, address, name))
+            if shared is not None:
+                return shared
             pacer = self._pacers.setdefault((address, name), pacer_of(endpoint))
             server = self._servers[loop, address, name] = Server(
                 address=address,

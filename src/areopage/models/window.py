@@ -90,10 +90,10 @@ class Gauge(Struct, frozen=True, kw_only=True):
         if window is None or fewest + ANSWER_ROOM <= window:
             return ""
         named = next((name for name in WINDOW_OPTIONS if window_of(options.get(name)) == window), "")
-        told = f"the prompt has {'about' if self.bytes_per_token else 'more than'} {fewest:.0f} tokens"
+        size_text = f"the prompt has {'about' if self.bytes_per_token else 'more than'} {fewest:.0f} tokens"
         if named:
-            return f"{told}, {too_small(window, named)}"
-        return f"{told}, and the model's window holds {window}: shorten the case, or choose a model with a larger window"
+            return f"{size_text}, {too_small(window, named)}"
+        return f"{size_text}, and the model's window holds {window}: shorten the case, or choose a model with a larger window"
 
     def may_not_fit(self, size: int, options: Options, room: int) -> bool:
         """Whether a prompt that is sent may still be too long, with an answer of `room` tokens."""
@@ -197,9 +197,9 @@ def _count(text: str) -> int:
     return _parts_in(raw.translate(_LETTERS)) + _parts_in(raw.translate(_DIGITS))
 
 
-def _only_words(found: re.Match[str]) -> str:
+def _only_words(match: re.Match[str]) -> str:
     """A letter as it is, of a digit as many as it takes bytes, and a space for what is in no word."""
-    char = found.group()
+    char = match.group()
     if char.isdecimal():
         return "0" * len(char.encode())
     return char if char.isalnum() else " "
@@ -207,7 +207,7 @@ def _only_words(found: re.Match[str]) -> str:
 
 def _parts_in(words: bytes) -> int:
     """How many parts of words, between spaces, there are that one token may hold."""
-    found = words.split()
-    if max(map(len, found), default=0) <= _LONGEST_TOKEN:
-        return len(found)
-    return sum(-(-len(word) // _LONGEST_TOKEN) for word in found)
+    parts = words.split()
+    if max(map(len, parts), default=0) <= _LONGEST_TOKEN:
+        return len(parts)
+    return sum(-(-len(word) // _LONGEST_TOKEN) for word in parts)

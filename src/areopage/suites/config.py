@@ -59,15 +59,15 @@ class ModelSection(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _split_reference(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or "provider" in given or not isinstance(given.get("model"), str):
-            return given
+    def _split_reference(cls, section: Any) -> Any:
+        if not isinstance(section, dict) or "provider" in section or not isinstance(section.get("model"), str):
+            return section
         try:
-            reference = ModelReference.parse(given["model"])
+            reference = ModelReference.parse(section["model"])
         except ModelError:
-            return given
-        known = reference.provider in (*MODELS.built_in, "rules")
-        return {**given, "provider": reference.server, "model": reference.model} if known else given
+            return section
+        is_provider = reference.provider in (*MODELS.built_in, "rules")
+        return {**section, "provider": reference.server, "model": reference.model} if is_provider else section
 
 
 class JudgeSection(ModelSection):
@@ -377,10 +377,10 @@ class ReleaseSection(Section):
     max_unanswered: CasesOrShare | None = None
 
 
-def _is_interval(given: str) -> str:
-    if given != NEVER and not _INTERVAL.fullmatch(given):
+def _is_interval(interval: str) -> str:
+    if interval != NEVER and not _INTERVAL.fullmatch(interval):
         raise ValueError(f"must be a number of hours or days, such as 12h or 1d, or {NEVER}")
-    return given
+    return interval
 
 
 class CanarySection(Section):

@@ -163,8 +163,8 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
         """
         named = self.shared.endpoints.get(endpoint)
         if endpoint and named is None:
-            known = name_list(sorted(self.shared.endpoints)) or "none is defined"
-            raise self.fault(f"there is no endpoint {endpoint!r}: use one of the section endpoints ({known})", *keys)
+            names = name_list(sorted(self.shared.endpoints)) or "none is defined"
+            raise self.fault(f"there is no endpoint {endpoint!r}: use one of the section endpoints ({names})", *keys)
         if named is not None and named.api_key_env and not environment.get(named.api_key_env, "").strip():
             raise self.fault(f"{endpoint} names the environment variable {named.api_key_env}, which is not set", *keys)
         return ModelSettings(
@@ -214,8 +214,8 @@ def _plain_message(fault: ErrorDetails, schema: type[BaseModel], keys: Sequence[
         return f"there is no such key: use one of {name_list(allowed, _MAX_KEYS)}{hint}"
     if fault["type"] == "missing":
         return "this key is missing"
-    given = fault["input"]
-    shown = repr(given) if isinstance(given, str | int | float | bool | None) else _KINDS.get(type(given), type(given).__name__)
+    value = fault["input"]
+    shown = repr(value) if isinstance(value, str | int | float | bool | None) else _KINDS.get(type(value), type(value).__name__)
     shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
     if fault["type"] in _WANTED:
         return f"must be {_WANTED[fault['type']]}, got {shown}"

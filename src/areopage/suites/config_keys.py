@@ -70,14 +70,14 @@ def parts(annotation: Any, keys: KeyPath, value: Any) -> Iterator[tuple[tuple[ty
         if isinstance(value, dict):
             yield (annotation, keys), value
         return
-    arguments = [one for one in getattr(annotation, "__args__", ()) if isinstance(one, type) and issubclass(one, BaseModel)]
+    arguments = [part for part in getattr(annotation, "__args__", ()) if isinstance(part, type) and issubclass(part, BaseModel)]
     if not arguments:
         return
     if getattr(annotation, "__origin__", None) is dict and isinstance(value, dict):
-        for name, one in value.items():
-            yield from parts(arguments[0], (*keys, str(name)), one)
+        for name, part in value.items():
+            yield from parts(arguments[0], (*keys, str(name)), part)
     elif getattr(annotation, "__origin__", None) is list and isinstance(value, list):
-        for position, one in enumerate(value):
-            yield from parts(arguments[0], (*keys, str(position)), one)
+        for position, part in enumerate(value):
+            yield from parts(arguments[0], (*keys, str(position)), part)
     else:
         yield from parts(arguments[0], keys, value)

@@ -76,11 +76,11 @@ class Suite(Struct, frozen=True, kw_only=True):
     def failure_faults(self) -> list[ConfigError]:
         """Everything for which `failure_rules` refuses the configuration."""
         section, scale, where = self.config.scoring.failures, self.scale, ("scoring", "failures")
-        known = {name for entry in self.registry.entries.values() for name in (entry.id, entry.path)}
+        names = {name for entry in self.registry.entries.values() for name in (entry.id, entry.path)}
         faults: list[ConfigError] = []
         for name, limit in [("", section.limit), *section.criteria.items()]:
             place = (*where, "criteria", name) if name else (*where, "limit")
-            if name and name not in known:
+            if name and name not in names:
                 faults.append(self.document.error(f"the suite has no criterion {name!r}", *place))
             elif limit is not None and not scale.contains(limit):
                 message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
@@ -101,9 +101,9 @@ class Suite(Struct, frozen=True, kw_only=True):
             raise fault
         selected = select_criteria(self.config.criteria.default_selection, self.registry)
         chosen = {self.registry.entries[id].path for id in selected}
-        judged = [one for one in newest(self.registry.entries.values()) if one.scope in SINGLE or one.path in chosen]
+        judged = [entry for entry in newest(self.registry.entries.values()) if entry.scope in SINGLE or entry.path in chosen]
         names = dict.fromkeys([*section.max_failures, *section.min_score])
-        under = {name: tuple(one.id for one in judged if counts_under(one, name)) for name in names}
+        under = {name: tuple(entry.id for entry in judged if counts_under(entry, name)) for name in names}
         return ReleaseFloors(**section.model_dump(), criteria=under)
 
     def exam_marks(self) -> Marks:
@@ -129,7 +129,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         """Why a floor cannot have a name; "" where it can."""
         entries = self.registry.entries.values()
         if key == "max_failures" and name in SEVERITIES:
-            if bare := [one.id for one in newest(entries) if one.severity is None]:
+            if bare := [bare_entry.id for bare_entry in newest(entries) if bare_entry.severity is None]:
                 return f"counts failures by severity, and the registry states none for {name_list(bare)}"
             return ""
         if (name == FINAL and key == "max_failures") or not any(is_under(entry.id, name) for entry in entries):
@@ -155,9 +155,9 @@ class Suite(Struct, frozen=True, kw_only=True):
     def with_shared(self, shared: SharedSections) -> "Suite":
         """The suite with the endpoints, bots and judges of `areopage.yml` beside its own; they win over its own."""
         system = self.config.judge_system
-        own = {"endpoints": self.config.endpoints | shared.endpoints, "bots": self.config.bots | shared.bots}
+        servers = {"endpoints": self.config.endpoints | shared.endpoints, "bots": self.config.bots | shared.bots}
         judges = system.model_copy(update={"judges": system.judges | shared.judges})
-        return structs.replace(self, config=self.config.model_copy(update={**own, "judge_system": judges}), shared=shared)
+        return structs.replace(self, config=self.config.model_copy(update={**servers, "judge_system": judges}), shared=shared)
 
     def datasets(self, language: str) -> tuple[Path, ...]:
         """The suite's own datasets in a language.
@@ -167,10 +167,10 @@ class Suite(Struct, frozen=True, kw_only=True):
         """
         paths = self.config.paths
         names = paths.datasets if isinstance(paths.datasets, list) else paths.datasets.get(language, [])
-        found = tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
-        for path in found:
+        files = tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
+        for path in files:
             inside(self.document, source_of(path).path, "paths", "datasets")
-        return found
+        return files
 
     def personas(self, language: str) -> dict[str, Persona]:
         """The personas by maturity; none where the suite names no file of them and has none in the default place.
@@ -362,10 +362,10 @@ def readable_config(document: YamlDocument) -> tuple[SuiteConfig | None, list[Co
         try:
             return SuiteConfig.model_validate(data), faults, left_out
         except ValidationError as error:
-            found = error.errors(include_url=False)
+            errors = error.errors(include_url=False)
         if not left_out:  # later ones are in places that the first ones leave empty
-            faults = [schema_fault(document, fault, SuiteConfig) for fault in found]
-        removed = [keys for fault in reversed(found) if (keys := _without(data, keys_of(fault)))]
+            faults = [schema_fault(document, fault, SuiteConfig) for fault in errors]
+        removed = [keys for fault in reversed(errors) if (keys := _without(data, keys_of(fault)))]
         if not removed:
             return None, faults, left_out
         left_out += [".".join(keys) for keys in removed]

@@ -48,11 +48,11 @@ def set_release(folder: Path, key: str, value: str) -> None:
     """
     path = folder / CONFIG_FILE
     text = path.read_text(encoding="utf-8")
-    found = re.compile(rf"^([ \t]+{key}:[ \t]*)(\w+)", re.MULTILINE).search(text)
+    match = re.compile(rf"^([ \t]+{key}:[ \t]*)(\w+)", re.MULTILINE).search(text)
     written = (
-        f"{text[: found.start(2)]}{value}{text[found.end(2) :]}" if found else _RELEASE.sub(rf"\g<0>  {key}: {value}\n", text)
+        f"{text[: match.start(2)]}{value}{text[match.end(2) :]}" if match else _RELEASE.sub(rf"\g<0>  {key}: {value}\n", text)
     )
-    if written == text and not found:
+    if written == text and not match:
         raise ConfigError(f"sets no floors of a release: write `release: {{{key}: {value}}}` with floors", path=path)
     try:
         path.write_text(written, encoding="utf-8")
@@ -93,25 +93,25 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     """
     if suite.folder.resolve().is_relative_to(BUNDLED):
         raise ConfigError("is a bundled suite and read-only: copy it first with areopage suites new DIR", path=suite.folder)
-    found = CRITERION_ID.fullmatch(criterion)
-    if found is None:
+    match = CRITERION_ID.fullmatch(criterion)
+    if match is None:
         raise CriteriaError(f"{criterion!r} is not an id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
     if criterion in suite.registry.entries:
         raise CriteriaError(f"{criterion} is already in the registry: increase its version")
     languages = suite.config.languages
     readers = any(suite.personas(language) for language in languages)
     texts = new_prompts(suite.criteria_folder, criterion, languages, suite.scale, readers=readers)
-    for one in texts:
-        if one.exists():
-            raise ConfigError("already exists", path=one)
+    for file in texts:
+        if file.exists():
+            raise ConfigError("already exists", path=file)
     registry = suite.registry.document.path
     entry = new_entry(criterion, languages)
     try:
         changed = _with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
         changed = _with_member(changed, suite.config.criteria.default_selection, criterion, registry)
-        for one, text in texts.items():
-            one.parent.mkdir(parents=True, exist_ok=True)
-            one.write_text(text, encoding="utf-8")
+        for file, text in texts.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
         _replace_text(registry, changed)
     except OSError as error:
         raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
@@ -140,9 +140,9 @@ def new_prompts(folder: Path, criterion: str, languages: Sequence[str], scale: S
         languages: the suite's, its own first.
         readers: the suite knows readers of certain ages.
     """
-    path, (own, *others) = folder / _prompt_file(criterion), languages
-    paths = {own: path, **{language: path.with_suffix(f".{language}.prompt") for language in others}}
-    return {one: _new_prompt(language, scale, readers=readers) for language, one in paths.items()}
+    path, (first, *others) = folder / _prompt_file(criterion), languages
+    paths = {first: path, **{language: path.with_suffix(f".{language}.prompt") for language in others}}
+    return {file: _new_prompt(language, scale, readers=readers) for language, file in paths.items()}
 
 
 def _prompt_file(criterion: str) -> str:
@@ -199,11 +199,11 @@ def _with_member(text: str, preset: str, criterion: str, path: Path) -> str:
     document = parse_yaml(text, path)
     places = [line for keys, line in document.lines.items() if keys[:-1] == ("presets", preset, "criteria")]
     lines = text.splitlines(keepends=True)
-    found = re.match(r"\s*- ", lines[max(places) - 1]) if places else None
-    if found is None:
+    match = re.match(r"\s*- ", lines[max(places) - 1]) if places else None
+    if match is None:
         return text
     before = "".join(lines[: max(places)]).removesuffix("\n")
-    changed = "".join([before, f"\n{found.group()}{criterion}\n", *lines[max(places) :]])
+    changed = "".join([before, f"\n{match.group()}{criterion}\n", *lines[max(places) :]])
     with suppress(ConfigError):
         after = parse_yaml(changed, path).data
         if after["presets"][preset]["criteria"] == [*document.data["presets"][preset]["criteria"], criterion]:

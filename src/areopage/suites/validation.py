@@ -45,26 +45,28 @@ def check_folder(name_or_folder: str) -> SuiteFindings:
     if config is not None:
         try:
             suite = suite_of(folder, document, config)
-            found, warnings = _all_faults(suite), _warnings(suite)
+            suite_faults, warnings = _all_faults(suite), _warnings(suite)
         except ConfigError as fault:
             if not faults:
                 raise
-            found = [fault]
-        faults += [fault for fault in (*limit_faults(config, document), *found) if not _follows(fault, document, left_out)]
-    lines = [*unknown, *map(str, faults)], [str(one) for one in warnings if not _follows(one, document, left_out)]
+            suite_faults = [fault]
+        faults += [fault for fault in (*limit_faults(config, document), *suite_faults) if not _follows(fault, document, left_out)]
+    lines = [*unknown, *map(str, faults)], [str(note) for note in warnings if not _follows(note, document, left_out)]
     return SuiteFindings(faults=tuple(dict.fromkeys(lines[0])), warnings=tuple(dict.fromkeys(lines[1])))
 
 
 def folder_faults(name_or_folder: str) -> list[str]:
     """The faults of a suite, and its warnings; see `check_folder`."""
-    found = check_folder(name_or_folder)
-    return [*found.faults, *found.warnings]
+    findings = check_folder(name_or_folder)
+    return [*findings.faults, *findings.warnings]
 
 
 def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]) -> bool:
     """Whether a fault of the configuration may be there only because a wrong value in or around its place was left out."""
     key = fault.key or ""
-    return fault.path == document.path and any(f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.") for one in left_out)
+    return fault.path == document.path and any(
+        f"{key_left_out}.".startswith(f"{key}.") or key.startswith(f"{key_left_out}.") for key_left_out in left_out
+    )
 
 
 def suite_faults(suite: Suite) -> list[str]:
@@ -139,8 +141,8 @@ def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
     unwritten = is_unwritten(suite.config.project.description)
     faults = [suite.document.error(_UNWRITTEN, "project", "description")] if unwritten else []
     for entry in suite.registry.entries.values():
-        for field, told in (("label", entry.label), ("description", entry.description)):
-            if any(is_unwritten(text) for text in told.texts.values()):
+        for field, local in (("label", entry.label), ("description", entry.description)):
+            if any(is_unwritten(text) for text in local.texts.values()):
                 faults.append(suite.registry.document.error(_UNWRITTEN, "criteria", entry.id, field))
         for file in filter(Path.is_file, _prompt_files(suite, entry)):
             try:
@@ -201,9 +203,9 @@ def _weight_faults(suite: Suite) -> list[ConfigError]:
         if category not in {entry.category for entry in entries}:
             message = "weighs below a category that has no criterion"
             faults.append(suite.document.error(message, "weights", "subcategories", category))
-    known = {_group_of(entry) for entry in entries}
+    groups = {_group_of(entry) for entry in entries}
     for key in weights.criteria:
-        if key not in known:
+        if key not in groups:
             faults.append(suite.document.error("weights a sub-category without criteria", "weights", "criteria", key))
     return faults
 
@@ -246,7 +248,7 @@ def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:
             faults.append(fault)
         try:
             missing = [path for path in suite.datasets(language) if not source_of(path).path.exists()]
-            faults += [suite.document.error(f"{one.name} is not in {one.parent}", "paths", "datasets") for one in missing]
+            faults += [suite.document.error(f"{file.name} is not in {file.parent}", "paths", "datasets") for file in missing]
         except ConfigError as fault:
             faults.append(fault)
     return faults

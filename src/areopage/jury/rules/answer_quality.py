@@ -51,10 +51,10 @@ def _judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, l
         return Refused(reason="nothing to measure: the response has no words")
     spoken = "fr" if language.lower().startswith("fr") else "en"
     if criterion.path == rules.criteria.format:
-        found = _judge_format(response, spoken, rules)
+        outcome = _judge_format(response, spoken, rules)
     else:
-        found = judge_sources(case, response, spoken, rules)
-    return rescaled(found, OWN_SCALE, criterion.scale)
+        outcome = judge_sources(case, response, spoken, rules)
+    return rescaled(outcome, OWN_SCALE, criterion.scale)
 
 
 def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
@@ -65,20 +65,20 @@ def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Sc
         language: "fr" or "en", of the explanation; headings of every language are understood.
         rules: the expected sections.
     """
-    found = sections(response, {section.name: section.aliases for section in rules.sections})
-    if not found:
+    present = sections(response, {section.name: section.aliases for section in rules.sections})
+    if not present:
         return Scored(explanation=_explain_none(rules, language), score=_other_structure(response), evidence=())
     order = {section.name: place for place, section in enumerate(rules.sections)}
-    stray = len(found) - _longest_run([order[section.name] for section in found])
-    empty = [section for section in found if section.empty]
-    if len(found) == len(rules.sections):
+    stray = len(present) - _longest_run([order[section.name] for section in present])
+    empty = [section for section in present if section.empty]
+    if len(present) == len(rules.sections):
         score = 10 - 2 * len(empty) - (1.5 + 0.5 * stray if stray else 0.0)
     else:
-        score = 3 + 4 * (len(found) - len(empty)) / len(rules.sections) - 0.5 * stray
+        score = 3 + 4 * (len(present) - len(empty)) / len(rules.sections) - 0.5 * stray
     return Scored(
-        explanation=_explain(found, empty, stray, rules.sections, language),
+        explanation=_explain(present, empty, stray, rules.sections, language),
         score=round(max(1.0, score), 1),
-        evidence=tuple(section.heading.text for section in found[: rules.extracts]),
+        evidence=tuple(section.heading.text for section in present[: rules.extracts]),
     )
 
 

@@ -53,7 +53,7 @@ def _explain(failed: list[Check], checks: int, *, french: bool) -> str:
     if not failed:
         return f"Toutes les vérifications passent ({checks})." if french else f"All checks pass ({checks})."
     named = "; ".join(
-        f"{'not-' if one.negated else ''}{one.type} {', '.join(map(repr, one.values))}"[:_SHOWN].strip() for one in failed
+        f"{'not-' if check.negated else ''}{check.type} {', '.join(map(repr, check.values))}"[:_SHOWN].strip() for check in failed
     )
     return f"Échec ({len(failed)} sur {checks})\u00a0: {named}." if french else f"Failed ({len(failed)} of {checks}): {named}."
 

@@ -226,8 +226,8 @@ def read_checks(rules: Mapping[str, Any]) -> CheckRules:
 def _named(rules: Mapping[str, Any], name: str, needed: str) -> object:
     """One judge's part of the `rules` section."""
     if name not in rules:
-        found = f" (it holds {name_list(map(str, rules))})" if rules else ""
-        raise ModelError(f"rules.{name}: missing from the suite's configuration{found}: rules:{name} needs its {needed}")
+        sections = f" (it holds {name_list(map(str, rules))})" if rules else ""
+        raise ModelError(f"rules.{name}: missing from the suite's configuration{sections}: rules:{name} needs its {needed}")
     return rules[name]
 
 

@@ -49,24 +49,24 @@ def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterio
         judge: its name, for what it refuses.
     """
     spoken = language.lower()[:2]
-    own = rules.languages.get(spoken)
-    if own is None:
-        known = ", ".join(rules.languages)
-        return Refused(reason=f"{judge} has no targets for the language {language!r}: it knows {known}")
-    targets = own.maturities.get(case.maturity)
+    language_rules = rules.languages.get(spoken)
+    if language_rules is None:
+        names = ", ".join(rules.languages)
+        return Refused(reason=f"{judge} has no targets for the language {language!r}: it knows {names}")
+    targets = language_rules.maturities.get(case.maturity)
     if targets is None:
-        known = ", ".join(own.maturities)
-        return Refused(reason=f"{judge} has no targets for the maturity {case.maturity!r}: it knows {known}")
+        names = ", ".join(language_rules.maturities)
+        return Refused(reason=f"{judge} has no targets for the maturity {case.maturity!r}: it knows {names}")
     response = case.response or ""
     if reason := _unmeasurable(response, spoken):
         return Refused(reason=reason)
     audience = targets.ages or case.maturity
     if criterion.path == rules.criteria.sentence_complexity:
         weight = rules.longest_weight
-        found = _judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
+        outcome = _judge_sentences(response, spoken, targets, audience, longest_weight=weight, extracts=rules.extracts)
     else:
-        found = _judge_vocabulary(response, spoken, own, targets, audience, extracts=rules.extracts)
-    return rescaled(found, OWN_SCALE, criterion.scale)
+        outcome = _judge_vocabulary(response, spoken, language_rules, targets, audience, extracts=rules.extracts)
+    return rescaled(outcome, OWN_SCALE, criterion.scale)
 
 
 def _unmeasurable(response: str, language: str) -> str:
@@ -118,14 +118,14 @@ def _judge_vocabulary(
 
     Args are those of `_judge_sentences`, with the language's measure of hard words in `rules`.
     """
-    found = words(response)
-    share = complex_word_share(found, language, rules.vocabulary)
+    all_words = words(response)
+    share = complex_word_share(all_words, language, rules.vocabulary)
     hard = sorted(
-        {word for word in found if is_complex(word, language, rules.vocabulary)},
+        {word for word in all_words if is_complex(word, language, rules.vocabulary)},
         key=lambda word: (-syllables(word, language), -len(word), word),
     )
     return Scored(
-        explanation=_explain_vocabulary(share, len(found), rules.vocabulary.complex_syllables, targets, audience, language),
+        explanation=_explain_vocabulary(share, len(all_words), rules.vocabulary.complex_syllables, targets, audience, language),
         score=round(targets.complex_share.score(share), 1),
         evidence=tuple(hard[:extracts]),
     )

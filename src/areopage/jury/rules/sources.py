@@ -76,8 +76,8 @@ class Holdings:
             return any(name in text for text in self._plain)
         if reference.kind == "agreement":
             # Who writes "CCN" without more means the one that is spoken of.
-            known = {held for kind, held in self._references if kind == "agreement"}
-            return bool(known) and (name in known or name == "agreement" or "agreement" in known)
+            agreements = {agreement for kind, agreement in self._references if kind == "agreement"}
+            return bool(agreements) and (name in agreements or name == "agreement" or "agreement" in agreements)
         # The text of section 12 holds section 12(3).
         return {(reference.kind, name), (reference.kind, name.partition("(")[0])} & self._references != set()
 
@@ -90,7 +90,7 @@ class Holdings:
 
     def support(self, figure: Figure) -> bool:
         """Whether a document or the question contains a figure."""
-        return any(supports(held, figure) for held in self._figures.get((figure.kind, figure.unit), ()))
+        return any(supports(source_figure, figure) for source_figure in self._figures.get((figure.kind, figure.unit), ()))
 
 
 def judge_sources(case: Case, response: str, language: str, rules: AnswerQualityRules) -> Scored:
@@ -104,58 +104,58 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
     """
     holdings = Holdings(case.documents, case.prompt_text)
     listed = _sources_section(response, rules)
-    found = tuple(_citations(response, case.documents, holdings, listed))
-    cited = [citation for citation in found if citation.named]
-    stated = [figure for figure in figures(response) if not any(_overlap(figure, citation) for citation in found)]
+    citations = tuple(_citations(response, case.documents, holdings, listed))
+    cited = [citation for citation in citations if citation.named]
+    stated = [figure for figure in figures(response) if not any(_overlap(figure, citation) for citation in citations)]
     bare = [figure for figure in stated if not holdings.support(figure)] if case.documents else []
     share = len(bare) / len(stated) if stated else 0.0
-    score = _score(found, share, listed=_lists_something(response, listed), documents=bool(case.documents))
+    score = _score(citations, share, listed=_lists_something(response, listed), documents=bool(case.documents))
     return Scored(
         explanation=_explain(cited, bare, score, language, documents=bool(case.documents)),
         score=round(score, 1),
-        evidence=tuple(dict.fromkeys(citation.text for citation in found))[: rules.extracts],
+        evidence=tuple(dict.fromkeys(citation.text for citation in citations))[: rules.extracts],
     )
 
 
-def _score(found: Sequence[Citation], bare_share: float, *, listed: bool, documents: bool) -> float:
+def _score(citations: Sequence[Citation], bare_share: float, *, listed: bool, documents: bool) -> float:
     """The score, 0 to 10, by the table in the module's docstring."""
-    cited = [citation for citation in found if citation.named]
+    cited = [citation for citation in citations if citation.named]
     precise = [citation for citation in cited if citation.precise]
     if not cited:
-        return 4.0 if listed else 2.0 if found else 0.0
+        return 4.0 if listed else 2.0 if citations else 0.0
     if not documents:
         return 7.0 if precise else 5.0
     if not any(citation.held for citation in precise or cited):
         return 3.0
     if not precise:
         return 5 - bare_share
-    held = sum(citation.held for citation in cited) / len(cited)
-    if held < 1:
-        return max(7.0, 7 + held - 2 * bare_share)
+    share = sum(citation.held for citation in cited) / len(cited)
+    if share < 1:
+        return max(7.0, 7 + share - 2 * bare_share)
     return max(7.0, (10 if any(citation.names_work for citation in cited) else 8) - 2 * bare_share)
 
 
 def _citations(response: str, documents: Sequence[Document], holdings: Holdings, listed: tuple[int, int]) -> Iterator[Citation]:
     """The citations of a response in order, each once."""
-    found = []
+    citations = []
     for reference in references(response):
-        held = holdings.hold(reference)
-        found.append(
+        is_held = holdings.hold(reference)
+        citations.append(
             Citation(
                 name=f"{reference.kind} {reference.normalised}",
                 # A named source is as good as an article where it is one of the documents.
-                precise=reference.precise or (reference.kind == "source" and held),
+                precise=reference.precise or (reference.kind == "source" and is_held),
                 named=reference.kind != "mention",
                 names_work=reference.kind not in ("article", "section", "mention"),
-                held=held,
+                held=is_held,
                 text=reference.text,
                 start=reference.start,
                 end=reference.end,
             )
         )
-    found += _titles(response, documents, listed)
+    citations += _titles(response, documents, listed)
     seen: set[str] = set()
-    for citation in sorted(found, key=lambda one: (one.start, one.end)):
+    for citation in sorted(citations, key=lambda place: (place.start, place.end)):
         if citation.name not in seen:
             seen.add(citation.name)
             yield citation
@@ -188,8 +188,8 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
 
 def _sources_section(response: str, rules: AnswerQualityRules) -> tuple[int, int]:
     """The range of the section that lists the sources; empty, at the end, where there is none."""
-    found = sections(response, {section.name: section.aliases for section in rules.sections})
-    ranges = [(section.start, section.end) for section in found if section.name == rules.sources_section]
+    present = sections(response, {section.name: section.aliases for section in rules.sections})
+    ranges = [(section.start, section.end) for section in present if section.name == rules.sources_section]
     return ranges[0] if ranges else (len(response), len(response))
 
 
@@ -230,6 +230,6 @@ def _explain(cited: Sequence[Citation], bare: Sequence[Figure], score: float, la
 
 def _quoted(texts: Sequence[str], limit: int = 5) -> str:
     """The first of several quotes, each once; how many more there are."""
-    known = list(dict.fromkeys(texts))
-    more = f" (+{len(known) - limit})" if len(known) > limit else ""
-    return ", ".join(known[:limit]) + more
+    quotes = list(dict.fromkeys(texts))
+    more = f" (+{len(quotes) - limit})" if len(quotes) > limit else ""
+    return ", ".join(quotes[:limit]) + more
