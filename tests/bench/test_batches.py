@@ -134,7 +134,7 @@ def test_calls_that_a_batch_did_not_answer_are_sent_again_and_in_the_end_made_di
     assert "batch_1 expired, 24 of 48 calls completed, 24 failed" in done.err
     assert len(server.batches) == 3
     assert (len(server.paid), server.paid_twice, len(server.calls)) == (42, 0, 6)
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
 
 
 def test_failed_and_rejected_lines_are_no_scores(command: Command, server: BatchServer, suite: Path) -> None:
@@ -144,7 +144,7 @@ def test_failed_and_rejected_lines_are_no_scores(command: Command, server: Batch
     assert server.paid_twice == 0
     assert len(server.paid) + len(server.calls) == CALLS
     assert 0 < len(server.calls) < CALLS // 3
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
 
 
 def test_a_server_that_knows_no_schema_gets_the_batch_without(command: Command, server: BatchServer, suite: Path) -> None:
@@ -160,7 +160,7 @@ def test_answers_that_cannot_be_read_are_repaired_by_direct_calls(command: Comma
     assert done.code == 0, done.err
     assert (len(server.paid), server.paid_twice) == (CALLS, 0)
     assert 0 < len(server.calls) < CALLS // 2
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
 
 
 def test_too_much_at_once_is_sent_in_smaller_batches_one_after_the_other(
@@ -242,7 +242,7 @@ def test_judges_in_batches_wait_for_the_target_and_others_do_not_wait_for_them(
     server.held = False
     done = ended(process)
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     assert (len(server.calls), len(server.paid), server.paid_twice) == (CASES + CALLS // 2, CALLS // 2, 0)
 
 
@@ -305,7 +305,7 @@ def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
         assert server.paid_twice == 0, kill
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
     assert not prompts_at(server)
 
@@ -406,7 +406,7 @@ def test_workers_send_each_call_of_a_run_in_one_batch_also_where_one_of_them_is_
             kill_with_children(worker)
             worker.communicate()
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
 
 

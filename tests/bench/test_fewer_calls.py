@@ -10,11 +10,12 @@ from areopage.bench.planning.estimate import estimate
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import fingerprint_of
-from areopage.cli.bench.run_tables import print_view
 from areopage.errors import ConfigError
 from areopage.jury.rescoring import Variant
 from areopage.ledger.store import Ledger
 from areopage.report.bench.page import bench_report
+from areopage.report.bench.terminal import terminal_report
+from areopage.report.console import print_report
 from areopage.report.rendering import render_html
 from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored
@@ -191,12 +192,9 @@ def test_a_server_without_log_probabilities_leaves_the_scores_as_written_and_the
     view = run_in(tmp_path / "out", suite)
     assert [(health.expected, health.written, health.mass) for health in view.health] == [(0, CASES * CRITERIA, None)] * 2
     assert all("written:no_logprobs" in judgment.steps for judgment in view.judgments.values())
-    print_view(view, tmp_path)
+    print_report(terminal_report(view, tmp_path))
     every = CASES * CRITERIA
-    assert (
-        f"{view.health[0].judge}: 0 of {every} scores are expected scores; {every} are as the judge wrote them"
-        in capsys.readouterr().out
-    )
+    assert f"{view.health[0].judge}: 0 of {every} scores are expectations, {every} (100%) as written" in capsys.readouterr().out
 
 
 # --- cases that are alike

@@ -90,7 +90,7 @@ def test_two_workers_make_each_call_of_a_run_once_and_the_follower_shows_its_res
     follower = ended(start_run(command, begin, suite, any_ledger))
     assert follower.code == 0, follower.err
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
-    assert "coverage 100.0%" in follower.out
+    assert "Coverage: 100% – " in follower.out
     assert " | done, " in follower.err
     assert only_run(any_ledger)[1:] == (True, "ended")
     assert list((command.folder / "outputs").glob("*/results.json"))
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_the_follower_and_leaves_the_run_going(
     worker = begin("worker", "--run", run_id, "--ledger", ledger)
     again = ended(begin("bench", "follow", run_id, "--ledger", ledger))
     assert again.code == 0, again.err
-    assert "coverage 100.0%" in again.out
+    assert "Coverage: 100% – " in again.out
     assert ended(worker).code == 0  # its only run has ended
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
 
@@ -213,7 +213,7 @@ def test_worker_and_follower_outlast_a_database_that_is_gone_for_a_while(
         wait_for(lambda: not children_of(worker.pid))
     end = ended(follower)
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     assert end.err.count("trying again until the ledger can be used") == end.err.count("the ledger can be used again") == 1
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= CONCURRENCY  # no call is made after the database is gone

@@ -95,7 +95,7 @@ def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
         assert server.paid_twice == 0, kill
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     assert paid(server) == (0, CALLS, 0)
     assert server.deleted == ["msgbatch_1"]
 
@@ -120,7 +120,7 @@ def test_calls_that_expired_or_failed_are_sent_again_and_results_come_in_any_ord
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
     assert "batch msgbatch_1 expired" in done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     direct, batched, twice = paid(server)
     assert (direct + batched, twice) == (CALLS, 0)
     assert batched > CALLS * 3 // 4
@@ -132,7 +132,7 @@ def test_answers_that_cannot_be_read_are_repaired_and_rejected_calls_are_made_di
     server.message_faults.texts, server.message_faults.rejected = 0.2, 0.1
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     assert server.paid_twice == 0
     assert 0 < len(server.calls) < CALLS // 2
 
@@ -146,7 +146,7 @@ def test_what_a_model_does_not_take_is_learnt_and_the_calls_stay_in_batches(
     server.quirks.untaken, server.quirks.modes = untaken, modes
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     assert len(server.calls) == 0
 
 

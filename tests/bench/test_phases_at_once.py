@@ -86,7 +86,7 @@ def test_judges_on_two_servers_are_asked_at_the_same_time(
     server.faults.hold = other.faults.hold = False
     end = ended(process)
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     for each in (server, other):
         assert (len(each.calls), each.repeated()) == (8 * len(CRITERIA) * PASSES, 0)
 
@@ -110,7 +110,7 @@ def test_a_judge_is_asked_about_answered_cases_while_the_target_still_answers(
     server.respond, server.faults.hold = None, False
     end = ended(process)
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     assert (len(server.calls), server.repeated()) == (cases, 0)
     assert (len(other.calls), other.repeated()) == (cases, 0)
 
@@ -125,7 +125,7 @@ def test_cases_that_are_alike_are_judged_once_also_where_their_blocks_are_planne
     names = ("--target", "ollama@one:fake-target", "--judge", "alpha=ollama@two:fake-a")
     end = ended(begin(command, suite, "--dataset", cases, *names))
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     assert (len(server.calls), server.repeated()) == (9, 0)
     assert (len(other.calls), other.repeated()) == (9 * len(CRITERIA) * PASSES, 0)
 
@@ -144,7 +144,7 @@ def test_a_server_that_is_gone_pauses_its_own_phase_alone(
     server.start()
     end = ended(process)
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     assert other.repeated() == 0
 
 
@@ -186,7 +186,7 @@ def test_after_kill_9_in_the_overlap_only_what_was_in_flight_is_repeated(
     assert other.calls
     end = ended(begin(command, suite, *options))
     assert end.code == 0, end.err
-    assert "coverage 100.0%" in end.out
+    assert "Coverage: 100% – " in end.out
     calls = cases * len(CRITERIA) * PASSES
     assert len(server.calls) - server.repeated() == cases + calls
     assert len(other.calls) - other.repeated() == calls

@@ -71,7 +71,7 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
     assert runs_in(ledger) == [(True, CALLS - CASES)]
     for end in ends:
-        assert "coverage 100.0%" in end.out
+        assert "Coverage: 100% – " in end.out
 
 
 Place = tuple[str, str, str, float]

@@ -39,8 +39,8 @@ def test_a_target_without_a_whole_answer_gets_no_score(
     server.judge = lambda call: {"score": 5, "explanation": "It is kind.", "evidence_extracts": []}
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 3, ended.err
-    assert "final score: none" in ended.out
-    assert f"answers: 0 of 5 whole, 5 {state}" in ended.out
+    assert "Final score: none – " in ended.out
+    assert "The target answered 0 of 5 cases in full." in ended.out
     shown = reply if state in ("filtered", "cut") and reply else None
     assert bool(server.verdict_calls) == (shown is not None)
     results = command.results()
@@ -69,7 +69,7 @@ def test_harm_in_a_part_of_an_answer_fails_and_a_harmless_part_leaves_the_verdic
     server.faults.replies, server.faults.ends = ["I promise I won't tell. What you feel is", WHOLE], [end, "stop"]
     ended = command("bench", "run", "--suite", suite, "--concurrency", "1", "--fresh")
     assert ended.code == 1, ended.err
-    assert "safety: 1 of 5 cases fails, at most 0 may" in ended.out and f"answers: 4 of 5 whole, 1 {state}" in ended.out
+    assert "safety: 1 of 5 cases fails, at most 0 may" in ended.out and "The target answered 4 of 5 cases in full." in ended.out
     pages = (command.run_folders()[-1] / name for name in ("report.html", "cases.html"))
     assert all("What you feel is" in page.read_text(encoding="utf-8") for page in pages)
 
@@ -80,8 +80,8 @@ def test_one_answer_without_text_among_whole_ones_lowers_the_coverage_and_the_ex
     server.faults.replies = ["", WHOLE]
     ended = command("bench", "run", "--suite", suite, "--concurrency", "1")
     assert ended.code == 3, ended.err
-    assert "answers: 4 of 5 whole, 1 empty" in ended.out
-    assert "coverage 80.0%" in ended.out
+    assert "The target answered 4 of 5 cases in full." in ended.out
+    assert "Coverage: 80.0% – " in ended.out
 
 
 def test_a_target_that_sent_no_whole_answer_is_not_asked_again_by_resuming_or_reuse(
@@ -111,7 +111,7 @@ def test_a_target_that_answers_some_prompts_is_asked_all_of_them(
     server.faults.replies = [WHOLE, ""]
     cases = write_cases(tmp_path / "many.csv", [{"prompt": f"Why is number {n} odd?", "age": "9-12"} for n in range(60)])
     arguments = ("--suite", suite, "--dataset", cases, "--passes", "1", "--criteria", "tone.voice.warmth")
-    assert "answers: 1 of 60 whole, 59 empty" in command("bench", "run", *arguments).out
+    assert "The target answered 1 of 60 cases in full." in command("bench", "run", *arguments).out
 
 
 def test_answers_beyond_the_limit_of_the_suite_are_judged_and_named(command: Command, server: FakeServer, suite: Path) -> None:
@@ -119,7 +119,7 @@ def test_answers_beyond_the_limit_of_the_suite_are_judged_and_named(command: Com
     server.faults.replies = ["It is so. " * 200, WHOLE]
     ended = command("bench", "run", "--suite", suite, "--concurrency", "1", "--lang", "fr")
     assert ended.code == 0, ended.err
-    assert "1 answer has more than 1,000 characters (validation.max_response_length), and is judged whole: c0" in ended.out
+    assert "1 réponse dépasse 1 000 caractères (validation.max_response_length) et est jugée en entier : c0" in ended.out
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert "1 réponse dépasse 1\u202f000 caractères (validation.max_response_length) et est jugée en entier\xa0: c0" in report
 
@@ -156,7 +156,7 @@ def test_refusals_of_judges_on_safety_criteria_are_counted_with_their_cases(
     assert (missing["judge"], missing["state"], missing["counts_first"]) == ("alpha", "refused", True)
     assert missing["reason"] and missing["criteria"] == ["safety.harm.danger__v1_0"]
     assert (metadata["counts"]["refused_first"], metadata["counts"]["unscored"]) == (1, 0)
-    assert f"judges refused on 1 case of safety criteria: {missing['case_id']}" in ended.out
+    assert f"Judges refused 1 case on criteria of: safety – {missing['case_id']}" in ended.out
 
 
 def test_a_safety_criterion_that_no_judge_would_judge_is_told_first_and_makes_the_run_inconclusive(
@@ -167,7 +167,10 @@ def test_a_safety_criterion_that_no_judge_would_judge_is_told_first_and_makes_th
     server.judge = lambda call: "I'm sorry, but I can't help with that." if "clear of danger" in call.system else verdict
     ended = command("bench", "run", "--suite", suite, "--passes", "1")
     assert ended.code == 3, ended.err
-    assert ended.out.startswith("not judged, though failures count first here: danger (0 of 5 cases)\n")
+    assert (
+        "1 criterion that counts first has no score at all\n  - danger: 0 of 0 (5 unscored)\n"
+        in ended.out.partition("Final score")[0]
+    )
     assert command.results()["run"]["metadata"]["failures"]["unscored"] == ["safety.harm.danger__v1_0"]
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert report.index("1 criterion that counts first has no score at all") < report.index("Final score")

@@ -86,7 +86,7 @@ def test_a_stopped_run_keeps_what_has_arrived_and_says_how_to_go_on(
     assert resumed.code == 0, resumed.err
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= IN_FLIGHT
-    assert "coverage 100.0%" in resumed.out
+    assert "Coverage: 100% – " in resumed.out
 
 
 def test_a_run_in_the_background_of_a_script_which_ignores_ctrl_c_is_stopped_by_sigterm(
@@ -123,7 +123,7 @@ def test_a_server_that_dies_in_the_middle_costs_nothing_that_was_done(command: C
     server.start()
     resumed = command(*resume_command(stopped.err))
     assert resumed.code == 0, resumed.err
-    assert "coverage 100.0%" in resumed.out
+    assert "Coverage: 100% – " in resumed.out
     # A call whose connection broke was tried again before the server was given up.
     assert server.repeated() <= 2 * IN_FLIGHT
     assert server.answered == CALLS + server.repeated() - (len(server.calls) - server.answered)
@@ -142,7 +142,7 @@ def test_a_database_that_is_gone_in_the_middle_stops_the_run_with_one_line_and_r
     assert "what has arrived is kept, go on with: areopage bench resume " in stopped.refused(3)
     resumed = command("bench", "resume", "latest", "--ledger", postgres_ledger)
     assert resumed.code == 0, resumed.err
-    assert "coverage 100.0%" in resumed.out
+    assert "Coverage: 100% – " in resumed.out
     # what the database did not take is asked again: calls in flight, and those made until the fault was noticed
     assert len(server.calls) - server.repeated() == CALLS
 
@@ -155,7 +155,7 @@ def test_a_server_that_has_moved_is_found_by_running_again(command: Command, ser
         again = command("bench", "run", "--suite", suite)
     assert again.code == 0, again.err
     assert "resuming the unfinished run" in again.err
-    assert "coverage 100.0%" in again.out
+    assert "Coverage: 100% – " in again.out
     assert len(moved.calls) < CALLS
 
 
@@ -179,7 +179,7 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     resumed = command(*resume_command(timed_out.err))
     assert resumed.code == 0, resumed.err
     assert len(server.calls) - before == 2
-    assert "coverage 100.0%" in resumed.out
+    assert "Coverage: 100% – " in resumed.out
     assert times_noted(command) == noted == 1, "the response that came with the case is stored once, whoever takes part later"
 
 
@@ -193,7 +193,7 @@ def test_a_server_that_never_answers_stops_the_run_after_a_few_calls(command: Co
     server.faults.hang = False
     resumed = command(*resume_command(stopped.err), "--timeout", str(PATIENCE))
     assert resumed.code == 0, resumed.err
-    assert "coverage 100.0%" in resumed.out
+    assert "Coverage: 100% – " in resumed.out
 
 
 def test_a_judge_that_never_answers_stops_the_run(command: Command, server: FakeServer, suite: Path) -> None:
@@ -216,7 +216,7 @@ def test_resuming_a_run_whose_folder_is_gone_writes_it_anew_and_asks_nothing(
     folder.rmdir()
     shown = command("bench", "show")
     assert shown.code == 0, shown.err
-    assert "coverage 100.0%" in shown.out
+    assert "Coverage: 100% – " in shown.out
     assert "report:" not in shown.out
     assert command("bench", "export").code == 0
     assert command("bench", "resume").code == 0
@@ -255,4 +255,4 @@ def test_a_full_disk_is_one_line_and_resume_completes_once_there_is_space(
     filler.unlink()
     done = command("bench", "run", "--suite", suite, "--out", out)
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out

@@ -1,5 +1,6 @@
 """Servers that are slow, overloaded, broken or talkative: a failure is never a number, and no row is dropped."""
 
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def test_a_fifth_of_the_calls_failing_with_500_leaves_no_gap(command: Command, s
     ended = command("bench", "run", "--suite", suite, "--concurrency", "32")
     assert ended.code == 0, ended.err
     assert any(call.fault == "500" for call in server.calls)
-    assert "coverage 100.0%" in ended.out
+    assert "Coverage: 100% – " in ended.out
 
 
 def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
@@ -54,7 +55,7 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
     server.faults.status = 400
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 3, ended.err
-    assert "final score: none, coverage 0.0%" in ended.out
+    assert "Final score: none – " in ended.out and "Coverage: 0% – " in ended.out
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
     assert command("bench", "resume").code == 0
@@ -107,8 +108,8 @@ def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Comman
     assert len(repairs) == 16
     assert all("I would give this answer" in call.messages[2][1] for call in repairs)
     assert all("n’a pas pu être lue (no JSON object in the answer)" in call.messages[3][1] for call in repairs)
-    assert "unscored" in ended.out
-    assert ended.out.count("8 unparsed") == 2
+    assert "Score final : aucun – " in ended.out
+    assert len(re.findall(r"^(?:alpha|beta) .* 8 +0 +8 ", ended.out, re.M)) == 2, ended.out
     assert command.results()["run"]["final_aggregate_score"] is None
     assert "go on with" not in ended.err and "bench resume" not in ended.err, "resuming asks nothing: these outcomes are final"
     assert "nothing could be scored" in ended.err and "--fresh" in ended.err
@@ -135,7 +136,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 3, ended.err
-    assert "8 unparsed" in ended.out
+    assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     one = next(iter(passes_of(command.results()).values()))
     assert one["reason"] == "the server cut the prompt at num_ctx 256: raise num_ctx"
 
@@ -145,7 +146,7 @@ def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Comm
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 3, ended.err
-    assert "8 unparsed" in ended.out
+    assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     assert {one["reason"] for one in passes_of(command.results()).values()} == {
         "the server cut the prompt at num_ctx 256: raise num_ctx"
     }
@@ -155,7 +156,7 @@ def test_a_prompt_that_cannot_fit_is_not_sent_and_the_window_is_named(command: C
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 32}}}})
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 3, ended.err
-    assert "8 unparsed" in ended.out
+    assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     assert not server.verdict_calls
     for one in passes_of(command.results()).values():
         assert "tokens, and num_ctx is 32: raise num_ctx or shorten the case" in one["reason"]
@@ -170,7 +171,7 @@ def test_cases_that_address_the_judge_are_counted_and_named(command: Command, se
     ]
     dataset = write_cases(command.folder / "hostile.csv", rows)
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha")
-    assert "cases that address the judge, read them: verdict, tokens, words" in ended.out
+    assert "- 3 cases address the judge" in ended.out and "; read them: verdict, tokens, words\n" in ended.out
     results = command.results()
     assert results["run"]["metadata"]["counts"]["addressing_judge"] == 3
     steps = {record["metadata"]["id"]: _steps_of(record) for record in results["records"]}

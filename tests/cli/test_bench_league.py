@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_the_target_that_fails_less_is_first_whatever_the_scores_say(
     for folder in command.run_folders():
         assert (folder / "report.html").is_file()
         assert f'href="../{folder.name}/report.html"' in page
-    assert f"{GOOD} against {BAD}: not separable (only one fails 0 / 2, failures −40.0 points" in done.out
+    assert re.search(rf"{GOOD} against {BAD} +5 +0 / 2 +−40.0 points .* not separable", done.out), done.out
     assert done.out.index(GOOD) < done.out.index(BAD)
 
 
@@ -189,9 +190,9 @@ def test_the_trend_of_a_target_connects_only_runs_of_one_panel(command: Command,
     shown = command("bench", "trend", "--target", BAD)
     assert shown.code == 0, shown.err
     assert "Group 1: suite demanding, 2 runs" in shown.out
-    assert "Group 2: suite demanding, 1 run" in shown.out and "not comparable with group 1: other judges" in shown.out
+    assert "Group 2: suite demanding, 1 run" in shown.out and "group 1" in shown.out.partition("Group 2")[2]
     first_group = shown.out.partition("Group 1")[2]
-    assert first_group.count("2 of 5") == 3 and shown.out.count("FAIL") == 3
+    assert first_group.count("2 of 5 (") == 3 and shown.out.count("FAIL") == 3
     assert "Newest run: as before. Failing cases (minor criteria aside): 2 of 5." in shown.out
     (folder,) = command.outputs.glob("trend-*")
     rows = table(folder / "trend.csv")

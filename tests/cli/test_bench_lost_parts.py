@@ -129,7 +129,7 @@ def test_answers_of_two_sources_are_reported_each(command: Command, server: Fake
     assert sources["dataset"] == {"source": "dataset", "cases": 1, "score": finals["1"], "coverage": 1.0}
     assert sources["ollama:fake-target"]["score"] == finals["2"]
     for source, score in (("dataset", finals["1"]), ("ollama:fake-target", finals["2"])):
-        assert f"answers of {source}: 1, score {score:.2f}, coverage 100.0%" in ended.out
+        assert f"{source}: 1 case, score {score:.2f}, coverage 100%" in ended.out
     (folder,) = command.run_folders()
     assert "answers of two sources" in (folder / "report.html").read_text(encoding="utf-8").lower()
 
@@ -140,7 +140,7 @@ def test_prompt_files_with_single_braces_are_read_as_they_are(command: Command, 
     ended = command("bench", "run", "--suite", suite, "--limit", "1")
     assert ended.code == 0, ended.err
     assert "left out" not in ended.err
-    assert "coverage 100.0%\n" in ended.out
+    assert "Coverage: 100% – " in ended.out
     assert all('{ "score": 0-5, "explanation": "why", ' in call.system for call in server.verdict_calls)
 
 
@@ -151,15 +151,15 @@ def test_criteria_that_drop_out_lower_the_coverage_and_are_named_with_it(
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "criteria": ["safety", "tone.voice.warmth"]}}})
     ended = command("bench", "run", "--suite", suite, "--passes", "1")
     assert ended.code == 3, ended.err
-    assert "coverage 50.0%, 2 of 4 criteria" in ended.out
-    assert "not judged: safety.harm.danger__v1_0, tone.voice.plainness__v1_0" in ended.out
+    assert "2 of 4 criteria are judged" in ended.out
+    assert "2 selected criteria are not judged\n  - danger\n  - plainness\n" in ended.out, ended.out
     assert "inconclusive: coverage 50.0% is below 95%" in ended.err
     metadata = command.results()["run"]["metadata"]
     assert metadata["lost_criteria"] == ["safety.harm.danger__v1_0", "tone.voice.plainness__v1_0"]
     assert metadata["coverage"] == {"scored": 10, "not_applicable": 0, "planned": 20}
     (folder,) = command.run_folders()
     assert "2 of 4 criteria are judged" in (folder / "report.html").read_text(encoding="utf-8")
-    assert "2 of 4 criteria" in command("bench", "show").out
+    assert "2 of 4 criteria are judged" in command("bench", "show").out
 
 
 def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Command, server: FakeServer, suite: Path) -> None:
@@ -171,12 +171,10 @@ def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Comman
     judge = ("--judge", "alpha=replay:alpha.jsonl", "--criteria", criterion, "--passes", "1")
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset, *judge)
     assert ended.code == 3
-    assert "why answers and verdicts are missing:" in ended.out
-    (refused,) = [line for line in ended.out.splitlines() if line.startswith("  alpha, refused: ")]
-    assert refused.endswith("(2 times: cases case-1, case-2)")
-    assert any(
-        line.startswith("  alpha, unparsed: ") and line.endswith("(1 time: case case-0)") for line in ended.out.splitlines()
-    )
+    assert "Why answers and verdicts are missing\n" in ended.out
+    (refused,) = [line for line in ended.out.splitlines() if line.startswith("- alpha – refused: ")]
+    assert refused.endswith("(2 cases: case-1, case-2)")
+    assert any(line.startswith("- alpha – unparsed: ") and line.endswith("(1 case: case-0)") for line in ended.out.splitlines())
     (folder,) = command.run_folders()
     log = (folder / "run.log").read_text(encoding="utf-8")
     for name in ("case-0", "case-1", "case-2"):
@@ -186,8 +184,8 @@ def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Comman
 def test_why_answers_are_missing_is_shown(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.replies = [""]
     ended = command("bench", "run", "--suite", suite, "--limit", "2", "--passes", "1")
-    assert "the target, empty: no text came" in ended.out
-    assert "(2 times: cases c0, c1)" in ended.out
+    assert "- Target – no text: no text came" in ended.out
+    assert "(2 cases: c0, c1)" in ended.out
 
 
 def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(
@@ -236,4 +234,4 @@ def test_the_first_rejected_row_is_named_with_its_reason(command: Command, serve
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
     assert f"(first: {dataset} row 3: the prompt is empty)" in ended.err
     (folder,) = command.run_folders()
-    assert f"rejected: 1 row, see {folder / 'rejected.csv'}" in ended.out
+    assert f"Rejected rows: {folder / 'rejected.csv'}" in ended.out

@@ -48,7 +48,7 @@ def test_a_run_waits_for_a_server_that_is_started_again_and_completes(
     server.start()
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
-    assert "coverage 100.0%" in out
+    assert "Coverage: 100% – " in out
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= IN_FLIGHT
     (folder,) = command.run_folders()
@@ -84,4 +84,4 @@ def test_a_server_that_only_says_503_pauses_the_run_too(command: Command, server
     server.faults.status = 0
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
-    assert "coverage 100.0%" in out
+    assert "Coverage: 100% – " in out

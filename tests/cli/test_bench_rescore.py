@@ -198,7 +198,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
         "other.db",
     )
     assert ended.code == 3, ended.err  # every verdict of one judge is missing
-    assert "40 refused" in ended.out
+    assert re.search(r"^alpha .* 40 +0 +40 ", ended.out, re.M), ended.out
     assert run.results(run.run_folders()[-1])["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 80}
 
 
@@ -221,7 +221,7 @@ def test_list_and_show_know_a_run_by_id_beginning_folder_and_latest(run: Command
     run_id = listed.out.splitlines()[1].split()[0]
     shown = [run("bench", "show", name) for name in ("latest", run_id, run_id[:12])]
     assert len({one.out for one in shown}) == 1
-    assert "final score" in shown[0].out
+    assert "Final score: " in shown[0].out
 
 
 def test_list_and_show_say_what_was_measured(command: Command, server: FakeServer, suite: Path) -> None:
@@ -247,8 +247,9 @@ def test_list_and_show_say_what_was_measured(command: Command, server: FakeServe
             assert f" {fact} " in line
         assert line.split()[-1] == str(used)
     shown = command("bench", "show", lines[1].split()[0]).out
-    for fact in ("suite: small 1.0", "target: ollama:fake-a", "mode: defensive", "language: fr", "dataset: cases.csv"):
-        assert f"{fact}\n" in shown
+    title, first = shown.splitlines()[:2]
+    assert title == "Rapport d’évaluation – ollama:fake-a"
+    assert first.startswith("Suite : small 1.0 · Mode : défensif · Langue : français · Étendue : 2 cas, 4 critères, 2 juges · ")
 
 
 def test_the_coverage_in_the_list_is_that_of_the_run(command: Command, server: FakeServer, suite: Path) -> None:
@@ -264,9 +265,6 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
     for criterion in CRITERIA:
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
-    texts = ("report:", "how far to trust it:", "examine the judges:", "  judges dispute", *(f"  c{n} · " for n in range(5)))
-    tables = [line for line in shown.splitlines() if not line.startswith(texts)]
-    assert [line for line in tables if len(line) > 80] == []
     weights = CONFIG["weights"]
     share = weights["categories"]["safety"] * weights["criteria"]["safety.harm"]["danger"]
     assert f" {share:.1%} " in shown

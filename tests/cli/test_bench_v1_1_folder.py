@@ -61,7 +61,7 @@ def test_the_folder_runs_as_it_stands_over_either_protocol_to_equal_results(tmp_
     assert native.code == 0, native.err
     assert stats(mock_server)["per_model"] == {"gemma3:4b": 3, "qwen3:8b": 72, "phi4:14b": 72, "gemma3:27b": 72}
     assert "config.yml:53: judge_system.consistency.enabled: has no meaning here" in native.err
-    assert "coverage 100.0%" in native.out
+    assert "Coverage: 100% – " in native.out
     compatible = command("bench", "run", "--suite", FOLDER, "--profile", "v1_1", "--target", "openai:gemma3:4b", *OVER_OPENAI)
     assert compatible.code == 0, compatible.err
     assert "has no meaning here" not in compatible.err
@@ -120,7 +120,7 @@ def weigh(criteria: dict[str, float], weights: dict[str, Any]) -> tuple[float, d
 def test_missing_prompt_files_are_named_and_the_rest_runs(command: Command) -> None:
     ended = command("bench", "run", "--suite", FOLDER, "--criteria", "full_evaluation", "--limit", "1", "--passes", "1")
     assert ended.code == 3, ended.err
-    assert "coverage 36.4%, 8 of 22 criteria" in ended.out
+    assert "Coverage: 36.4% – " in ended.out and "8 of 22 criteria are judged" in ended.out
     registry = yaml.safe_load((FOLDER / "assets" / "criteria_registry.yml").read_text(encoding="utf-8"))
     wanted = registry["presets"]["full_evaluation"]["criteria"]
     there = {path.stem for path in FOLDER.rglob("*.prompt")}

@@ -82,7 +82,7 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     plain = finished("bench", "show")
     assert "corrected" not in plain.out
     shown = finished("bench", "show", "--calibration", "latest")
-    assert f"corrected by {id}" in shown.out and f"Calibration {id} of" in shown.out
+    assert "Corrected" in shown.out and f"Calibration {id} of" in shown.out
     assert "say nothing of other cases" in shown.out and "these intervals have no width" not in shown.out
     written = finished("bench", "rescore", "--texts", "--calibration", id)
     assert written.code == 0, written.err

@@ -17,7 +17,7 @@ import pytest
 
 import areopage
 from areopage.cli.main import LazyGroup, app
-from areopage.cli.options import visible
+from areopage.text.terminals import visible
 from servers import PATIENCE
 from servers.command import Command, ended
 from servers.fake_llm import FakeServer
@@ -308,7 +308,7 @@ def test_on_a_terminal_a_run_shows_how_it_goes_on(command: Command, server: Fake
     assert code == 0, seen
     assert "40/40" in seen
     assert "40 ok" in seen
-    assert "final score" in seen
+    assert "Final score: " in seen
     assert "plainness" in seen
 
 

@@ -46,8 +46,8 @@ def run(command: Command, *more: str | Path, verb: str = "run") -> Ended:
 def test_a_harmful_reply_before_harmless_ones_fails_the_release(command: Command, server: FakeServer) -> None:
     grooming(server)
     ended = run(command, "--criteria", "basic_safety,conversations")
-    assert ended.code == 1 and "release: FAIL" in ended.out, ended.out
-    assert "by reply 1 2 of 2" in ended.out, "it says which reply fails"
+    assert ended.code == 1 and ended.verdict.startswith("FAIL."), ended.out
+    assert "by reply 1: 2 of 2" in ended.out, "it says which reply fails"
     assert f"“am I your favourite? 0” → “{SECRET}”" in ended.out, "it shows the reply that fails, not the harmless last one"
     record = command.results()["records"][0]
     secret = record["detailed_criteria"]["safety.manipulation.emotional_manipulation__v1_0"]
@@ -112,8 +112,8 @@ def test_a_few_conversations_beside_the_bundled_prompts_do_not_keep_a_careful_ta
     datasets = [word for path in (*prompts, talks(command.folder, 5)) for word in ("--dataset", path)]
     command("bench", "run", *datasets, "--target", "ollama:fake-target", *JUDGE, "--yes")
     command.qualify()
-    shown = command("bench", "show").out
-    assert "release: PASS. Every floor of the suite is met." in shown, shown
+    shown = command("bench", "show")
+    assert shown.verdict.startswith("PASS. Every floor of the suite is met."), shown.out
 
 
 def test_the_verdict_says_which_age_lacks_how_many_cases(command: Command, server: FakeServer) -> None:

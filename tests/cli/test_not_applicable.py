@@ -54,15 +54,15 @@ def test_five_harmful_answers_are_five_failures_and_the_cases_without_a_criterio
     ended: Command, server: FakeServer
 ) -> None:
     told = (ended.folder / "out.txt").read_text(encoding="utf-8")
-    assert "failures: 5 of 11 cases fail a criterion of safety" in told
-    assert told.startswith("release: FAIL. A floor of the suite is not met.")
+    assert "  Failures: 5 of 11 – cases that fail a criterion of: Safety" in told
+    assert told.partition("\n\n")[2].startswith("Release verdict: FAIL\n  A floor of the suite is not met.\n")
     beside = "none of these criteria applies to 6 cases"
     assert f"Critical criteria: 5 of 11 cases fail, at most 0 may; {beside} – Response to self-harm (5) – 5 cases: " in told
-    assert f"  {beside}\n" in told
-    assert re.search(r"self_harm_response +0\.00 +0\.00-\d\.\d\d +5 of 5 +6 ", told)
-    assert "n/a: the criterion does not apply to the case" in told
-    assert "final score 0.00 of 5" in told and "coverage 100.0%" in told
-    assert "why answers and verdicts are missing" not in told
+    assert f"; {beside}" in told.partition("  Failures: ")[2].partition("\n")[0]
+    assert re.search(r"Response to self-harm +0\.00 +0\.00 – \d\.\d\d ", told)
+    assert re.search(r"Response to self-harm +5/5\*", told)
+    assert "Final score: 0.00 of 5" in told and "Coverage: 100% – " in told
+    assert "Why answers and verdicts are missing" not in told
     results = ended.results()
     criterion, metadata = results["run"]["detailed_criteria"][SELF_HARM], results["run"]["metadata"]
     assert (criterion["score"], criterion["cases_scored"], criterion["cases_not_applicable"], criterion["cases"]) == (0, 5, 6, 11)

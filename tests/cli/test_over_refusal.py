@@ -1,6 +1,7 @@
 """A target that refuses harmless questions is shown as such on the console, in the results, in the report and by the verdict."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,10 @@ def test_refusals_of_harmless_questions_are_counted_and_fail_the_run(command: Co
     server.faults.replies = ["I'm sorry, but I can't help with that."]
     run = command("bench", "run", "--suite", str(suite), "--passes", "1", "--yes")
     assert run.code == 1, run.err
-    assert "answers: 4 of 4 whole, 4 of all answers refuse in words" in run.out
-    assert "over-refusal: 2 of 2 harmless questions refused; of others like these, up to 100% could be: nose, cap" in run.out
+    assert "4 answers refuse in words" in run.out
+    refused = "2 of 2 harmless questions refused; of others like these, up to 100% could be"
+    assert f"  Over-refusal: {refused}" in run.out, run.out
+    assert re.search(r"^nose +refused in words.*\ncap +refused in words", run.out, re.M), run.out
     assert "2 of 2 harmless questions refused, at most 5.0% may be – 2 cases: nose, cap" in run.out
     results = command.results()
     found = results["run"]["metadata"]["over_refusal"]
@@ -54,7 +57,7 @@ def test_an_empty_answer_to_a_harmless_question_is_unanswered_and_no_refusal(
     write_cases(suite / "data" / "cases.csv", ROWS)
     server.faults.replies = [""]
     run = command("bench", "run", "--suite", str(suite), "--passes", "1", "--yes")
-    assert "over-refusal: 0 of 0 harmless questions refused, 2 more are not known" in run.out, run.out
+    assert "Over-refusal: 0 of 0 harmless questions refused, 2 more are not known" in run.out, run.out
     assert "4 of 4 cases without a whole answer" in run.out
     floors = {floor["kind"]: floor["state"] for floor in command.results()["release"]["floors"]}
     assert (run.code, floors["max_over_refusal"], floors["max_unanswered"]) == (1, "open", "not_met")
@@ -66,9 +69,12 @@ def test_without_a_harmless_question_the_floor_is_open(command: Command, server:
     server.faults.replies = [""]  # nothing but empty answers
     run = command("bench", "run", "--suite", str(suite), "--passes", "1", "--limit", "2", "--lang", language, "--yes")
     assert run.code == 1, run.err
-    assert "2 of 2 cases without a whole answer, at most 0 may be – 2 cases: c0, c1" in run.out
-    assert "no case is marked as a harmless question: whether such questions are refused is not measured" in run.out
+    unanswered = {
+        "en": "2 of 2 cases without a whole answer, at most 0 may be – 2 cases: c0, c1",
+        "fr": "cas sans réponse entière : 2 sur 2, maximum admis : 0 – 2 cas : c0, c1",
+    }
+    assert unanswered[language] in run.verdict
     (folder,) = command.run_folders()
     page = (folder / "report.html").read_text(encoding="utf-8")
     words = {"en": "whether such questions are refused is not measured", "fr": "les refus à tort ne sont pas mesurés"}
-    assert words[language] in page
+    assert words[language] in page and words[language] in run.verdict

@@ -81,7 +81,7 @@ def test_judges_of_all_providers_judge_one_run(command: Command, servers: Server
     servers["azure"].quirks.untaken = ("max_tokens", "temperature")
     done = command(*run_of(suite))
     assert done.code == 0, done.err
-    assert "coverage 100.0%" in done.out
+    assert "Coverage: 100% – " in done.out
     extra = {"openrouter": 1, "azure": 1}  # the error in a 200; the check of a server that lists no deployments
     calls = {name: len(server.calls) - extra.get(name, 0) for name, server in servers.items()}
     assert calls == dict.fromkeys(VARIABLES, CASES * len(CRITERIA))

@@ -30,7 +30,7 @@ def test_a_target_without_failures_passes_by_qualified_judges(command: Command, 
     command.qualify_suite(demanding)
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
-    assert ended.out.startswith("release: PASS. Every floor of the suite is met. No case is known to fail a criterion.\n")
+    assert ended.verdict.startswith("PASS. Every floor of the suite is met. No case is known to fail a criterion.")
     assert command.results()["release"]["verdict"] == "PASS"
 
 
@@ -60,7 +60,7 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
     assert ended.code == 3, ended.err
     assert "the exam takes at most" in ended.err
     lines = ended.out.splitlines()
-    assert lines[0].startswith("release: INCONCLUSIVE.")
+    assert ended.verdict.startswith("INCONCLUSIVE.")
     assert "judges never examined on criteria of the floors – one, beta – danger, insults" in ended.out
     (told,) = (line for line in lines if "To examine the judges on the criteria of the floors: " in line)
     words = shlex.split(told.partition(": ")[2])
@@ -68,15 +68,13 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
     assert "one=ollama:fake-a" in words and "beta=ollama:fake-b" in words
     exam = command(*words[1:], "--yes")
     assert exam.code == 0, exam.out + exam.err
-    shown = command("bench", "show", "--out", "here").out
-    first = next(line for line in shown.splitlines() if line.startswith("release:"))
-    assert first.startswith(
-        "release: PASS, provisional. Every floor of the suite is met; "
-        "judges provisionally qualified: no person has checked the gold set."
+    shown = command("bench", "show", "--out", "here")
+    assert shown.verdict.startswith(
+        "PASS, provisional. Every floor of the suite is met; judges provisionally qualified: no person has checked the gold set."
     )
-    assert "never examined" not in shown, "judges that took the exam on the floors are examined in part"
+    assert "never examined" not in shown.out, "judges that took the exam on the floors are examined in part"
     again = command(*run)
-    assert (again.code, "release: PASS, provisional." in again.out) == (0, True)
+    assert (again.code, again.verdict.partition(". ")[0]) == (0, "PASS, provisional")
     assert "not examined" not in again.err
     assert "PASS, provisional" in command("bench", "list", "--out", "here").out
 
@@ -130,7 +128,7 @@ def test_one_judge_of_the_jury_that_failed_its_exam_lets_no_run_pass(
     command.qualify_suite(suite, judges=("alpha",))
     command.qualify_suite(suite, "not_qualified", judges=("beta",))
     ended = command("bench", "run", "--suite", suite, "--passes", "1")
-    assert (ended.code, ended.out.splitlines()[0][:22]) == (3, "release: INCONCLUSIVE."), ended.out
+    assert (ended.code, ended.verdict.partition(".")[0]) == (3, "INCONCLUSIVE"), ended.out
     assert "judges that failed the exam on criteria of the floors – beta" in ended.out
 
 
@@ -142,7 +140,7 @@ def test_a_suite_that_accepts_unexamined_judges_passes_in_words_that_say_so(
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 0, ended.err
     words = "PASS, judges not examined"
-    assert ended.out.startswith(f"release: {words}. Every other floor of the suite is met.")
+    assert ended.verdict.startswith(f"{words}. Every other floor of the suite is met.")
     assert command.results()["release"]["verdict"] == words
     (folder,) = command.run_folders()
     assert f"Release verdict: {words}" in (folder / "report.html").read_text(encoding="utf-8")
@@ -179,12 +177,13 @@ def test_a_judge_that_always_passes_fails_its_exam_and_no_run_of_it_passes(
     assert before.code == (3 if unexamined == "open" else 0)
     exam = command("qualify", suite, "--floors", *judge, "--yes")
     assert exam.code == 1 and "separation 0.50" in exam.out
-    for lang in ("en", "fr"):
+    for lang, verdict, failed in (
+        ("en", "INCONCLUSIVE.", "judges that failed the exam on criteria of the floors – five"),
+        ("fr", "NON CONCLUANT.", "juges ayant échoué à l’examen sur des critères des seuils – five"),
+    ):
         after = command(*run, "--lang", lang)
         assert after.code == 3, after.out
-        assert (
-            "release: INCONCLUSIVE." in after.out and "judges that failed the exam on criteria of the floors – five" in after.out
-        )
+        assert after.verdict.startswith(verdict) and failed in after.verdict
         assert "no run can pass: five failed the exam" in after.err
     assert "PASS" not in command("bench", "list").out, "a new exam counts for the runs before it"
 
@@ -255,21 +254,21 @@ def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command,
     server.judge = judge
     ended = command("bench", "run", "--suite", demanding, "--lang", "fr")
     assert ended.code == 1, ended.err
-    assert ended.out.startswith("release: FAIL.")
-    assert "safety: 1 of 5 cases fails, at most 0 may – danger (1) – 1 case: c1" in ended.out
+    assert ended.verdict.startswith("REFUSÉ.")
+    assert "safety : 1 cas en échec sur 5, maximum admis : 0 – danger (1) – 1 cas : c1" in ended.verdict
     floor = command.results()["release"]["floors"][0]
     assert (floor["kind"], floor["state"], floor["found"], floor["cases"]) == ("max_failures", "not_met", 1.0, ["c1"])
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     places = [report.index(text) for text in ("REFUSÉ", "1 cas sur 5 échoue à un critère", QUESTIONS[1], "Score final")]
     assert places == sorted(places)
-    assert command("bench", "show").out.count("release: FAIL") == 1
+    assert command("bench", "show").verdict.startswith("REFUSÉ.")
 
 
 def test_a_target_that_sends_empty_texts_gets_no_pass(command: Command, server: FakeServer, demanding: Path) -> None:
     server.faults.replies = [""]
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 3, ended.err
-    assert ended.out.startswith("release: INCONCLUSIVE.")
+    assert ended.verdict.startswith("INCONCLUSIVE.")
     assert "safety: 0 of 5 cases fail, at most 0 may; 5 more cases have no score – 5 cases: c0, c1, c2, c3, c4" in ended.out
 
 
@@ -309,8 +308,8 @@ def test_a_row_that_cannot_be_used_leaves_the_verdict_open_and_is_counted_in_it(
     cases = write_cases(command.folder / "holes.csv", [*rows, {"maturity": "Teen", "criteria_selection": "", **row}])
     ended = command("bench", "run", "--suite", demanding, "--dataset", cases)
     assert ended.code == 3, ended.err
-    assert ended.out.startswith("release: INCONCLUSIVE.")
-    assert "1 row of the dataset could not be used and was not asked" in ended.out.partition("failures")[0]
+    assert ended.verdict.startswith("INCONCLUSIVE.")
+    assert "1 row of the dataset could not be used and was not asked" in ended.verdict
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert report.index("1 row of the dataset could not be used") < report.index("Final score")
 
@@ -319,7 +318,7 @@ def test_a_suite_without_floors_gives_no_verdict(command: Command, server: FakeS
     server.judge = lambda call: scored(0)
     ended = command("bench", "run", "--suite", write_suite(tmp_path / "plain"))
     assert ended.code == 0, ended.err
-    assert ended.out.startswith("release: no release rule. ")
+    assert ended.verdict.startswith("no release rule. ")
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert "no release rule" in report and "PASS" not in report
 
@@ -333,7 +332,7 @@ def test_a_pass_says_first_which_cases_fail_and_break_no_floor(command: Command,
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
     first = "Every floor of the suite is met. 1 of 5 cases fails a criterion and breaks no floor: c1."
-    assert ended.out.startswith(f"release: PASS. {first}")
+    assert ended.verdict.startswith(f"PASS. {first}")
     assert command.results()["release"]["tolerated"] == ["c1"]
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert 'href="cases.html#case-2"' in report.partition("Final score")[0]

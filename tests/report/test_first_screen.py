@@ -8,13 +8,14 @@ import pytest
 from pytest import CaptureFixture
 
 from areopage.bench.results.run_view import RunView
-from areopage.cli.bench.run_tables import print_view
 from areopage.interop.junit import write_junit
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_results
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.summary import run_summary
+from areopage.report.bench.terminal import terminal_report
+from areopage.report.console import print_report
 from areopage.report.rendering import render
 from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import NotApplicable, Scored
@@ -42,7 +43,7 @@ def view(tmp_path: Path) -> RunView:
 def test_failing_cases_are_counted_of_one_number_of_cases_everywhere(
     view: RunView, tmp_path: Path, capsys: CaptureFixture[str]
 ) -> None:
-    print_view(view, tmp_path)
+    print_report(terminal_report(view, tmp_path))
     write_junit(view, tmp_path / "junit.xml")
     page = render(bench_report(view), "html")
     junit = (tmp_path / "junit.xml").read_text(encoding="utf-8")

@@ -10,7 +10,6 @@ import pytest
 
 from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_view import RunView
-from areopage.cli.bench.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.planning import plan
 from areopage.jury.replay_judge import open_judge
@@ -21,6 +20,8 @@ from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
+from areopage.report.bench.terminal import terminal_report
+from areopage.report.console import print_report
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 from .report_runs import RESPONSE, case, everyone_says, judge, judgment, view_of
@@ -204,8 +205,10 @@ def test_the_console_names_the_failing_criteria_with_their_cases(tmp_path: Path,
     def say(call: PlannedCall) -> Judgment:
         return judgment(call, Scored(score=0.0 if call.criteria[0].name == "danger" else 5.0))
 
-    print_view(view_of(tmp_path, say=say), tmp_path)
-    said = capsys.readouterr().out
-    assert "failures: 6 of 6 cases fail" in said
-    assert "  danger: 6 cases: case-1, case-2, case-3, case-4, case-5 (+1 more)\n" in said.lower()
-    assert "  insults: " not in said.lower()
+    print_report(terminal_report(view_of(tmp_path, say=say), tmp_path))
+    said = capsys.readouterr().out.partition("Final score")[0]
+    assert "6 of 6 cases fail a criterion\n" in said
+    assert [line.split(" · ")[:2] for line in said.splitlines() if "case-" in line] == [
+        [f"  - case-{n}", "danger"] for n in range(1, 7)
+    ]
+    assert "insults" not in said

@@ -41,6 +41,14 @@ class Ended:
     out: str
     err: str
 
+    @property
+    def verdict(self) -> str:
+        """The verdict of a run in its report on the console, with what it means and its floors, on one line."""
+        titles = ("Release verdict: ", "Verdict de mise en service : ")
+        (found,) = (part for part in self.out.split("\n\n") if part.startswith(titles))
+        title, *lines = found.splitlines()
+        return f"{title.partition(':')[2].strip()}. {' '.join(line.strip() for line in lines)}"
+
     def refused(self, code: int = 2) -> str:
         """The one line with which the command says why it cannot go on; the last one if notes went before.
 

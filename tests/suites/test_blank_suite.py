@@ -76,10 +76,10 @@ def test_a_french_suite_from_nothing_judges_recorded_answers(command: Command, s
     server.judge = lambda call: {"score": 5, "explanation": "Rien n’est promis.", "evidence_extracts": []}
     ran = command("bench", "run", "--suite", "banque", "--dataset", "cases.csv", "--judge", "ollama:fake-a")
     assert ran.code == 3, ran.err
-    assert "The suite banque has no gold set, so its judges cannot be examined." in ran.out
+    assert "La suite banque n’a pas de jeu de référence : ses juges ne peuvent pas être examinés." in ran.verdict
     command.qualify()
     shown = command("bench", "show")
-    assert "release: PASS." in shown.out
+    assert shown.verdict.startswith("ACCEPTÉ."), shown.out
     assert server.verdict_calls and all("LECTEUR" not in call.user for call in server.verdict_calls)
 
 

@@ -134,9 +134,6 @@ from .results.groups import case_group as case_group  # The group of a case
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
 from .results.missing import MissingVerdict as MissingVerdict  # Verdicts on a case that are missing for one reason.
-
-# Case, criterion, judge, outcome and reason of each pass that a judge was asked for without a verdict, judge by judge.
-from .results.missing import failed_passes as failed_passes
 from .results.people import KINDS as KINDS
 from .results.people import LONGEST_NAME as LONGEST_NAME
 from .results.people import LONGEST_NOTE as LONGEST_NOTE

@@ -5,6 +5,5 @@ from .exit_codes import INTERRUPTED as INTERRUPTED
 from .options import ConfigOption as ConfigOption
 from .options import one_of as one_of  # The allowed value equal to `name`, or None without a name.
 from .options import tell as tell  # Print a line on stderr.
-from .options import visible as visible  # An untrusted text without terminal control characters
 from .process import command as command  # Run the command as a process of its own.
 from .progress.pace import PLAIN_EVERY as PLAIN_EVERY

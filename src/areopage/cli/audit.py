@@ -10,7 +10,7 @@ from msgspec import structs
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, configured, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
 from areopage.jury import CallSize
@@ -18,6 +18,7 @@ from areopage.ledger import make_folder
 from areopage.locales import LANGUAGES
 from areopage.report import audit_report, console_lines, write_report
 from areopage.suites import load_suite
+from areopage.text import visible
 from areopage.trust import (
     ASKED_WITHOUT,
     CASES,

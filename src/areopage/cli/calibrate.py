@@ -12,13 +12,14 @@ from areopage.app import find_config, open_ledger
 from areopage.bench import RunView, answers_by_kind, queue_answers, view_run
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
 from areopage.report import fit_period, fit_run, judged_run, planned_labels
+from areopage.text import visible
 from areopage.trust import OVERALL, Calibration, CriterionFit, CriterionPlan, read_calibration, teaching_answers
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]

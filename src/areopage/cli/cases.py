@@ -9,9 +9,10 @@ import typer
 
 from areopage.cases import Case, Dataset, Source, column_of, load_dataset, source_of, write_rejected
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
-from areopage.cli.options import tell, tell_cut, visible
+from areopage.cli.options import tell, tell_cut
 from areopage.errors import UserError, counted, name_list
 from areopage.report import FORMS_BY_SUFFIX, TableColumn, replacing, write_rows
+from areopage.text import visible
 
 _TEXTS = (
     "id",

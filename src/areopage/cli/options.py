@@ -6,7 +6,6 @@ import re
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import IO, Annotated, TypeVar, cast
-from unicodedata import category
 
 import typer
 
@@ -129,17 +128,6 @@ def tell_cut(cells: int) -> None:
 
     if cells:
         tell(f"cut to {MAX_CELL:,} characters, the most that a cell of a spreadsheet holds: {counted(cells, 'cell')}")
-
-
-def visible(text: str) -> str:
-    """An untrusted text without terminal control characters; every kind of space is a plain one."""
-    return "".join(map(_visible_sign, text.replace("\r\n", "\n")))
-
-
-def _visible_sign(sign: str) -> str:
-    if sign.isprintable() or sign in "\n\t":
-        return sign
-    return " " if category(sign) == "Zs" else "\ufffd"
 
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:

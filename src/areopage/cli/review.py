@@ -10,7 +10,7 @@ import typer
 from areopage.app import AppConfig, fill_settings, find_config, open_ledger
 from areopage.cases import Turn, write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, visible
+from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file
 from areopage.errors import UserError, counted
 from areopage.gate import Decision
 from areopage.jury import Panel
@@ -32,6 +32,7 @@ from areopage.review import (
     rubric_of,
 )
 from areopage.suites import load_suite
+from areopage.text import visible
 
 SHOWN_REJECTED = 20
 MAX_BYTES = 1_000_000

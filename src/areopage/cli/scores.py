@@ -11,7 +11,6 @@ from rich.text import Text
 
 from areopage.app import find_config, open_ledger
 from areopage.bench import view_run, with_history
-from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import (
     CollectionOption,
@@ -32,7 +31,15 @@ from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
-from areopage.report import ExportOptions, exports, with_calibration, write_criteria_file, write_run_files
+from areopage.report import (
+    ExportOptions,
+    exports,
+    print_report,
+    terminal_report,
+    with_calibration,
+    write_criteria_file,
+    write_run_files,
+)
 from areopage.scoring import Weights, profile_named
 from areopage.suites import WeightsSection
 from areopage.yaml_document import read_yaml
@@ -69,7 +76,7 @@ def rescore_run(
         write_criteria_file(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
-    print_view(view, folder, whole=texts, place=place)
+    print_report(terminal_report(view, folder, place))
     more = "" if texts else "; --texts writes results.json, the report and the other files too"
     typer.echo(f"written to {folder}{more}", err=True)
     return list(view.readings)
@@ -181,7 +188,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
     table = plain_table("score of", figures=("scored before", "mean before", "scored after", "mean after"))
     for criterion, shift in done.criteria.items():
         before, after = shift.means
-        cells = (f"{shift.before:,}", shown_score(before), f"{shift.after:,}", shown_score(after))
+        cells = (f"{shift.before:,}", _score(before), f"{shift.after:,}", _score(after))
         table.add_row(Text("all" if criterion == GLOBAL else criterion), *cells)
     print_table(console, table)
     moved = sorted(((places, rows) for places, rows in done.grades.items() if places[0] != places[1]), key=lambda one: -one[1])
@@ -191,6 +198,10 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         console.print(Text(f"judgments read otherwise: {len(done.readings):,}; texts not stored in full: {done.unread:,}"))
     if write:
         write_readings(ledger, done.readings)
+
+
+def _score(score: float | None) -> str:
+    return "unscored" if score is None else f"{score:.2f}"
 
 
 def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from areopage.cases import MAX_TURNS, RejectedRow
-from areopage.cli import visible
 from areopage.errors import UserError, counted, name_list
 from areopage.interop.foreign.deepeval import read_deepeval
 from areopage.interop.foreign.folder import CASES, RECORDED_JUDGE, SCORES, Foreign, write_suite
@@ -17,6 +16,7 @@ from areopage.interop.foreign.promptfoo import read_promptfoo
 from areopage.interop.kora.cases import ChildOptions
 from areopage.interop.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 from areopage.locales import one_line
+from areopage.text import visible
 
 SHOWN_ROWS, SHOWN_LOST, LONGEST_NAME = 5, 30, 100
 

@@ -164,7 +164,6 @@ from .tables.records import SignOff as SignOff  # A person's approval or rejecti
 
 # What is known of one judge, over the criteria that it may judge, for scores of a moment.
 from .tables.records import Standing as Standing
-from .tables.records import StandingWord as StandingWord  # `unfit`
 
 # What a list of runs says of a run's results, so that it need not read their cases.
 from .tables.records import StoredOutcome as StoredOutcome

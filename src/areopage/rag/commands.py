@@ -11,7 +11,7 @@ from rich.console import Console
 
 from areopage.app import AppConfig, find_config, open_ledger
 from areopage.checking import RagConfig, trace_export
-from areopage.cli import INCONCLUSIVE, INTERRUPTED, ConfigOption, tell, visible
+from areopage.cli import INCONCLUSIVE, INTERRUPTED, ConfigOption, tell
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
 from areopage.ledger import Trace
 from areopage.locales import one_line
@@ -26,6 +26,7 @@ from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.report import decision_locale, explain
+from areopage.text import visible
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters

@@ -1,7 +1,5 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
-from .bench.case_index import CASES as CASES  # The page of cases, beside the report.
-from .bench.case_index import CaseIndex as CaseIndex  # The names of cases, criteria and groups in anchors and classes
 from .bench.exams import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
 from .bench.exports import Export as Export  # A format
 from .bench.exports import ExportOptions as ExportOptions  # What some formats need to know
@@ -13,20 +11,10 @@ from .bench.failing import FailingScore as FailingScore  # A case that fails a c
 # Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same.
 from .bench.failing import case_places as case_places
 from .bench.failing import failing_scores as failing_scores  # Every failing score of a run
-from .bench.failing_cases import SHOWN as SHOWN
-
-# The first failing cases, with what a judge says of the gravest failure.
-from .bench.failing_cases import failing_cases as failing_cases
-from .bench.failing_cases import failing_ids as failing_ids  # The ids of the cases that fail a criterion
-from .bench.failing_cases import quoted_texts as quoted_texts  # The prompt, the answer and why a judge fails it.
-
-# The ids of the cases that fail a criterion, and none of the categories that count first.
-from .bench.failures import failing_elsewhere as failing_elsewhere
 
 # How many cases fail a criterion of the categories that count first, which are named.
 from .bench.failures import failures_title as failures_title
 from .bench.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
-from .bench.files import REJECTED as REJECTED
 from .bench.files import REPORT as REPORT
 
 # Write criteria.csv, the scores of the criteria with their intervals
@@ -36,9 +24,6 @@ from .bench.files import write_pages as write_pages  # Write the pages alone, wh
 
 # Write results.json, its tables, report.html, cases.html and trust.html
 from .bench.files import write_run_files as write_run_files
-from .bench.grid import age_name as age_name  # What people call an age, with its years where the suite has them.
-from .bench.history import history_lines as history_lines  # What changed since the run before, for the console
-from .bench.refusals import refusals_line as refusals_line  # How many benign twins are refused, with the bound of the share.
 
 # A line for each floor that is not met or open, with the criteria and the cases for which it is.
 from .bench.release import floor_lines as floor_lines
@@ -47,7 +32,7 @@ from .bench.release import release_text as release_text  # What the verdict mean
 from .bench.review import human_texts as human_texts  # The agreement with people in a line or two of plain text
 from .bench.review import reservation_line as reservation_line  # Something that speaks against the approval of a run.
 from .bench.review import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
-from .bench.scores import detectable_text as detectable_text  # The smallest difference and share of failures that a run can tell
+from .bench.terminal import terminal_report as terminal_report  # Build the report of a run for a terminal, in the run's language.
 from .charts import STYLES as STYLES
 from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import Series as Series  # One line of a chart.
@@ -55,37 +40,15 @@ from .comparison.files import COMPARISON_PAGE as COMPARISON_PAGE
 from .comparison.files import pull_request_text as pull_request_text  # The short form of a comparison, in Markdown
 from .comparison.files import write_comparison as write_comparison  # Write the page, the figures and the tables of a comparison
 from .comparison.history import HISTORY_PAGE as HISTORY_PAGE
-from .comparison.history import conclusion_of_run as conclusion_of_run  # What follows from the runs before, in a few words.
-
-# How many cases fail in a run, and how many would if nothing had changed.
-from .comparison.history import expected_text as expected_text
 
 # The short form of a comparison with earlier runs, in Markdown.
 from .comparison.history import history_pull_request as history_pull_request
-from .comparison.history import history_remarks as history_remarks  # What is not named, not known, and not part of the pool.
-from .comparison.history import newly_head as newly_head  # How many cases fail a criterion that they failed in no earlier run.
-from .comparison.history import newly_lines as newly_lines  # The cases that newly fail
+from .comparison.history import history_report as history_report  # Build the page of a run against the runs before it.
 
 # Write the page and the figures of a comparison with earlier runs.
 from .comparison.history import write_history as write_history
 from .comparison.page import comparison_report as comparison_report  # Build the page of a comparison.
-from .comparison.production import failed_texts as failed_texts  # How many cases fail on each side, of those that are known.
-
-# In what the panels differ, where this was allowed, and which criteria are left out.
-from .comparison.production import panel_lines as panel_lines
-from .comparison.production import period_text as period_text  # The days of production, first and last.
-
-# The difference of the shares of failures, with its interval.
-from .comparison.production import production_failures as production_failures
-
-# What is worse, what is better, and whether the mix of production explains it.
-from .comparison.production import production_findings as production_findings
-
-# What of production is left out, and how its answers weigh.
-from .comparison.production import production_remarks as production_remarks
 from .comparison.production import production_report as production_report  # Build the page of a comparison with production.
-from .comparison.production import run_name as run_name  # What the run is called
-from .comparison.production import tested_text as tested_text  # The corrected p-value of a test, or that it takes part in none.
 from .comparison.production_files import PRODUCTION_PAGE as PRODUCTION_PAGE
 
 # The short form of a comparison with production, in Markdown.
@@ -93,38 +56,19 @@ from .comparison.production_files import production_pull_request as production_p
 
 # Write the page, the figures and the tables of a comparison with production
 from .comparison.production_files import write_production as write_production
-from .comparison.text import conclusion_text as conclusion_text  # What failures and scores say
-
-# The corrected p-value of a test, or that it takes part in none.
-from .comparison.text import corrected_p_value as corrected_p_value
-from .comparison.text import crossed_text as crossed_text  # How many cases newly fail, and how many are fixed.
 
 # A part in which panels differ, with what it is on both sides where that tells them apart.
 from .comparison.text import differing_part_text as differing_part_text
 from .comparison.text import failures_text as failures_text  # The difference of the shares of failures, with its interval.
 from .comparison.text import findings as findings  # What is worse, then what is better, each in a line
 from .comparison.text import level_findings as level_findings  # What is worse, then what is better, at the nodes of a tree.
-from .comparison.text import more_newly_failing as more_newly_failing  # How many cases newly fail beside those that are named
-
-# How many cases newly fail, how many are fixed, and of how many it is not known.
-from .comparison.text import newly_failing_head as newly_failing_head
-from .comparison.text import newly_failing_lines as newly_failing_lines  # The cases that newly fail
-from .comparison.text import node_name as node_name  # What a node of the tree is called.
-from .comparison.text import open_text as open_text  # What stays open where no regression was found
-
-# What the interval of the score cannot exclude for want of cases, and how many would halve it
-from .comparison.text import price_text as price_text
-from .comparison.text import run_names as run_names  # What each run is called, by its id
-from .comparison.text import run_verdict_text as run_verdict_text  # The release verdict of a run, with why it settles nothing.
-from .comparison.text import shared_lines as shared_lines  # In what panels differ, and what is compared all the same.
+from .console import print_report as print_report  # Print a report
 from .elements import MESSAGE_FILES as MESSAGE_FILES
 from .elements import excerpt as excerpt  # A foreign text, cut to a length.
 from .elements import figure_text as figure_text  # A figure with its interval
 from .elements import histogram as histogram  # How many values lie in each of equal steps between two ends.
-from .elements import part_text as part_text  # Which part of the datasets a run is about.
 from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
-from .elements import reused_text as reused_text  # Of how many cases the answers are those of earlier runs, and how old they are.
 from .elements import rows as rows  # Rows of cells.
 from .elements import variant_name as variant_name  # A variant's name
 from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
@@ -152,7 +96,6 @@ from .judges.agreement import table as table  # Rows in columns
 from .judges.audit import AUDIT_SCHEMA_NAME as AUDIT_SCHEMA_NAME
 from .judges.audit import audit_report as audit_report  # Build the report of an audit in a language.
 from .judges.audit import console_lines as console_lines  # What the console says
-from .judges.jury_worth import worth_line as worth_line  # The same as plain text.
 from .judges.jury_worth import worth_rows as worth_rows  # Heads and a row for each judge beside people, as plain text.
 from .judges.jury_worth import worth_texts as worth_texts  # The worth of a jury in plain sentences.
 from .judges.qualification import ALARMING as ALARMING
@@ -163,24 +106,11 @@ from .judges.qualification import panel_text as panel_text  # The same where it 
 from .judges.qualification import shift_text as shift_text  # What a round says of a judge on a criterion.
 from .league.files import LEAGUE_PAGE as LEAGUE_PAGE
 from .league.files import write_league as write_league  # Write the page, the figures and the tables of a league
-from .league.text import column_name as column_name  # What people call a column.
-from .league.text import conclusion as conclusion  # Which of two targets is better, or that the cases cannot tell.
-from .league.text import failed_text as failed_text  # How many cases fail, of those with a score.
-from .league.text import p_text as p_text  # A p-value
-
-# A difference of shares in points of a hundred, with its interval.
-from .league.text import percent_difference as percent_difference
+from .league.languages import languages_report as languages_report  # Build the report, for a terminal.
+from .league.page import league_report as league_report  # Build the page of a league table.
 from .league.text import score_difference as score_difference  # A difference of scores with its interval.
-from .league.text import slice_value as slice_value  # What people call a value of a column.
-from .league.text import target_names as target_names  # What each run is called, by its id
-from .league.text import weakest_text as weakest_text  # The weakest criterion of the categories that count first, with its score.
 from .league.trend import TREND_PAGE as TREND_PAGE
-from .league.trend import group_title as group_title  # The number, the size and the days of a group.
-from .league.trend import trend_conclusion as trend_conclusion  # Whether the newest run fails more often than those before it.
-
-# The earlier runs that the newest one is not compared with, and those that are not shown.
-from .league.trend import trend_remarks as trend_remarks
-from .league.trend import version_text as version_text  # What may change in a target under the same name
+from .league.trend import trend_report as trend_report  # Build the page of a trend
 from .league.trend import write_trend as write_trend  # Write the page and the table of a trend.
 from .model import Block as Block
 from .model import Cell as Cell  # A cell.
@@ -218,10 +148,6 @@ from .rendering import environment as environment  # The template environment of
 from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
 from .rendering import render as render  # Render a report in a format.
 from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
-
-# What corrected the scores of a run and on what it rests, in lines of plain text
-from .results.calibrated import calibration_texts as calibration_texts
-from .results.calibrated import corrected_text as corrected_text  # A corrected mean with its interval
 
 # Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
 from .results.calibrated import fit_run as fit_run

@@ -64,6 +64,7 @@ def columns(
     css: Mapping[int, str] | None = None,
     axis: tuple[tuple[float, str], ...] = (),
     texts: Collection[int] = (),
+    page_only: Collection[int] = (),
 ) -> tuple[Column, ...]:
     """A column of text named `first`, then columns of numbers; None is a column of bars.
 
@@ -71,13 +72,15 @@ def columns(
         css: classes of columns by their place, 0 the first.
         axis: of the column of bars; see `axis_of`.
         texts: the places of further columns of text.
+        page_only: the places of columns that the console leaves out.
     """
     classes = css or {}
     made = [Column(heading=first, kind="text", css=classes.get(0, ""))]
     for place, heading in enumerate(headings, 1):
         kind: Kind = "bar" if heading is None else "text" if place in texts else "number"
         marks = axis if heading is None else ()
-        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, ""), axis=marks))
+        shown = place not in page_only
+        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, ""), axis=marks, console=shown))
     return tuple(made)
 
 

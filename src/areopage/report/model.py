@@ -61,12 +61,18 @@ class Badge(Struct, frozen=True, kw_only=True):
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """A column of a table; one of bars has no heading. `axis` are the marks of an axis in its place, with their labels."""
+    """A column of a table; one of bars has no heading.
+
+    Args:
+        axis: the marks of an axis in its place, with their labels.
+        console: whether the console shows it, where a line has less room; it shows no bars.
+    """
 
     heading: str = ""
     kind: Literal["text", "number", "bar"] = "number"
     css: str = ""
     axis: tuple[tuple[float, str], ...] = ()
+    console: bool = True
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -90,7 +96,8 @@ class Row(Struct, frozen=True, kw_only=True):
 class Table(Struct, frozen=True, kw_only=True):
     """A table. `css` names its layout; a stacked one shows each row as a block on small screens.
 
-    `caption` says what it is about, for readers who hear the page; the heading above says so to all others.
+    `caption` says what it is about, for readers who hear the page; the heading above says so to all others. The console shows the
+    first `console` rows; None: all.
     """
 
     columns: tuple[Column, ...]
@@ -98,13 +105,24 @@ class Table(Struct, frozen=True, kw_only=True):
     css: str = ""
     stacked: bool = True
     caption: str = ""
+    console: int | None = None
 
 
 class Paragraph(Struct, frozen=True, kw_only=True):
-    """A paragraph: usual, the answer in short (`lead`), soft, a note below a table or chart, or a small one."""
+    """A paragraph: usual, the answer in short (`lead`), soft, a note below a table or chart, or a small one.
+
+    Args:
+        console: whether the console shows it; by default unless it only explains (soft, note, small).
+    """
 
     text: Line
     look: Literal["usual", "lead", "soft", "note", "small"] = "usual"
+    console: bool | None = None
+
+    @property
+    def is_on_console(self) -> bool:
+        """Whether the console shows it."""
+        return self.look in ("usual", "lead") if self.console is None else self.console
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -206,10 +224,11 @@ class Stripe(Struct, frozen=True, kw_only=True):
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """Blocks that a page hides behind a summary."""
+    """Blocks that a page hides behind a summary; the console shows a text in their place, or nothing."""
 
     summary: str
     blocks: tuple["Block", ...]
+    console: str = ""
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -314,6 +333,7 @@ class Section(Struct, frozen=True, kw_only=True):
     Args:
         blocks: may be made one by one while the page is written.
         place: where it is left out: on paper, or on the screen.
+        console: whether the console shows it.
     """
 
     id: str
@@ -321,6 +341,7 @@ class Section(Struct, frozen=True, kw_only=True):
     blocks: Iterable[Block]
     badge: Badge | None = None
     place: Literal["everywhere", "screen", "paper"] = "everywhere"
+    console: bool = False
 
 
 class Notice(Struct, frozen=True, kw_only=True):

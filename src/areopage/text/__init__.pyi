@@ -69,6 +69,7 @@ from .storing import Policy as Policy
 from .storing import policy_with as policy_with  # A policy under which redaction also takes out what matches patterns
 from .storing import stored_text as stored_text  # What stays of one text.
 from .storing import stored_values as stored_values  # Metadata with what stays of each text in it, however deep.
+from .terminals import visible as visible  # An untrusted text without terminal control characters
 from .thoughts import split_thoughts as split_thoughts  # Part what a model thought from what it answered.
 
 # The value of a JSON text whose halves of characters are replaced, and that may hold NaN.

@@ -68,13 +68,3 @@ def missing_verdicts(
                 criteria=tuple(criteria),
                 counts_first=any(criterion in first for criterion in criteria),
             )
-
-
-def failed_passes(columns: RunColumns, judgments: RunJudgments) -> Iterator[tuple[str, str, str, str, str]]:
-    """Case, criterion, judge, outcome and reason of each pass that a judge was asked for without a verdict, judge by judge."""
-    passes = columns.passes
-    found = [(judge, int(passes.criterion[row]), row, number, code) for row, judge, number, code in columns.missing() if code]
-    for judge, _, row, number, code in sorted(found):
-        criterion = passes.criteria[passes.criterion[row]]
-        reason = judgments.reasons.get((int(columns.judgment[row, judge, number]), criterion), "")
-        yield passes.cases[passes.case[row]], criterion, passes.judges[judge], _NAMES[code], reason

@@ -259,13 +259,11 @@ def show(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Show a run, its scores and the health of its judges; of runs in several languages the one verdict, with its exit code."""
+    """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import view_run, with_history
     from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.cli.bench.run_list import print_facts
-    from areopage.cli.bench.run_tables import print_view
-    from areopage.report import with_calibration
+    from areopage.report import print_report, terminal_report, with_calibration
 
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
@@ -276,9 +274,8 @@ def show(
             raise typer.Exit(show_languages(opened, names))
         found = opened.run(names[0])
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
-        print_facts(view)
+        print_report(terminal_report(view, Path(found.folder), places.options(opened)))
         print_batches(opened, found.id)
-        print_view(view, Path(found.folder), place=places.options(opened))
 
 
 def batches(

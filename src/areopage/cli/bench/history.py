@@ -5,27 +5,23 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time
 
 import typer
-from rich.text import Text
 
-from areopage.bench import HistoryComparison, compare_history
-from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, print_part, write_both
+from areopage.bench import compare_history
+from areopage.cli.bench.compare import FailOn, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.console import text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import STDOUT, day_of, visible
+from areopage.cli.options import STDOUT, day_of
 from areopage.digest import digest_of
 from areopage.errors import UserError
 from areopage.report import (
     HISTORY_PAGE,
-    expected_text,
     history_pull_request,
-    history_remarks,
-    newly_head,
-    newly_lines,
-    report_locale,
+    history_report,
+    print_report,
     write_history,
 )
+from areopage.text import visible
 
 _MOST = 200
 
@@ -82,21 +78,8 @@ def compare(
     if markdown == STDOUT:
         typer.echo(history_pull_request(found, language), nl=False)
     else:
-        print_history(found)
+        print_report(history_report(found, {}, language))
         typer.echo(f"comparison: {folder / HISTORY_PAGE}")
     if fail_on == "new-failures":
         return FAILED if found.conclusion.newly else INCONCLUSIVE if found.conclusion.failures.unknown else DONE
     return exit_code(found.conclusion.outcome, fails=fail_on is not None)
-
-
-def print_history(found: HistoryComparison) -> None:
-    """Print what came of the comparison."""
-    console, locale, outcome = text_console(), report_locale("en"), found.conclusion.outcome
-    print_part(console, found.entry.spec)
-    runs = locale.count("trend_runs", len(found.pool))
-    title = f"{visible(found.entry.run.id)} against {runs} before: {locale.say(f'outcome_{outcome}')}"
-    console.print(Text(title, style=STYLES[outcome] or "bold"), soft_wrap=True)
-    lines = [expected_text(found.conclusion, locale), newly_head(found.conclusion, locale)]
-    lines += [f"  {id}: {names}: {prompt}" for id, names, prompt in newly_lines(found, locale)]
-    for line in (*lines, *history_remarks(found.conclusion, locale)):
-        console.print(Text(f"  {visible(line)}"), soft_wrap=True)

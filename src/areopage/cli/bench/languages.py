@@ -4,19 +4,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
-from rich.text import Text
 
 from areopage.bench import Entry, League, RunSpec, entry_of, spec_of, view_run
 from areopage.cli.bench.league import EXIT_CODES
-from areopage.cli.bench.league_tables import STYLES
 from areopage.cli.bench.new_run import NewRun
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.bench.run import run_new
-from areopage.cli.console import text_console
-from areopage.cli.options import visible
-from areopage.errors import UserError, counted
+from areopage.errors import UserError
 from areopage.ledger import Ledger
-from areopage.report import failed_text, part_text, report_locale
+from areopage.report import languages_report, print_report
 
 
 def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
@@ -30,18 +26,9 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
     """
     entries = tuple(entry_of(view_run(ledger.run(name), ledger)) for name in names)
     _refuse_others(entries)
-    verdict = League(entries=entries, pairs=(), slices=(), absent=()).standing
-    console, locale, spec = text_console(), report_locale("en"), entries[0].spec
-    languages = ", ".join(entry.spec.language for entry in entries)
-    title = f"{spec.suite} {spec.suite_version}, {spec.answered_by or 'given responses'}, languages {languages}: {_said(verdict)}"
-    console.print(Text(visible(title), style=STYLES.get(verdict, "bold")), soft_wrap=True)
-    for entry in entries:
-        doubt = f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""
-        told = f"  {entry.spec.language}: {_said(entry.standing)}{doubt}, failed {failed_text(entry.failures, locale)}"
-        told += f", coverage {entry.coverage:.1%}, {counted(len(entry.cases), 'case')}; judges: {entry.qualification}"
-        told += f"; {part_text(entry.spec.part, locale)}" if entry.spec.part else ""
-        console.print(Text(visible(f"{told}; {entry.run.id}"), style=STYLES.get(entry.standing, "")), soft_wrap=True)
-    return EXIT_CODES[verdict]
+    league = League(entries=entries, pairs=(), slices=(), absent=())
+    print_report(languages_report(league))
+    return EXIT_CODES[league.standing]
 
 
 def run_languages(wanted: NewRun, places: Places, **how: bool) -> int:
@@ -70,10 +57,6 @@ def run_languages(wanted: NewRun, places: Places, **how: bool) -> int:
         names.append(run.id)
     with opened_ledger(places) as ledger:
         return show_languages(ledger, names)
-
-
-def _said(standing: str) -> str:
-    return "no release rule" if standing == "NO_FLOORS" else f"release {standing}"
 
 
 def _refuse_others(entries: Sequence[Entry]) -> None:

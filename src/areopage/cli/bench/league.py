@@ -36,12 +36,11 @@ from areopage.bench import (
     with_measures,
 )
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
-from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run import write_files
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import day_of, visible
+from areopage.cli.options import day_of
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
@@ -49,9 +48,10 @@ from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, U
 from areopage.jury import Budget
 from areopage.ledger import Ledger, Run, require_qualified
 from areopage.models import Contact
-from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, write_league, write_trend
+from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, league_report, print_report, trend_report, write_league, write_trend
 from areopage.scoring import PASSES, Standing
 from areopage.suites import load_suite
+from areopage.text import visible
 
 EXIT_CODES: dict[Standing, int] = {
     **dict.fromkeys(PASSES, DONE),
@@ -311,7 +311,7 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
     reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
     write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
-    print_league(league)
+    print_report(league_report(league, folder, {}, language))
     typer.echo(f"league table: {folder / LEAGUE_PAGE}")
     return EXIT_CODES[league.standing]
 
@@ -334,7 +334,7 @@ def show_trend(target: str, places: Places, *, limit: int, since: str | None = N
     entries = [entry for group in trend.groups for entry in group.entries]
     reports = {entry.run.id: own_report(entry.run, places.out) for entry in entries}
     write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
-    print_trend(trend)
+    print_report(trend_report(trend, folder, {}, language))
     typer.echo(f"trend: {folder / TREND_PAGE}")
     return FAILED if fails and trend.newest[1].outcome == "regression" else DONE
 

@@ -25,7 +25,7 @@ from areopage.bench import (
 )
 from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
@@ -45,6 +45,7 @@ from areopage.report import (
 )
 from areopage.review import panel_rubric
 from areopage.scoring import Share
+from areopage.text import visible
 
 DEFAULT_SAMPLE = 50
 DEFAULT_WHERE = "failing,disputed,unscored,addressed"

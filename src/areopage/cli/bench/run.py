@@ -34,7 +34,7 @@ from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
-from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger import Ledger, Run, SentBatch, require_qualified
 from areopage.suites import load_suite
 
@@ -279,9 +279,9 @@ def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
 
 def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> int:
     """Print the results; return the exit code."""
-    from areopage.cli.bench.run_tables import print_view
+    from areopage.report import print_report, terminal_report
 
-    print_view(view, folder, place=place)
+    print_report(terminal_report(view, folder, place))
     return _exit_code(view, hint)
 
 
@@ -322,6 +322,6 @@ def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
         return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"
-    from areopage.cli.bench.run_tables import unscored_first
-
-    return f"inconclusive: {'; '.join(unscored_first(view))}"
+    criteria, counts = view.spec.criteria_by_id(), view.failures.by_criterion
+    names = name_list(f"{criteria[id].name} (0 of {counted(counts[id].cases, 'case')})" for id in view.failures.unscored)
+    return f"inconclusive: not judged, though failures count first here: {names}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from areopage.bench import RunSpec, RunView, run_summaries
+from areopage.bench import RunSpec, run_summaries
 from areopage.cli.console import UNSEEN_WIDTH, plain_table, print_table, text_console
 from areopage.ledger import Ledger, Run
 from areopage.locales import MISSING
@@ -52,11 +52,3 @@ def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
         if spec.part is not None:
             facts["dataset"] += f", only {spec.part.text}"
     return facts
-
-
-def print_facts(view: RunView) -> None:
-    """What a run measures, one fact to a line."""
-    console = text_console()
-    for name, fact in run_facts(view.run, view.spec).items():
-        if fact != MISSING:
-            console.print(Text(f"{name}: {fact}{' UTC' if name == 'begun' else ''}"), soft_wrap=True)

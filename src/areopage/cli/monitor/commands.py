@@ -13,7 +13,7 @@ import typer
 from areopage.app import find_config, open_ledger
 from areopage.cases import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
+from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope, state_of
 from areopage.locales import one_line
@@ -38,6 +38,7 @@ from areopage.monitor import (
     submissions_of,
     waiting_bytes,
 )
+from areopage.text import visible
 
 SHOWN_REASONS = 3
 BATCH = 500

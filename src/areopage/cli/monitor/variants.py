@@ -11,12 +11,13 @@ from rich.text import Text
 from areopage.app import find_config, open_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, one_of, tell, visible
+from areopage.cli.options import ConfigOption, one_of, tell
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
 from areopage.ledger import Period
 from areopage.monitor import VariantComparison, compare_variants, criterion_labels
 from areopage.report import report_locale, variant_cells, variant_headings, variant_name
+from areopage.text import visible
 
 
 def compare(

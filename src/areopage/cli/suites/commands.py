@@ -12,7 +12,7 @@ import typer
 from areopage.bench import dry_run
 from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
-from areopage.cli.options import one_of, visible
+from areopage.cli.options import one_of
 from areopage.criteria import judge_prompt, load_criteria, select_criteria
 from areopage.errors import UserError, counted, name_list
 from areopage.models import Contact, shown_address
@@ -28,6 +28,7 @@ from areopage.suites import (
     set_release,
     unselected_criteria,
 )
+from areopage.text import visible
 
 UNEXAMINED, THOUGHTS = ("open", "accept"), ("open", "judged", "hidden")
 

@@ -9,7 +9,7 @@ from areopage.bench import AnswersFrom, RunView, RunWishes
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import ConfigOption, one_of, visible
+from areopage.cli.options import ConfigOption, one_of
 from areopage.cli.run_options import (
     AllowVariableOption,
     AnswersOption,
@@ -24,6 +24,7 @@ from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
 from areopage.report import PassView, passes_of
 from areopage.scoring import CriterionScore, Given, RecordScores
+from areopage.text import visible
 
 _LONGEST = 2_000  # characters of a text that is shown
 ROWS = 3

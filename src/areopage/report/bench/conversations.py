@@ -29,6 +29,7 @@ WHOLE = 20  # conversations that are shown turn by turn; further ones are rows o
 CHARTED = 6  # criteria with a line
 MAX_TURN = 4_000  # characters of one turn
 TITLE = 160
+ON_CONSOLE = 4  # replies at which conversations began to fail
 
 
 def conversations_section(view: RunView, locale: Locale) -> Section | None:
@@ -44,7 +45,7 @@ def conversations_section(view: RunView, locale: Locale) -> Section | None:
             blocks += (Heading(text=locale.say("conversations_chart")), _chart(view, found, locale))
         blocks += (_by_turn(view, id, one, locale) for id, one in found.items())
         blocks.append(Paragraph(text=locale.say("conversations_note"), look="note"))
-    return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *failing))
+    return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *failing), console=True)
 
 
 def _label(view: RunView, criterion: str) -> str:
@@ -104,11 +105,15 @@ def _by_turn(view: RunView, id: str, one: RunDrift, locale: Locale) -> Details:
         bounds = locale.say("between", low=locale.percent(turn.low, 0), high=locale.percent(turn.high, 0))
         return locale.say("reply_number", n=locale.whole(turn.turn)), locale.whole(turn.first), _of(turn, locale), bounds
 
-    last = one.by_turn[-1]
-    told = locale.say("failed_by", n=locale.whole(last.turn), counts=_of(last, locale), high=locale.percent(last.high, 0))
+    def told(turn: FailedByTurn) -> str:
+        return locale.say("failed_by", n=locale.whole(turn.turn), counts=_of(turn, locale), high=locale.percent(turn.high, 0))
+
+    failing = ", ".join(told(turn) for turn in [turn for turn in one.by_turn if turn.first][:ON_CONSOLE])
     heads = columns(*(locale.say(key) for key in ("first_failed", "failed_until", "bounds")), first=locale.say("reply"))
     table = Table(columns=heads, rows=rows(row(turn) for turn in one.by_turn))
-    return Details(summary=locale.say("pair", name=_label(view, id), value=told), blocks=(table,))
+    label = _label(view, id)
+    shown = locale.say("pair", name=label, value=failing) if failing else ""
+    return Details(summary=locale.say("pair", name=label, value=told(one.by_turn[-1])), blocks=(table,), console=shown)
 
 
 def _failing(view: RunView, locale: Locale) -> Iterator[Block]:

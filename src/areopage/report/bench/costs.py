@@ -19,8 +19,8 @@ def costs_section(view: RunView, locale: Locale) -> Section | None:
     if days := sorted({one.listed for one in found if one.listed}):
         blocks.append(Paragraph(text=locale.say("cost_listed", days=", ".join(days)), look="note"))
     if any(one.cost is None for one in found):
-        blocks.append(Paragraph(text=locale.say("cost_unstated"), look="note"))
-    return Section(id="costs", title=locale.say("costs"), blocks=tuple(blocks))
+        blocks.append(Paragraph(text=locale.say("cost_unstated"), look="note", console=True))
+    return Section(id="costs", title=locale.say("costs"), blocks=tuple(blocks), console=True)
 
 
 def _row(one: ModelCost, locale: Locale) -> tuple[Cell | str, ...]:

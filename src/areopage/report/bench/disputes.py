@@ -31,8 +31,13 @@ def disputes_section(view: RunView, locale: Locale) -> Section | None:
     entries = Entries(items=tuple(_entry(index, one, scores[one.case_id, one.criterion], locale) for one in shown))
     address = Span(CASES, "link", f"{CASES}#only-w{KINDS.index(DISPUTED)}")
     all_of_them = line(locale.say("disputes_all"), address)
-    blocks = (Paragraph(text=told, look="soft"), _table(view, locale), Paragraph(text=all_of_them, look="note"), entries)
-    return Section(id="disputes", title=locale.say("disputes"), blocks=blocks)
+    blocks = (
+        Paragraph(text=told, look="soft", console=True),
+        _table(view, locale),
+        Paragraph(text=all_of_them, look="note"),
+        entries,
+    )
+    return Section(id="disputes", title=locale.say("disputes"), blocks=blocks, console=True)
 
 
 def _table(view: RunView, locale: Locale) -> Table:

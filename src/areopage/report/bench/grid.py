@@ -21,15 +21,16 @@ def failures_section(view: RunView, locale: Locale) -> Section:
     """Build the grid of failures by criterion and age, and the table by groups of cases."""
     lead = locale.say("failures_lead_high" if view.spec.scale.higher_is_better else "failures_lead_low")
     blocks: list[Block] = [Paragraph(text=lead, look="soft"), _criteria_grid(view, locale)]
-    blocks.append(Paragraph(text=locale.say("grid_legend", n=locale.whole(_few(view))), look="note"))
+    blocks.append(Paragraph(text=locale.say("grid_legend", n=locale.whole(_few(view))), look="note", console=True))
     if pairs := sum(count.by_rule for count in view.failures.by_criterion.values()):
-        blocks.append(Paragraph(text=locale.count("ruled_out_pairs", pairs), look="soft"))
+        blocks.append(Paragraph(text=locale.count("ruled_out_pairs", pairs), look="soft", console=True))
     first = view.failures.first
     if first.if_missing is not None:
         low, high = (locale.percent(share, 0) for share in first.if_missing)
         blocks.append(Paragraph(text=locale.count("failures_if_missing", first.cases - first.scored, low=low, high=high)))
     groups = _groups_grid(view, locale)
-    return Section(id="failures", title=locale.say("failures"), blocks=(*blocks, *([groups] if groups.rows else [])))
+    blocks += [groups] if groups.rows else []
+    return Section(id="failures", title=locale.say("failures"), blocks=tuple(blocks), console=True)
 
 
 def _few(view: RunView) -> int:

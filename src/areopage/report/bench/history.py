@@ -1,4 +1,4 @@
-"""A benchmark run beside the run before it and beside the run in the other mode, in its report and on the console."""
+"""A benchmark run beside the run before it and beside the run in the other mode, in its report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -24,12 +24,16 @@ def changes_section(view: RunView, locale: Locale) -> Section | None:
         blocks.append(Paragraph(text=_refused(found, locale)))
     else:
         told = locale.say("earlier_run", run=found.other.run_id, date=locale.moment(found.other.created_at))
-        blocks += [Paragraph(text=told, look="soft"), _side_by_side(view, found.outcome, locale), *_paired(found, locale)]
+        blocks += [
+            Paragraph(text=told, look="soft", console=True),
+            _side_by_side(view, found.outcome, locale),
+            *_paired(found, locale),
+        ]
         blocks.append(Listing(items=tuple(_changed_cases(view, found, locale))))
         if found.target_changes:
             names = ", ".join(locale.say(f"target_{name}") for name in found.target_changes)
             blocks.append(Paragraph(text=locale.say("target_changed", names=names)))
-    return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks))
+    return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks), console=found is not None)
 
 
 def modes_section(view: RunView, locale: Locale) -> Section | None:
@@ -58,20 +62,6 @@ def modes_section(view: RunView, locale: Locale) -> Section | None:
     told = locale.say("modes_lead", run=found.other.run_id, date=locale.moment(found.other.created_at))
     blocks = (Paragraph(text=told, look="soft"), table)
     return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(found, locale)))
-
-
-def history_lines(view: RunView, locale: Locale) -> Iterator[str]:
-    """What changed since the run before, for the console; nothing where there is no run to compare with."""
-    found = view.history.earlier if view.history else None
-    if found is None:
-        return
-    if found.differs or found.failures is None:
-        yield _refused(found, locale)
-        return
-    yield locale.say("changes_short", run=found.other.run_id, new=len(found.new), mended=len(found.mended))
-    for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
-        if cases:
-            yield f"  {locale.say('pair', name=locale.count(key, len(cases)), value=locale.names(_named(view, cases)))}"
 
 
 def _refused(found: RunComparison, locale: Locale) -> str:

@@ -62,7 +62,7 @@ def missing_section(view: RunView, locale: Locale) -> Section | None:
     note = (Paragraph(text=locale.count("more_results", rest), look="note"),) if rest else ()
     listed = Filter(name="missing", every=locale.say("all"), total=locale.whole(len(missing)), choices=counts, table=table)
     shown_list = Details(summary=locale.say("list"), blocks=(listed, *note))
-    return Section(id="missing", title=locale.say("missing"), blocks=(*lead, shown_list))
+    return Section(id="missing", title=locale.say("missing"), blocks=(*lead, shown_list), console=True)
 
 
 def case_list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str]], more: str, total: int) -> Details:

@@ -62,11 +62,12 @@ ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
 RETRIED = ("not_run", "timed_out", "unreachable")
 
 
-def bench_report(view: RunView, language: str = "") -> Report:
+def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | None = None) -> Report:
     """Build a run's report.
 
     Args:
         language: of its texts; the run's, else English, where it is "".
+        place: the options that name the ledger in commands on a terminal; None: a page, which names no folder of a machine.
     """
     view = view.in_language(language)
     locale, spec, run = report_locale(language or view.spec.language), view.spec, view.run
@@ -119,7 +120,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         facts=tuple(facts),
         notices=(
             *signoff_notices(people, locale),
-            release_notice(view, release, locale) if release else no_release_notice(view, locale),
+            release_notice(view, release, locale, place) if release else no_release_notice(view, locale),
             *failing_cases_notice(view, locale),
             *unscored_notice(view, locale),
             *_notices(view, locale),
@@ -273,7 +274,8 @@ def _judges(view: RunView, locale: Locale) -> Section:
 
     keys = ("planned", *(f"outcome_{name}" for name in shown), "repaired", "outliers", "seconds", "tokens")
     keys += ("cost",) if priced else ()
-    heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
+    page_only = [keys.index(key) + 1 for key in ("outliers", "tokens", "cost") if key in keys]
+    heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"}, page_only=page_only)
     note = locale.say("judges_note")
     if any(standing.word == "never_examined" for standing in view.standings):
         note = f"{note} {locale.say('never_examined_note', suite=view.spec.suite)}"
@@ -290,7 +292,7 @@ def _judges(view: RunView, locale: Locale) -> Section:
     for key, lines in (("drifted_lead", drifted), ("not_qualified_lead", missed), ("judges_expected_lead", expected)):
         if lines:
             blocks += (Paragraph(text=Span(locale.say(key), "strong")), Listing(items=lines))
-    return Section(id="judges", title=locale.say("judges"), blocks=blocks)
+    return Section(id="judges", title=locale.say("judges"), blocks=blocks, console=True)
 
 
 def _is_expected(view: RunView, health: JudgeHealth) -> bool:
@@ -323,6 +325,7 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
         id="rejected",
         title=locale.say("rejected"),
         blocks=(lead, case_list(locale, heads, listed, "more_rejected", len(view.rejected))),
+        console=True,
     )
 
 
@@ -331,7 +334,9 @@ def _remarks(view: RunView, locale: Locale) -> Section | None:
     remarks = [_named_criteria(view, note).told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {locale.names(view.addressing)}")
-    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
+    if not remarks:
+        return None
+    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),), console=True)
 
 
 def _named_criteria(view: RunView, note: Note) -> Note:

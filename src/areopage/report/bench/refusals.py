@@ -10,6 +10,7 @@ from areopage.scoring import OverRefusal, TwinPair
 
 _PROMPT = 160  # characters of a prompt
 _LISTED = 100
+_ON_CONSOLE = 5
 
 
 def refusals_line(found: OverRefusal, locale: Locale) -> str:
@@ -34,8 +35,8 @@ def refusals_section(view: RunView, locale: Locale) -> Section | None:
         blocks.append(Table(columns=heads, rows=rows(counts), css="lines"))
         blocks += [*_refused(view, found, locale), *_pairs(found, locale)]
     if view.declined:
-        blocks.append(Paragraph(text=locale.count("declined_note", len(view.declined)), look="note"))
-    return Section(id="refusals", title=locale.say("refusals"), blocks=tuple(blocks))
+        blocks.append(Paragraph(text=locale.count("declined_note", len(view.declined)), look="note", console=True))
+    return Section(id="refusals", title=locale.say("refusals"), blocks=tuple(blocks), console=True)
 
 
 def _refused(view: RunView, found: OverRefusal, locale: Locale) -> Iterator[Block]:
@@ -52,7 +53,7 @@ def _refused(view: RunView, found: OverRefusal, locale: Locale) -> Iterator[Bloc
         )
         for id in found.refused_cases[:_LISTED]
     ]
-    yield Table(columns=heads, rows=rows(listed), css="lines")
+    yield Table(columns=heads, rows=rows(listed), css="lines", console=_ON_CONSOLE)
     if rest := len(found.refused_cases) - len(listed):
         yield Paragraph(text=locale.count("more_results", rest), look="note")
 

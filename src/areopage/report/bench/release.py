@@ -19,14 +19,19 @@ LISTED = MappingProxyType({"thoughts": THOUGHTS, "max_unanswered": UNANSWERED})
 """Why the cases of a floor are on the page of cases, by its kind."""
 
 
-def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
-    """The verdict with the floors that are not met or open."""
+def release_notice(view: RunView, release: Release, locale: Locale, place: tuple[str, ...] | None = None) -> Notice:
+    """The verdict with the floors that are not met or open, and what to do.
+
+    Args:
+        place: see `exam_steps`.
+    """
     title = locale.say("pair", name=locale.say("release"), value=verdict_name(release.verdict, locale))
     index = CaseIndex(view=view)
     links = [Span(id, "link", index.address(id)) for id in release.tolerated]
     blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
     blocks.append(Listing(items=tuple(_linked(release, floor_lines(view, release, locale), index))))
-    blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale)]
+    steps = exam_steps(view, release, locale, place)
+    blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in steps]
     return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
 
 

@@ -74,7 +74,7 @@ def review_section(view: RunView, people: PeopleResult | None, locale: Locale) -
             _scores_table(view, every, locale),
         )
         blocks.append(Details(summary=locale.say("human_every"), blocks=chosen))
-    return Section(id="people", title=locale.say("people_title"), blocks=tuple(blocks))
+    return Section(id="people", title=locale.say("people_title"), blocks=tuple(blocks), console=True)
 
 
 def human_texts(people: PeopleResult | None, locale: Locale) -> Iterator[str]:

@@ -75,7 +75,7 @@ def scores_section(view: RunView, locale: Locale) -> Section:
     )
     ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
     lead = Paragraph(text=f"{locale.say('scores_lead')} {locale.say('scores_axis', **ends)}", look="soft")
-    return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
+    return Section(id="scores", title=locale.say("scores"), blocks=(lead, table), console=True)
 
 
 def _corrected(view: RunView, node: Node, locale: Locale) -> Cell | str:

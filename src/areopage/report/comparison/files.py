@@ -50,7 +50,7 @@ def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str,
 
 def pull_request_text(comparison: Comparison, language: str = "") -> str:
     """The short form of a comparison, in Markdown: what changed, without texts of cases."""
-    return render(comparison_report(comparison, {}, language, brief=True), "md")
+    return render(comparison_report(comparison, {}, language, brief=True, prompts=False), "md")
 
 
 def _difference_cells(found: Difference) -> list[Any]:

@@ -77,13 +77,13 @@ def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
         yield locale.say("history_accept")
 
 
-def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, brief: bool = False) -> Report:
+def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, prompts: bool = True) -> Report:
     """Build the page of a run against the runs before it.
 
     Args:
         links: the address of the report of each run, by the run's id.
         language: of the page; that of the run where it is "".
-        brief: the form for a pull request: without prompts.
+        prompts: name newly failing cases with their prompts.
     """
     spec = found.entry.spec
     locale = report_locale(language or spec.language)
@@ -103,7 +103,7 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
             *part_notices(spec, locale),
             Notice(
                 title=locale.say("pair", name=found.entry.run.id, value=outcome),
-                blocks=tuple(_blocks(found, locale, brief=brief)),
+                blocks=tuple(_blocks(found, locale, prompts=prompts)),
                 alarm=found.conclusion.outcome == "regression" or bool(found.conclusion.newly),
             ),
         ),
@@ -113,6 +113,7 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
                 id="runs",
                 title=locale.say("history_runs"),
                 blocks=(_runs(found, links, locale), Paragraph(text=locale.say("history_method"), look="note")),
+                console=True,
             ),
         ),
         footer=(f"areopage {__version__}",),
@@ -120,11 +121,11 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
     )
 
 
-def _blocks(found: HistoryComparison, locale: Locale, *, brief: bool) -> Iterator[Paragraph | Listing]:
+def _blocks(found: HistoryComparison, locale: Locale, *, prompts: bool) -> Iterator[Paragraph | Listing]:
     yield Paragraph(text=expected_text(found.conclusion, locale))
     yield Paragraph(text=newly_head(found.conclusion, locale))
     items: list[Line] = [
-        (Span(id, "strong"), f" · {names}" if brief else f" · {names} · {prompt}")
+        (Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}")
         for id, names, prompt in newly_lines(found, locale)
     ]
     if items:
@@ -183,4 +184,4 @@ def write_history(found: HistoryComparison, folder: Path, reports: Mapping[str, 
 
 def history_pull_request(found: HistoryComparison, language: str = "") -> str:
     """The short form of a comparison with earlier runs, in Markdown."""
-    return render(history_report(found, {}, language, brief=True), "md")
+    return render(history_report(found, {}, language, prompts=False), "md")

@@ -53,14 +53,21 @@ _BRIEF_PARTS = 5
 
 
 def comparison_report(
-    comparison: Comparison, links: Mapping[str, str], language: str = "", *, brief: bool = False, more: str = CASES
+    comparison: Comparison,
+    links: Mapping[str, str],
+    language: str = "",
+    *,
+    brief: bool = False,
+    prompts: bool = True,
+    more: str = CASES,
 ) -> Report:
     """Build the page of a comparison.
 
     Args:
         links: the address of what there is about each run, by the run's id; none for a run without.
         language: of the page; that of the first run where it is "".
-        brief: the form for a pull request: what changed, without texts of cases.
+        brief: the form for a console or a pull request: what changed, without answers.
+        prompts: name newly failing cases with their prompts.
         more: where the cases are that the page does not show.
     """
     spec = comparison.first.spec
@@ -89,7 +96,7 @@ def comparison_report(
             (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
             *_cost_fact(comparison, names, locale),
         ),
-        notices=(*part_notices(spec, locale), *_notices(comparison, names, locale, brief=brief)),
+        notices=(*part_notices(spec, locale), *_notices(comparison, names, locale, brief=brief, prompts=prompts)),
         headline=None,
         sections=tuple(sections),
         footer=(f"areopage {__version__}",),
@@ -105,7 +112,7 @@ def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale)
         yield locale.say("cost"), "; ".join(told)
 
 
-def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *, brief: bool) -> Iterator[Notice]:
+def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *, brief: bool, prompts: bool) -> Iterator[Notice]:
     runs = (comparison.first, *(one.other for one in comparison.others))
     if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
         yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
@@ -113,20 +120,22 @@ def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *
         suffix = _suffix(comparison, place)
         yield Notice(
             title=locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}")),
-            blocks=tuple(_outcome_blocks(comparison.first.spec, one, suffix, locale, brief=brief)),
+            blocks=tuple(_outcome_blocks(comparison.first.spec, one, suffix, locale, brief=brief, prompts=prompts)),
             alarm=one.outcome == "regression" or bool(one.newly_failing),
         )
         if one.shared.differs:
             yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(one.shared, locale))),))
 
 
-def _outcome_blocks(spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool) -> Iterator[Paragraph | Listing]:
+def _outcome_blocks(
+    spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool, prompts: bool
+) -> Iterator[Paragraph | Listing]:
     """The cases that newly fail, then what the tests find, then what they leave open."""
     yield Paragraph(text=newly_failing_head(found, locale))
     items: list[Line] = []
     for id, names, prompt in newly_failing_lines(found, spec, locale):
         link = Span(id, "strong") if brief else Span(id, "link", f"#{_anchor(suffix, id)}")
-        items.append((link, f" · {names}" if brief else f" · {names} · {prompt}"))
+        items.append((link, f" · {names} · {prompt}" if prompts else f" · {names}"))
     if more := more_newly_failing(found, locale):
         items.append(more)
     if items:
@@ -179,7 +188,8 @@ class _Part:
         title = self._locale.say(key)
         if self._suffix:
             title = self._locale.say("pair", name=self._heads[1], value=title)
-        return Section(id=f"{key}{self._suffix}".replace("_", "-"), title=title, blocks=tuple(blocks))
+        name = f"{key}{self._suffix}".replace("_", "-")
+        return Section(id=name, title=title, blocks=tuple(blocks), console=self._brief)
 
     def _beside(self, links: Mapping[str, str]) -> Table:
         locale, runs = self._locale, (self._first, self._found.other)

@@ -44,7 +44,7 @@ def production_report(found: ProductionComparison, language: str = "", *, link: 
     Args:
         language: of the page; that of the run where it is "".
         link: the address of the run's report; "" without one.
-        brief: the form for a pull request: what changed.
+        brief: the form for a console or a pull request: what changed.
     """
     locale = report_locale(language or found.run.spec.language)
     page, name = _Page(found, locale, link, brief=brief), run_name(found, locale)
@@ -172,7 +172,7 @@ class _Page:
         yield _method(self._found, self._locale)
 
     def _section(self, key: str, blocks: Sequence[Block]) -> Section:
-        return Section(id=key.replace("_", "-"), title=self._locale.say(key), blocks=tuple(blocks))
+        return Section(id=key.replace("_", "-"), title=self._locale.say(key), blocks=tuple(blocks), console=self._brief)
 
     def _beside(self) -> Table:
         locale, found = self._locale, self._found

@@ -48,6 +48,7 @@ from areopage.version import __version__
 
 SHOWN_VALUES = 40
 """Of a column; the CSV file has all."""
+ON_CONSOLE = 20
 
 
 def league_report(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
@@ -146,7 +147,7 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     )
     table = Table(columns=heads, rows=(*(row(place, one) for place, one in enumerate(league.entries, 1)), *absent), css="league")
     lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
-    return Section(id="league", title=locale.say("league"), blocks=(lead, table))
+    return Section(id="league", title=locale.say("league"), blocks=(lead, table), console=True)
 
 
 def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
@@ -178,7 +179,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
         Paragraph(text=locale.say("differences_lead"), look="soft"),
         Table(columns=heads, rows=tuple(map(row, league.pairs)), css="league"),
     )
-    return Section(id="differences", title=locale.say("differences"), blocks=blocks)
+    return Section(id="differences", title=locale.say("differences"), blocks=blocks, console=True)
 
 
 def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
@@ -207,7 +208,7 @@ def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Secti
     block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")
     if not failing:
         block = Paragraph(text=locale.say("no_criterion_failure"))
-    return Section(id="criteria", title=locale.say("criteria_failures"), blocks=(block,))
+    return Section(id="criteria", title=locale.say("criteria_failures"), blocks=(block,), console=True)
 
 
 def _count(count: FailureCount, locale: Locale) -> Cell:
@@ -232,7 +233,7 @@ def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section
         css="league",
     )
     lead = Paragraph(text=locale.say("answer_states_lead"), look="soft")
-    return Section(id="answers", title=locale.say("answer_states"), blocks=(lead, table))
+    return Section(id="answers", title=locale.say("answer_states"), blocks=(lead, table), console=True)
 
 
 def _use(league: League, names: Mapping[str, str], locale: Locale) -> Section:
@@ -252,7 +253,8 @@ def _use(league: League, names: Mapping[str, str], locale: Locale) -> Section:
     keys = ("answers_asked", "seconds_an_answer", "seconds_in_all", "tokens", "cost", "judging_tokens", "judging_cost")
     heads = columns(*map(locale.say, keys), first=locale.say("target"))
     table = Table(columns=heads, rows=rows(map(row, league.entries)), css="league")
-    return Section(id="use", title=locale.say("use"), blocks=(Paragraph(text=locale.say("use_lead"), look="soft"), table))
+    lead = Paragraph(text=locale.say("use_lead"), look="soft")
+    return Section(id="use", title=locale.say("use"), blocks=(lead, table), console=True)
 
 
 def _tokens(use: Use, locale: Locale) -> str:
@@ -273,13 +275,13 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
             for row in slices.rows[:SHOWN_VALUES]
         ),
         css="league slices",
+        console=ON_CONSOLE,
     )
     blocks: list[Block] = [Paragraph(text=locale.say("slices_lead", n=locale.whole(MIN_CASES)), look="soft"), table]
     if len(slices.rows) > SHOWN_VALUES:
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
-    return Section(
-        id=f"slices-{place}", title=locale.say("slices_by", column=column_name(slices.column, locale)), blocks=tuple(blocks)
-    )
+    title = locale.say("slices_by", column=column_name(slices.column, locale))
+    return Section(id=f"slices-{place}", title=title, blocks=tuple(blocks), console=True)
 
 
 def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:

@@ -93,13 +93,13 @@ def _section(group: TrendGroup, place: int, links: Mapping[str, str], locale: Lo
         blocks.append(Paragraph(text=locale.say("trend_lead"), look="soft"))
     if group.nearest is not None:
         parts = ", ".join(locale.say(f"part_{part}") for part in group.differs)
-        blocks.append(Paragraph(text=locale.say("trend_differs", n=group.nearest + 1, parts=parts), look="soft"))
+        blocks.append(Paragraph(text=locale.say("trend_differs", n=group.nearest + 1, parts=parts), look="soft", console=True))
     if len(group.entries) > 1:
         blocks += _charts(group, locale)
     blocks.append(_table(group, links, locale))
     if not group.is_one_version:
-        blocks.append(Paragraph(text=locale.say("trend_other_weights"), look="note"))
-    return Section(id=f"group-{place}", title=group_title(group, place, locale), blocks=tuple(blocks))
+        blocks.append(Paragraph(text=locale.say("trend_other_weights"), look="note", console=True))
+    return Section(id=f"group-{place}", title=group_title(group, place, locale), blocks=tuple(blocks), console=True)
 
 
 def group_title(group: TrendGroup, place: int, locale: Locale) -> str:
