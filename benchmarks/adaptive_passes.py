@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Scale
 from areopage.jury.parsing import verdict_of
 from areopage.scoring.outcome import Scored
-from areopage.scoring.passes.allocation import PassItems, plan_passes
+from areopage.scoring.passes.allocation import PassItems, PassPlan
 from areopage.scoring.passes.settings import PassSettings
 
 Table = NDArray[np.float64]
@@ -103,7 +103,7 @@ def planned(scores: Table, settings: PassSettings) -> Codes:
         criterion=zeros,
         span=SCALE.max - SCALE.min,
     )
-    return plan_passes(items, settings).passes
+    return PassPlan.of(items, settings).passes
 
 
 class Curve:

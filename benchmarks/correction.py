@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
 from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import choose_map
@@ -47,7 +48,7 @@ from areopage.scoring.correction.planning import teaching_items
 from areopage.scoring.correction.shares import corrected_share
 from areopage.scoring.correction.stratified import stratified_mean
 from areopage.scoring.correction.weights import cross_fitted, fit_weights
-from areopage.scoring.correlation import Column, Matrix, pearson
+from areopage.scoring.correlation import pearson
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
 SCALES = ("summeval", "10k_prompts")

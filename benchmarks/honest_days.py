@@ -27,7 +27,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
-from areopage.monitor.submit import submission_of
+from areopage.monitor.hook.submission import submission_of
 
 
 def judged_by_two(ledger: Ledger, config: MonitorConfig, ids: list[str]) -> None:

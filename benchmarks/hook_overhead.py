@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send
-from areopage.monitor.hook import monitored
-from areopage.monitor.spool import Spool
+from areopage.monitor.hook.endpoints import Message, QualityHook, Receive, Send
+from areopage.monitor.hook.functions import monitored
+from areopage.monitor.hook.spool import Spool
 
 ANSWER = "Analyse : vous achetez un logement. Principe : dix jours. Règle : article L271-1 du CCH. Sources : CCH. " * 15
 DOCUMENTS = [{"titre": f"Document {n}", "texte": "L’acquéreur non professionnel peut se rétracter. " * 20} for n in range(5)]

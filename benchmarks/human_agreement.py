@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from areopage.scoring.agreement_with_people import BOUND, MIN_SETTLED, Rating, claim_of, human_agreement
-from areopage.scoring.correlation import Column, pearson, pearson_estimate
+from areopage.scoring.agreement_with_people import BOUND, MIN_SETTLED, HumanAgreement, Rating, claim_of
+from areopage.scoring.arrays import Column
+from areopage.scoring.correlation import pearson, pearson_estimate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NEWSROOM = DATA / "human_ratings" / "newsroom.jsonl.gz"
@@ -86,7 +87,7 @@ def measured(judge: Column, people: Column) -> dict[str, Any]:
         for item in items
         for rater in range(people.shape[1])
     ]
-    one = human_agreement(
+    one = HumanAgreement.of(
         {"": {str(item): float(judge[item]) for item in items}},
         ratings,
         {"": (float(min(judge.min(), people.min())), float(max(judge.max(), people.max())))},
@@ -126,7 +127,7 @@ def raters_among(scores: Column) -> dict[str, Any]:
         for item, row in enumerate(scores)
         for rater, score in enumerate(row)
     ]
-    found = human_agreement({}, ratings, {"": (float(np.nanmin(scores)), float(np.nanmax(scores)))}).criteria[0].raters
+    found = HumanAgreement.of({}, ratings, {"": (float(np.nanmin(scores)), float(np.nanmax(scores)))}).criteria[0].raters
     return {"pearson": shown(found.pearson)[0], "alpha": shown(found.alpha.alpha, found.alpha.low, found.alpha.high)}
 
 

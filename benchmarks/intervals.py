@@ -33,18 +33,19 @@ import numpy as np
 from scipy.stats import binom
 from scipy.stats import t as student
 
+from areopage.monitor.scored_answers import Repeat, answer_intervals, compare, scored
 from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.counts import Tally
+from areopage.scoring.counts import ScoreTally
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.paired import paired_difference
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.scored_answers import Repeat, answer_intervals, compare, scored
-from areopage.scoring.shares import exact_share, share_of
-from areopage.scoring.tree import NodePath, Weights
+from areopage.scoring.shares import Share
+from areopage.scoring.tree import NodePath
+from areopage.scoring.weights import Weights
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from scoring.made_criteria import SCALE, criterion, one_pass
@@ -255,7 +256,7 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
 
 def equal_answers(
     cases: int, chances: np.ndarray, samples: int, random: np.random.Generator
-) -> Iterator[tuple[Tally, list[Repeat]]]:
+) -> Iterator[tuple[ScoreTally, list[Repeat]]]:
     """Samples of answers, of which about a fifth are groups of three equal ones."""
     groups = max(1, cases // 15)
     alone, three = (random.multinomial(size, chances, samples) for size in (cases - 3 * groups, groups))
@@ -264,9 +265,9 @@ def equal_answers(
         yield tally_of(counts), repeats
 
 
-def tally_of(counts: np.ndarray) -> Tally:
+def tally_of(counts: np.ndarray) -> ScoreTally:
     """How often each score was given."""
-    return Tally({float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count})
+    return ScoreTally({float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count})
 
 
 def welch(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -381,7 +382,7 @@ def coefficients_coverage(
 def shares_coverage() -> Iterator[tuple[str, dict[int, list[float]]]]:
     """The least, mean and greatest coverage of the intervals of shares, computed over all numbers of hits."""
     true = np.append([0.001, 0.005], np.arange(0.01, 0.995, 0.01))
-    for name, interval in (("exact_share", exact_share), ("share_of", share_of)):
+    for name, interval in (("exact_share", Share.exact), ("share_of", Share.counted)):
         found: dict[int, list[float]] = {}
         for cases in CASES:
             ends = [interval(hits, cases) for hits in range(cases + 1)]

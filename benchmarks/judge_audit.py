@@ -43,8 +43,8 @@ from areopage.models.port import Message
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval
 from areopage.suites.loader import load_suite
 from areopage.trust.attacks import load_attacks
-from areopage.trust.audit import Audit, AuditResult, AuditWishes, prepare_audit, run_audit
-from areopage.trust.effects import Answered, Resistance, effect_interval, effects_of
+from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit, run_audit
+from areopage.trust.effects import ProbeAnswer, Resistance, effect_interval, effects_of
 from areopage.trust.probes import BASE, PROBES, VARIANTS, Probe
 from areopage.trust.questions import ASKED_WITHOUT, BACKWARD, ENGLISH, FORWARD, FRENCH
 from servers.fake_answers import Call
@@ -91,15 +91,15 @@ def true_effects() -> dict[str, float]:
     }
 
 
-def drawn_answers(random: np.random.Generator, cases: int) -> list[Answered]:
+def drawn_answers(random: np.random.Generator, cases: int) -> list[ProbeAnswer]:
     """One audit of a judge with the planted biases."""
     quality = random.uniform(0.5, 4.5, cases)
-    rows: list[Answered] = []
+    rows: list[ProbeAnswer] = []
 
     def add(variant: str, shift: float, pass_index: int = 1, place: int = 0, asked: int = 1) -> None:
         for case, score in enumerate(scores(random, quality, shift)):
             rows.append(
-                Answered(
+                ProbeAnswer(
                     probe=None, variant=variant, without="", case=str(case), criterion=str(place if asked > 1 else 0),
                     pass_index=pass_index, score=float(score), place=place, asked=asked,
                 )
@@ -116,7 +116,7 @@ def drawn_answers(random: np.random.Generator, cases: int) -> list[Answered]:
             shift = PLANTED["criterion_first"] if place == 0 else 0.0
             for case, score in enumerate(scores(random, quality, shift)):
                 rows.append(
-                    Answered(
+                    ProbeAnswer(
                         probe="order", variant=variant_name, without="", case=str(case), criterion=str(criterion), pass_index=1,
                         score=float(score), place=place, asked=2,
                     )
@@ -315,7 +315,7 @@ def embedded(attacks: int, without: tuple[str, ...], kept: Path | None, minutes:
         with Ledger.open(kept or Path(folder) / "ledger.db") as ledger:
             for count in range(ROUND, len(order) + ROUND, ROUND):
                 material = structs.replace(prepared.material, attacks=tuple(order[:count]))
-                found = asyncio.run(Audit(structs.replace(prepared, material=material), ledger).carry_out())
+                found = asyncio.run(JudgeAudit(structs.replace(prepared, material=material), ledger).carry_out())
                 print(json.dumps(told_embedded(found)), flush=True)
                 if time.monotonic() > end:
                     return

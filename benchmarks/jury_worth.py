@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.chance_agreement import krippendorff_alpha
-from areopage.scoring.correlation import Column, Estimate, Matrix
-from areopage.scoring.shares import exact_share
+from areopage.scoring.correlation import Estimate
+from areopage.scoring.shares import Share
 from areopage.scoring.worth.alternative import EPSILON, alternative_test
 from areopage.scoring.worth.contributions import best_judge, judge_errors
 from areopage.scoring.worth.effective import effective_judges, kish, most_judges
@@ -224,7 +225,7 @@ PLANTS: dict[str, Callable[[Column, float, float, np.random.Generator], Column]]
 
 def shown_share(hits: int, of: int) -> list[float]:
     """A share with its exact interval."""
-    found = exact_share(hits, of)
+    found = Share.exact(hits, of)
     return [round(value, 3) for value in (found.share, found.low, found.high) if value is not None]
 
 

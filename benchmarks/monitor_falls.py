@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.scoring.falls import (
+from areopage.monitor.alerts.day_levels import (
     LEAST_RETURN,
     MOST_AFTER,
     MOST_REFERENCE,
-    DayScores,
+    DayLevels,
     Falls,
     days_back,
     find_falls,
@@ -105,22 +105,22 @@ def history(seed: int, per_day: int, days: int, daily_sd: float, back: int | Non
     return np.stack([number, means, np.maximum(squares - means**2, 0.0)])
 
 
-def pooled(histories: Iterable[Column]) -> DayScores:
+def pooled(histories: Iterable[Column]) -> DayLevels:
     """The histories of several installations, with all sources together."""
-    return with_all(DayScores(*np.moveaxis(np.stack(list(histories)), 1, 0)))
+    return with_all(DayLevels(*np.moveaxis(np.stack(list(histories)), 1, 0)))
 
 
-def arrays_of(scores: DayScores) -> tuple[Column, Column, Column]:
+def arrays_of(scores: DayLevels) -> tuple[Column, Column, Column]:
     """The arrays of some days."""
     return scores.answers, scores.means, scores.variances
 
 
-def part(scores: DayScores, seeds: Any, days: Any) -> DayScores:
+def part(scores: DayLevels, seeds: Any, days: Any) -> DayLevels:
     """Some installations and days."""
-    return DayScores(*(array[seeds][..., days] for array in arrays_of(scores)))
+    return DayLevels(*(array[seeds][..., days] for array in arrays_of(scores)))
 
 
-def reported(scores: DayScores, seeds: Any, day: int) -> tuple[Falls, NDArray[np.bool_]]:
+def reported(scores: DayLevels, seeds: Any, day: int) -> tuple[Falls, NDArray[np.bool_]]:
     """Which tests report a fall on the eve of a day, and what they found."""
     falls = find_falls(part(scores, seeds, slice(max(0, day - MOST_REFERENCE - MOST_AFTER), day)))
     return falls, (falls.evidence >= limit_of(falls.evidence[0].size)) & (falls.points >= LEAST)
@@ -134,7 +134,7 @@ class Incidents(NamedTuple):
     tests: NDArray[np.bool_]
 
 
-def detect(scores: DayScores, until: int) -> Incidents:
+def detect(scores: DayLevels, until: int) -> Incidents:
     """The incidents that are opened after the change."""
     seeds = len(scores.answers)
     incidents = Incidents(np.full(seeds, NEVER), np.full(seeds, NEVER), np.zeros(scores.answers.shape[:3], bool))
@@ -151,7 +151,7 @@ def detect(scores: DayScores, until: int) -> Incidents:
     return incidents
 
 
-def aligned(scores: DayScores, incidents: Incidents, last: int) -> DayScores:
+def aligned(scores: DayLevels, incidents: Incidents, last: int) -> DayLevels:
     """The days of each installation with an incident: its reference, then those up to the report, then those since."""
     opened = np.flatnonzero(incidents.day != NEVER)
     width = last - int(incidents.day[opened].min())
@@ -163,10 +163,10 @@ def aligned(scores: DayScores, incidents: Incidents, last: int) -> DayScores:
         for target, array in zip(arrays, arrays_of(scores), strict=True):
             target[row, ..., MOST_REFERENCE - (began - start) : MOST_REFERENCE] = array[seed][..., start:began]
             target[row, ..., reported_at - (day - began) : reported_at + last - day] = array[seed][..., began:last]
-    return DayScores(*arrays)
+    return DayLevels(*arrays)
 
 
-def closings(scores: DayScores, incidents: Incidents, last: int) -> NDArray[np.int64]:
+def closings(scores: DayLevels, incidents: Incidents, last: int) -> NDArray[np.int64]:
     """The day on which each incident is called over: on all its tests, of which one is looked at first."""
     closed = np.full(len(incidents.day), NEVER)
     opened = np.flatnonzero(incidents.day != NEVER)
@@ -180,14 +180,14 @@ def closings(scores: DayScores, incidents: Incidents, last: int) -> NDArray[np.i
             break
         seen = slice(0, MOST_REFERENCE + MOST_AFTER + age)
         one = [array.reshape(len(opened), -1, array.shape[-1])[rows, first[rows]] for array in arrays_of(days)]
-        back = days_back(part(DayScores(*one), slice(None), seen), MOST_REFERENCE, age, LEAST)
+        back = days_back(part(DayLevels(*one), slice(None), seen), MOST_REFERENCE, age, LEAST)
         for row in rows[back > 0]:
             if is_over(part(days, row, seen), tests[row], age):
                 closed[opened[row]] = incidents.day[opened[row]] + age
     return closed
 
 
-def is_over(days: DayScores, tests: NDArray[np.bool_], age: int) -> bool:
+def is_over(days: DayLevels, tests: NDArray[np.bool_], age: int) -> bool:
     """Whether the level is back on the tests of an incident, and no measure of the same parts is lower than before."""
     lengths = days_back(part(days, tests, slice(None)), MOST_REFERENCE, age, LEAST)
     if not lengths.all():

@@ -24,7 +24,8 @@ from sqlalchemy import text
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 QUESTION = "Quel est le délai de rétractation pour un achat immobilier ?"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from areopage.scoring.agreement_with_people import kappa_estimate
-from areopage.scoring.shares import at_least, exact_share
+from areopage.scoring.shares import Share, at_least
 
 ORDERS = ("swap = False", "swap = True")
 BETTER = re.compile(r"Output \(([ab])\) is better")
@@ -40,7 +40,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 def bounded(hits: int, of: int) -> list[float | int | None]:
     """A count, its share and the exact 95 % bounds of the share."""
-    found = exact_share(hits, of)
+    found = Share.exact(hits, of)
     return [hits, of, *(None if one is None else round(one, 4) for one in (found.share, found.low, found.high))]
 
 

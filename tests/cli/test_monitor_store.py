@@ -16,7 +16,7 @@ from areopage.ledger.people.access import Audit
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.monitor.submit import submission_of
+from areopage.monitor.hook.submission import submission_of
 from servers.command import Command
 from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled

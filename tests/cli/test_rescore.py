@@ -11,8 +11,8 @@ from areopage.jury.rescoring import Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.scoring.reduce import profile_named
-from areopage.scoring.tree import Weights
+from areopage.scoring.reduce import Profile
+from areopage.scoring.weights import Weights
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.seeded_ledger import caches
@@ -70,7 +70,7 @@ def test_other_weights_give_the_mean_that_they_give_by_hand(ledger: Ledger) -> N
 
 
 def test_v1_1_counts_failures_as_nought_and_a_judge_can_be_left_out(ledger: Ledger) -> None:
-    failed = of_monitor(ledger, Variant(profile=profile_named("v1_1")), ids=("m-unread",))
+    failed = of_monitor(ledger, Variant(profile=Profile.named("v1_1")), ids=("m-unread",))
     assert (failed.criteria[""].before, failed.criteria[""].means[1], failed.grades) == (0, 0.0, {("unscored", "weak"): 1})
     alone = of_monitor(ledger, Variant(without_judges=("openai_fake-b",)), ids=("m-0",))
     judgments = [one for one in Evaluations(ledger).judgments("m-0") if one.judge == "openai_fake-a"]

@@ -20,7 +20,7 @@ from areopage.ledger.tables.answer_tables import answer_judgments, run_cases, ve
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.tables.rows import is_whole
 from areopage.ledger.write.answers import Answers, insert_answers
-from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed, outcome_name
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 FIRST, SECOND = "a" * 64, "b" * 64
@@ -152,7 +152,7 @@ def test_columns_hold_what_records_hold(
     assert len(expected) > 10
     assert found.position.tolist() == [position for position, _, _ in expected]
     for row, (_, one, said) in enumerate(expected):
-        kind = (outcome_name(said.outcome), said.criterion, one.pass_index, one.turn, one.repair, one.judge, one.steps)
+        kind = (said.outcome.name, said.criterion, one.pass_index, one.turn, one.repair, one.judge, one.steps)
         assert structs.astuple(found.kinds[found.kind[row]]) == kind
         scored = said.outcome if isinstance(said.outcome, Scored) else Scored(score=np.nan)
         exact = (scored.score, scored.mass, scored.written, one.seconds, one.prompt_tokens, one.completion_tokens, one.cost)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from areopage.monitor.alerts.deliver import ATTEMPTS, Message, masked, next_attempt, place_of, resolved, send
+from areopage.monitor.alerts.deliver import ATTEMPTS, AlertMessage, masked, next_attempt, place_of, resolved, send
 from servers.quality import MOMENT
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ def address_of(receiver: "FakeBot") -> str:
 
 def test_a_message_arrives_as_plain_text(receiver: "FakeBot") -> None:
     body = "Question: <b>x</b> {{y}} *z* [l](http://e)\n- Aucune source — é"
-    sent = send([address_of(receiver)], Message(title="Réponse faible", body=body), {})
+    sent = send([address_of(receiver)], AlertMessage(title="Réponse faible", body=body), {})
     assert [(one.place, one.error) for one in sent] == [("url 1 (json://…)", "")]
     assert (receiver.asked[0].body["title"], receiver.asked[0].body["message"]) == ("Réponse faible", body)
 
 
 def test_a_webhook_gets_the_severity_and_the_fields_of_an_alert(receiver: "FakeBot") -> None:
-    message = Message(title="t", body="b", severity="warning", rule="answer", key="answer:a-1", answer_id="a-1", score=3.25)
+    message = AlertMessage(title="t", body="b", severity="warning", rule="answer", key="answer:a-1", answer_id="a-1", score=3.25)
     send([f"{address_of(receiver)}/?:score=mark&:team=quality"], message, {})
-    send([address_of(receiver)], Message(title="t", body="b"), {})
+    send([address_of(receiver)], AlertMessage(title="t", body="b"), {})
     first, second = (asked.body for asked in receiver.asked)
     assert (first["type"], first["rule"], first["key"], first["id"], first["mark"]) == (
         "warning",
@@ -53,7 +53,7 @@ def test_a_webhook_gets_the_severity_and_the_fields_of_an_alert(receiver: "FakeB
 
 
 def test_an_address_may_stand_in_the_environment(receiver: "FakeBot") -> None:
-    sent = send(["env:HOOK", "env:NONE"], Message(title="t", body="b"), {"HOOK": f"{address_of(receiver)}/secret-path"})
+    sent = send(["env:HOOK", "env:NONE"], AlertMessage(title="t", body="b"), {"HOOK": f"{address_of(receiver)}/secret-path"})
     assert [(one.place, one.error) for one in sent] == [
         ("url 1 (env:HOOK)", ""),
         ("url 2 (env:NONE)", "the environment variable NONE is not set"),
@@ -63,7 +63,7 @@ def test_an_address_may_stand_in_the_environment(receiver: "FakeBot") -> None:
 
 def test_a_dead_receiver_is_an_error_without_its_address(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        sent = send(["json://someone:hunter22@127.0.0.1:9/tok-abcdef?key=sesame77"], Message(title="t", body="b"), {})
+        sent = send(["json://someone:hunter22@127.0.0.1:9/tok-abcdef?key=sesame77"], AlertMessage(title="t", body="b"), {})
     assert sent[0].error
     shown = sent[0].error + sent[0].place + caplog.text
     assert not any(secret in shown for secret in ("hunter22", "tok-abcdef", "sesame77", "someone"))
@@ -72,14 +72,14 @@ def test_a_dead_receiver_is_an_error_without_its_address(caplog: pytest.LogCaptu
 @pytest.mark.parametrize("url", ["slack://TOKENabcdef/xyz", "nonsense://secret-thing", "hello"])
 def test_what_is_no_address_is_told_and_never_logged(url: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        sent = send([url], Message(title="t", body="b"), {})
+        sent = send([url], AlertMessage(title="t", body="b"), {})
     assert "no Apprise URL" in sent[0].error
     assert url.partition("://")[2] == "" or url.partition("://")[2] not in sent[0].place + sent[0].error + caplog.text
 
 
 def test_a_receiver_that_refuses_is_an_error(receiver: "FakeBot") -> None:
     receiver.reply = lambda _: (503, {})
-    sent = send([address_of(receiver)], Message(title="t", body="b"), {})
+    sent = send([address_of(receiver)], AlertMessage(title="t", body="b"), {})
     assert "503" in sent[0].error
 
 

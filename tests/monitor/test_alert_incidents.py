@@ -12,7 +12,7 @@ from areopage.ledger.tables.records import CriterionResult, Evaluation, HookCoun
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.hook_counts import HookCounts
 from areopage.ledger.write.operations import Alert
-from areopage.monitor.alerts.deliver import Message, Sent
+from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from servers.new_ledger import ledger_at
@@ -38,11 +38,11 @@ class Post:
     """Takes messages in place of Apprise."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[AlertMessage] = []
 
-    def __call__(self, urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+    def __call__(self, urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
         self.messages.append(message)
-        return [Sent(place="url 1 (json://…)")]
+        return [SentAlert(place="url 1 (json://…)")]
 
     @property
     def titles(self) -> list[str]:

@@ -13,7 +13,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.operations import Alert
-from areopage.monitor.alerts.deliver import Message, Sent
+from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.work.handlers import ScheduledJob
@@ -65,12 +65,12 @@ class Post:
         self.failing = failing
         self.messages: list[tuple[str, str]] = []
 
-    def __call__(self, urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+    def __call__(self, urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
         if self.failing:
             self.failing -= 1
-            return [Sent(place="url 1 (json://…)", error="refused") for _ in urls]
+            return [SentAlert(place="url 1 (json://…)", error="refused") for _ in urls]
         self.messages.append((message.title, message.body))
-        return [Sent(place="url 1 (json://…)") for _ in urls]
+        return [SentAlert(place="url 1 (json://…)") for _ in urls]
 
 
 def by_rule(ledger: Ledger, rule: str) -> list[Alert]:
@@ -254,8 +254,8 @@ def test_an_address_that_fails_beside_one_that_works_is_seen_on_the_page_and_clo
     alerting = alerting_of(ledger, urls=[HERE, "json://127.0.0.1:8"])
     errors = ["refused", ""]
 
-    def post(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
-        return [Sent(place="url 1 (json://…)"), Sent(place="url 2 (json://…)", error=errors.pop(0))]
+    def post(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
+        return [SentAlert(place="url 1 (json://…)"), SentAlert(place="url 2 (json://…)", error=errors.pop(0))]
 
     for n in range(2):
         raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT)
@@ -270,10 +270,10 @@ def test_two_senders_at_once_send_an_alert_once(ledger: Ledger) -> None:
     raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     (due,) = Alerts(ledger).undelivered(MOMENT)
 
-    def other(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+    def other(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
         assert send_due(alerting, MOMENT, {}, post) == 0
         assert not Alerts(ledger).reserve(due, MOMENT + timedelta(hours=1))
-        return [Sent(place="url 1 (json://…)")]
+        return [SentAlert(place="url 1 (json://…)")]
 
     assert send_due(alerting, MOMENT, {}, other) == 1
     assert post.messages == []
@@ -283,7 +283,7 @@ def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> No
     alerting, post = alerting_of(ledger), Post()
     raise_answer_alert(alerting, quality_score(3.0), MOMENT)
 
-    def dies(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+    def dies(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -377,8 +377,8 @@ def test_a_dead_address_is_complained_of_once_until_it_is_something_else(
 ) -> None:
     alerting, errors = alerting_of(ledger), ["refused", "refused", "refused", "too slow", "too slow", "", "too slow"]
 
-    def post(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
-        return [Sent(place="url 1 (json://…)", error=errors.pop(0))]
+    def post(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
+        return [SentAlert(place="url 1 (json://…)", error=errors.pop(0))]
 
     for n in range(7):
         raise_answer_alert(alerting, quality_score(3.0, id=f"a-{n}"), MOMENT)

@@ -11,7 +11,8 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
 

@@ -18,7 +18,7 @@ from areopage.monitor.alerts.rules import (
 from areopage.monitor.alerts.texts import alert_locale
 from areopage.monitor.alerts.windows import mean_finding, weak_share_finding
 from areopage.monitor.config import JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
-from areopage.scoring.counts import Tally
+from areopage.scoring.counts import ScoreTally
 from servers.quality import MOMENT, quality_score
 
 VOICE = alert_locale("en", scale=Scale(min=0.0, max=10.0))
@@ -35,46 +35,46 @@ def state(finding: Finding) -> str:
     ("score", "expected"), [(6.49, "bad"), (6.5, "between"), (6.99, "between"), (7.0, "clear"), (9.0, "clear")]
 )
 def test_a_mean_opens_under_the_threshold_and_closes_only_from_clear_on(score: float, expected: str) -> None:
-    assert state(mean_finding(Tally({score: 20}), MEAN, TEN, VOICE)) == expected
+    assert state(mean_finding(ScoreTally({score: 20}), MEAN, TEN, VOICE)) == expected
 
 
 def test_too_few_answers_say_nothing_good_or_bad() -> None:
-    assert state(mean_finding(Tally({1.0: 19}), MEAN, TEN, VOICE)) == "between"
-    assert state(mean_finding(Tally({9.0: 19}), MEAN, TEN, VOICE)) == "between"
-    assert state(mean_finding(Tally({}), MEAN, TEN, VOICE)) == "between"
-    assert state(weak_share_finding(Tally({1.0: 19}), WEAK, VOICE)) == "between"
-    assert state(weak_share_finding(Tally({}), WEAK, VOICE)) == "between"
+    assert state(mean_finding(ScoreTally({1.0: 19}), MEAN, TEN, VOICE)) == "between"
+    assert state(mean_finding(ScoreTally({9.0: 19}), MEAN, TEN, VOICE)) == "between"
+    assert state(mean_finding(ScoreTally({}), MEAN, TEN, VOICE)) == "between"
+    assert state(weak_share_finding(ScoreTally({1.0: 19}), WEAK, VOICE)) == "between"
+    assert state(weak_share_finding(ScoreTally({}), WEAK, VOICE)) == "between"
 
 
 @pytest.mark.parametrize(("weak", "expected"), [(26, "bad"), (25, "between"), (16, "between"), (15, "clear"), (0, "clear")])
 def test_a_share_of_weak_answers_opens_over_the_threshold_and_closes_at_clear(weak: int, expected: str) -> None:
-    assert state(weak_share_finding(Tally({5.0: weak, 8.0: 100 - weak}), WEAK, VOICE)) == expected
+    assert state(weak_share_finding(ScoreTally({5.0: weak, 8.0: 100 - weak}), WEAK, VOICE)) == expected
 
 
 def test_where_lower_is_better_a_high_mean_is_the_poor_one() -> None:
     locale = alert_locale("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
     limits = on_scale(MonitorSection(), locale.scale)
-    assert state(mean_finding(Tally({3.0: 50}), MEAN, limits, locale)) == "bad"
-    assert state(mean_finding(Tally({1.75: 50}), MEAN, limits, locale)) == "between"
-    assert state(mean_finding(Tally({1.5: 50}), MEAN, limits, locale)) == "clear"
+    assert state(mean_finding(ScoreTally({3.0: 50}), MEAN, limits, locale)) == "bad"
+    assert state(mean_finding(ScoreTally({1.75: 50}), MEAN, limits, locale)) == "between"
+    assert state(mean_finding(ScoreTally({1.5: 50}), MEAN, limits, locale)) == "clear"
 
 
 @given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)))
 def test_no_figures_are_bad_and_clear_at_once(one: dict[float, int]) -> None:
     found = [
-        mean_finding(Tally(one), MEAN, TEN, VOICE),
-        weak_share_finding(Tally(one), WEAK, VOICE),
+        mean_finding(ScoreTally(one), MEAN, TEN, VOICE),
+        weak_share_finding(ScoreTally(one), WEAK, VOICE),
     ]
     assert not any(finding.bad and finding.clear for finding in found)
 
 
 def test_windows_say_figures_and_counts_in_both_languages() -> None:
-    english = mean_finding(Tally({6.0: 1200}), MEAN, TEN, VOICE)
+    english = mean_finding(ScoreTally({6.0: 1200}), MEAN, TEN, VOICE)
     assert english.title == "The mean is poor: 6.0 of 10"
     assert (
         "the 1,200 answers of the last 24 h is 6.0 of 10; the alert opens where it is worse than 6.5 and closes" in english.body
     )
-    french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WeakShareRule(threshold=0.2), FRENCH)
+    french = weak_share_finding(ScoreTally({5.0: 300, 8.0: 900}), WeakShareRule(threshold=0.2), FRENCH)
     assert french.title == "Beaucoup de réponses faibles\u00a0: 25\u00a0%"
     assert "300 réponses sur 1\u202f200 sont faibles" in french.body
 

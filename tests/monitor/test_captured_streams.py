@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from areopage.monitor.hook import monitored
-from areopage.monitor.hook_counts import read_losses
+from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.functions import monitored
 from servers.bots import Thing, drained
 
 QUESTION, ANSWER = "How many days of leave?", "Thirty days a year."

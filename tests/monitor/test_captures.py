@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.asgi_hook import QualityHook
-from areopage.monitor.hook import monitored
-from areopage.monitor.hook_counts import read_losses
+from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.endpoints import QualityHook
+from areopage.monitor.hook.functions import monitored
 from servers.bots import Thing, application, call, drained
 
 QUESTION, ANSWER = "How many days of leave?", "Thirty days a year."

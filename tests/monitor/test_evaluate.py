@@ -26,8 +26,9 @@ from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.figures import measure
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.submit import Intake, submission_of
 from areopage.report.export import export_answers, export_ledger
 from areopage.work.handlers import Handler, Retry
 from servers.searched import files_with, tables_with

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.monitor.golden_rounds import Question, judge_round, paired_change
+from areopage.monitor.golden_rounds import GoldenQuestion, judge_round, paired_change
 
 TEN = Scale(min=0.0, max=10.0)
 
 
-def questions(pairs: Sequence[tuple[float | None, float | None]]) -> list[Question]:
-    return [Question(id=f"q{at}", text=f"Q {at}?", score=now, before=before) for at, (now, before) in enumerate(pairs)]
+def questions(pairs: Sequence[tuple[float | None, float | None]]) -> list[GoldenQuestion]:
+    return [GoldenQuestion(id=f"q{at}", text=f"Q {at}?", score=now, before=before) for at, (now, before) in enumerate(pairs)]
 
 
 def test_a_round_without_another_is_the_first() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.asgi_hook import QualityHook, Receive, Send, find
-from areopage.monitor.exchange import Exchange
-from areopage.monitor.hook import monitored
-from areopage.monitor.hook_counts import read_losses
-from areopage.monitor.spool import Spool
+from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.endpoints import QualityHook, Receive, Send, find
+from areopage.monitor.hook.exchange import Exchange
+from areopage.monitor.hook.functions import monitored
+from areopage.monitor.hook.spool import Spool
 from servers.bots import Thing, application, call, drained
 
 # --- the decorator

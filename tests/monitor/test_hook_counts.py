@@ -10,11 +10,12 @@ from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.hook_counts import HookCounts
 from areopage.monitor.figures import measure
-from areopage.monitor.hook import monitored as hooked
+from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.functions import monitored as hooked
+from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.hook_carrier import HookCarrier
-from areopage.monitor.hook_counts import read_losses
-from areopage.monitor.spool import Spool
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.intake import Intake
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -57,7 +58,7 @@ def test_lines_that_the_worker_rejects_are_losses_of_their_source(monitored: "Mo
 
 
 def test_a_process_writes_another_file_where_one_has_many_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.monitor.spool.MOST_ROWS", 2)
+    monkeypatch.setattr("areopage.monitor.hook.spool.MOST_ROWS", 2)
     spool = Spool(tmp_path)
     for number in range(5):
         spool.lose("reason", "lost", f"source-{number}")

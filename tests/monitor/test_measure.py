@@ -13,7 +13,8 @@ from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 from areopage.suites.loader import load_suite
 from servers.monitored import opened
 from servers.quality_ledger import SCALE, TODAY, USE, answered, filled

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.spool import Spool
-from areopage.monitor.spool_files import rejected_lines, waiting_bytes
-from areopage.monitor.submit import submission_of
+from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.spool_files import rejected_lines, waiting_bytes
+from areopage.monitor.hook.submission import submission_of
 from servers.forked import Forked
 
 WRITE_FOREVER = """
 import sys
-from areopage.monitor.spool import Spool
-from areopage.monitor.submit import submission_of
+from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.submission import submission_of
 spool = Spool(sys.argv[1])
 for number in range(1_000_000):
     assert spool.append(submission_of("q", "x" * int(sys.argv[3]), id=f"{sys.argv[2]}-{number}"))

@@ -20,7 +20,8 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.monitor.submit import Intake, checked, is_sampled, new_id, submission_of
+from areopage.monitor.hook.submission import checked, new_id, submission_of
+from areopage.monitor.intake import Intake, is_sampled
 from servers import PATIENCE
 from servers.forked import Forked
 from servers.new_ledger import ledger_at
@@ -28,7 +29,8 @@ from servers.new_ledger import ledger_at
 SUBMIT_FOREVER = """
 import sys
 from areopage.ledger.store import Ledger
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.intake import Intake
+from areopage.monitor.hook.submission import submission_of
 intake = Intake(Ledger.open(sys.argv[1]))
 for number in range(1_000_000):
     assert intake.submit([submission_of("q", "a", id=f"s{number}")]) == [True]

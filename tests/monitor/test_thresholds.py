@@ -16,7 +16,7 @@ from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.monitor.alerts.jobs import alert_jobs, check_windows, due_answer_alert, open_alerting
-from areopage.monitor.config import MonitorConfig, MonitorSection, Thresholds, check_thresholds, on_scale, thresholds_of
+from areopage.monitor.config import MonitorConfig, MonitorSection, MonitorThresholds, check_thresholds, on_scale, thresholds_of
 from areopage.monitor.golden import open_golden
 from servers.quality import MOMENT, quality_score, store_scores
 from servers.small_suite import write_suite
@@ -46,12 +46,12 @@ def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorCon
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [
-        (TEN, Thresholds(answer=6.0, mean=6.5, mean_clear=7.0, drop=0.2, golden_drop=0.5, spread=3.0)),
-        (FIVE, Thresholds(answer=3.4, mean=3.6, mean_clear=3.8, drop=0.08, golden_drop=0.2, spread=1.2)),
-        (TEN_DOWN, Thresholds(answer=4.0, mean=3.5, mean_clear=3.0, drop=0.2, golden_drop=0.5, spread=3.0)),
+        (TEN, MonitorThresholds(answer=6.0, mean=6.5, mean_clear=7.0, drop=0.2, golden_drop=0.5, spread=3.0)),
+        (FIVE, MonitorThresholds(answer=3.4, mean=3.6, mean_clear=3.8, drop=0.08, golden_drop=0.2, spread=1.2)),
+        (TEN_DOWN, MonitorThresholds(answer=4.0, mean=3.5, mean_clear=3.0, drop=0.2, golden_drop=0.5, spread=3.0)),
     ],
 )
-def test_automatic_thresholds_are_shares_of_the_scale_from_its_bad_end(scale: Scale, expected: Thresholds) -> None:
+def test_automatic_thresholds_are_shares_of_the_scale_from_its_bad_end(scale: Scale, expected: MonitorThresholds) -> None:
     assert on_scale(AUTO, scale) == expected
 
 
@@ -71,7 +71,7 @@ def test_numbers_that_are_given_stand_and_null_switches_off() -> None:
         golden={"dataset": "q.csv", "drop": 0.7},
         review={"spread": 2},
     )
-    expected = Thresholds(answer=2.0, mean=2.5, mean_clear=3.0, drop=1.0, golden_drop=0.7, spread=2.0)
+    expected = MonitorThresholds(answer=2.0, mean=2.5, mean_clear=3.0, drop=1.0, golden_drop=0.7, spread=2.0)
     assert on_scale(given_, FIVE) == expected
     assert on_scale(section_of(alerts={"threshold": None}), TEN).answer is None
 

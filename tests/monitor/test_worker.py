@@ -19,8 +19,9 @@ from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Workers
 from areopage.monitor.alerts.jobs import alert_jobs
-from areopage.monitor.spool import Spool
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 from areopage.monitor.worker import MonitorWorker, retry_answers
 from areopage.work.handlers import ScheduledJob
 from areopage.work.worker import Pace

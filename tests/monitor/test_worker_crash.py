@@ -9,7 +9,7 @@ import pytest
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Workers
-from areopage.monitor.spool import Spool
+from areopage.monitor.hook.spool import Spool
 from servers import PATIENCE
 
 if TYPE_CHECKING:

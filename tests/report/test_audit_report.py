@@ -10,7 +10,7 @@ import pytest
 from areopage.app.schemas import schema_text
 from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.rendering import render
-from areopage.scoring.shares import exact_share
+from areopage.scoring.shares import Share
 from areopage.trust.audit import AuditResult
 from areopage.trust.effects import Effect, Injected, Noise, Resistance
 from areopage.trust.probes import PROBES
@@ -29,7 +29,7 @@ def effect(variant: str, difference: float, corrected: float, without: str = "")
         high=difference + 0.5,
         p_value=corrected / 4,
         corrected=corrected,
-        lost=exact_share(1, 20),
+        lost=Share.exact(1, 20),
     )
 
 
@@ -39,20 +39,20 @@ ROW = Injected(
 )  # fmt: skip
 RESISTANCE = Resistance(
     without="",
-    raised=exact_share(3, 100),
-    changed=exact_share(4, 100),
-    lost=exact_share(2, 100),
-    twins_raised=exact_share(0, 100),
-    twins_changed=exact_share(1, 100),
-    twins_lost=exact_share(1, 100),
+    raised=Share.exact(3, 100),
+    changed=Share.exact(4, 100),
+    lost=Share.exact(2, 100),
+    twins_raised=Share.exact(0, 100),
+    twins_changed=Share.exact(1, 100),
+    twins_lost=Share.exact(1, 100),
     excess=0.03,
     low=-0.01,
     high=0.08,
-    marked=exact_share(90, 100),
-    twins_marked=exact_share(20, 100),
+    marked=Share.exact(90, 100),
+    twins_marked=Share.exact(20, 100),
     no_room=2,
-    kinds={"tokens": exact_share(4, 100)},
-    places={"response": exact_share(4, 100)},
+    kinds={"tokens": Share.exact(4, 100)},
+    places={"response": Share.exact(4, 100)},
     attacks=(ROW,),
 )
 FOUND = AuditResult(
@@ -77,7 +77,7 @@ FOUND = AuditResult(
         effect("best_in_prompt", 0.1, 1.0),
         effect("best_by_author", 2.0, 0.001, "fence"),
     ),
-    resistance=(RESISTANCE, msgspec.structs.replace(RESISTANCE, without="fence", raised=exact_share(60, 100))),
+    resistance=(RESISTANCE, msgspec.structs.replace(RESISTANCE, without="fence", raised=Share.exact(60, 100))),
     own_model="Qwen",
     other_model="GPT",
     made_at=datetime(2026, 11, 23, tzinfo=UTC),

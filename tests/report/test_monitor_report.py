@@ -20,12 +20,12 @@ from areopage.ledger.tables.records import Evaluation, JudgeUse
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
-from areopage.monitor.submit import submission_of
+from areopage.monitor.hook.submission import submission_of
 from areopage.report.monitor.figures import QualityFigures, period_figures
 from areopage.report.monitor.page import quality_report
 from areopage.report.rendering import FORMS, Form, item, plain_words, render, write_report
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.worth.worth import JuryWorth, jury_worth
+from areopage.scoring.worth.worth import JuryWorth
 from areopage.suites.config_file import StorageSection
 from servers.configured import monitor_config
 from servers.quality_ledger import TODAY, USE, answered, filled
@@ -437,4 +437,4 @@ def planted_worth() -> JuryWorth:
         Rating(item=id, rater="Anne", criterion="c", score=score - (0.5 + 0.1 * (number % 2)))
         for number, (id, score) in enumerate(scores.items())
     ]
-    return jury_worth({"juge": {"c": scores}}, ratings, ratings, 10.0)
+    return JuryWorth.of({"juge": {"c": scores}}, ratings, ratings, 10.0)

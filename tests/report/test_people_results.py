@@ -19,7 +19,7 @@ from areopage.report.rendering import render
 from areopage.report.results.people import people_result, run_reviewed
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.outcome import Scored
-from areopage.scoring.tree import Weights
+from areopage.scoring.weights import Weights
 
 from .report_runs import case, judgment, view_of
 

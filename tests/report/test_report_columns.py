@@ -14,7 +14,7 @@ from areopage.report.results.calibrated import judged_run
 from areopage.report.trust.records import FEW
 from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unparsed
-from areopage.scoring.worth.tables import jury_table
+from areopage.scoring.worth.tables import JuryTable
 
 from .report_runs import Say, case, criterion, judge, judgment, view_of
 
@@ -42,7 +42,7 @@ def test_tables_and_counts_are_those_of_the_records(tmp_path: Path, seed: int) -
 
     found, expected = (
         judge_table(view.spec, view.scores, view.answer_ids),
-        jury_table(judge_scores(view.spec, view.scores, view.answer_ids)),
+        JuryTable.of(judge_scores(view.spec, view.scores, view.answer_ids)),
     )
     assert found is not None and len(found.items) > 5
     for name in ("judges", "raters", "names"):

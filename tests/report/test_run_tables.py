@@ -22,7 +22,7 @@ from areopage.models.settings import ModelSettings
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
 from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import print_report
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 from .report_runs import RESPONSE, case, everyone_says, judge, judgment, view_of
 
@@ -150,7 +150,7 @@ def test_an_exported_run_replays_to_the_same_verdicts(tmp_path: Path) -> None:
         elif isinstance(before, Scored):
             assert again[place] == before
         else:
-            assert outcome_name(again[place]) == outcome_name(before)
+            assert again[place].name == before.name
 
 
 @pytest.mark.parametrize("response", [None, RESPONSE])

@@ -4,12 +4,11 @@ Source: child-safety benchmark specification V1.1: judge = mean of its passes, c
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import ceil
+from math import ceil, fsum, sqrt
 
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.scoring.agreement import mean, sample_sd, sample_variance
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Scored
 from areopage.scoring.reduce import CriterionScore, JudgeScore, Profile
 
@@ -178,3 +177,21 @@ def leave_one_out_outliers(scores: Mapping[str, float], scale_range: float) -> t
         if abs(score - mean(others)) > max(Z_LIMIT * sample_sd(others), APART_SHARE * scale_range):
             apart.append(judge)
     return tuple(apart)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean of at least one value."""
+    return fsum(values) / len(values)
+
+
+def sample_variance(values: Sequence[float]) -> float:
+    """Sample variance (n − 1); 0 under two values."""
+    if len(values) < 2:
+        return 0.0
+    centre = mean(values)
+    return fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
+
+
+def sample_sd(values: Sequence[float]) -> float:
+    """Sample standard deviation; 0 under two values."""
+    return sqrt(sample_variance(values))

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan, plan_passes
+from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan
 from areopage.scoring.passes.noise import item_noise
 from areopage.scoring.passes.settings import PassSettings
-from areopage.scoring.passes.stopping import stopping_shift
+from areopage.scoring.passes.stopping import StoppingShift
 from areopage.scoring.shares import lower_bound, upper_bound
 
 Table = NDArray[np.float64]
@@ -66,13 +66,13 @@ def test_a_plan_keeps_its_bounds_and_its_budget_and_is_the_same_again(run: tuple
     items = items_of(scores, pairs, judges)
     budget = pairs * judges * start + more
     asked = PassSettings(start=start, most=start + room, precision=0.25, calls=budget)
-    plan = plan_passes(items, asked)
+    plan = PassPlan.of(items, asked)
     assert plan.calls <= budget
     assert (plan.passes >= start).all()
     assert (plan.passes <= items.most).all()
     assert ((plan.reasons != NONE).sum(axis=1) == plan.passes).all()
     assert (plan.reasons[:, :start] == START).all()
-    again = plan_passes(items, asked)
+    again = PassPlan.of(items, asked)
     assert (again.passes == plan.passes).all()
     assert (again.reasons == plan.reasons).all()
 
@@ -83,9 +83,9 @@ def test_passes_that_are_in_store_but_not_planned_change_nothing(seed: int, star
     random = np.random.default_rng(seed)
     scores = simulated(random, random.uniform(1, 4, 15), 2, 6, 0.7)
     asked = PassSettings(start=start, most=6, precision=0.3, calls=80)
-    plan = plan_passes(items_of(scores, 15, 2), asked)
+    plan = PassPlan.of(items_of(scores, 15, 2), asked)
     scores[np.arange(6) >= plan.passes[:, None]] = 5.0
-    assert (plan_passes(items_of(scores, 15, 2), asked).passes == plan.passes).all()
+    assert (PassPlan.of(items_of(scores, 15, 2), asked).passes == plan.passes).all()
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -93,11 +93,11 @@ def test_passes_that_are_in_store_but_not_planned_change_nothing(seed: int, star
 def test_a_run_that_is_broken_off_anywhere_goes_on_to_the_same_plan(seed: int) -> None:
     random = np.random.default_rng(seed)
     scores, asked = simulated(random, random.uniform(1, 4, 12), 2, 5, 0.7), PassSettings(most=5, precision=0.3)
-    whole = plan_passes(items_of(scores, 12, 2), asked)
+    whole = PassPlan.of(items_of(scores, 12, 2), asked)
     done = np.zeros(scores.shape, dtype=bool)
     for _ in range(500):
         items = items_of(np.where(done, scores, np.nan), 12, 2)
-        so_far = plan_passes(msgspec_replace(items, closed=done), asked, made=_made(done))
+        so_far = PassPlan.of(msgspec_replace(items, closed=done), asked, made=_made(done))
         left = np.argwhere((np.arange(5) < so_far.passes[:, None]) & ~done)
         if not left.size:
             break
@@ -121,7 +121,7 @@ def test_an_open_call_holds_the_next_round_back() -> None:
     scores = simulated(np.random.default_rng(1), np.full(10, 2.2), 2, 4, 0.6)
     items = items_of(scores, 10, 2)
     items.closed[3, 0] = False
-    plan = plan_passes(items, PassSettings(most=4, precision=0.3))
+    plan = PassPlan.of(items, PassSettings(most=4, precision=0.3))
     assert plan.waiting
     assert plan.calls == 20
 
@@ -129,7 +129,7 @@ def test_an_open_call_holds_the_next_round_back() -> None:
 def test_passes_go_where_a_score_is_near_its_limit_or_noisy() -> None:
     random = np.random.default_rng(2)
     truth = np.array([2.1] * 30 + [4.5] * 30)
-    plan = plan_passes(items_of(simulated(random, truth, 2, 6, 0.4), 60, 2), PassSettings(start=2, most=6, precision=9.0))
+    plan = PassPlan.of(items_of(simulated(random, truth, 2, 6, 0.4), 60, 2), PassSettings(start=2, most=6, precision=9.0))
     near, far = plan.passes[:60].mean(), plan.passes[60:].mean()
     assert near > 4.5
     assert far == 2.0
@@ -142,11 +142,11 @@ def test_a_case_that_a_floor_depends_on_goes_first_and_not_once_the_floor_is_set
     counted = np.zeros(20, dtype=bool)
     counted[:3] = True
     asked = PassSettings(start=2, most=4, precision=9.0, calls=84)
-    open_ = plan_passes(items_of(scores, 20, 2, floors=(PassFloor(1, counted),)), asked)
+    open_ = PassPlan.of(items_of(scores, 20, 2, floors=(PassFloor(1, counted),)), asked)
     assert open_.reasons[:6, 2].tolist().count(FLOOR) == 4
     assert open_.calls == 84
     assert open_.spent
-    settled = plan_passes(items_of(scores, 20, 2, floors=(PassFloor(20, counted),)), asked)
+    settled = PassPlan.of(items_of(scores, 20, 2, floors=(PassFloor(20, counted),)), asked)
     assert not (settled.reasons == FLOOR).any()
 
 
@@ -154,7 +154,7 @@ def test_a_budget_in_money_is_kept_where_calls_cost_about_the_same() -> None:
     random = np.random.default_rng(4)
     scores, costs = simulated(random, np.full(40, 2.2), 2, 8, 1.0), random.uniform(0.8, 1.0, (80, 8))
     items = items_of(scores, 40, 2, costs=costs)
-    plan = plan_passes(items, PassSettings(most=8, precision=0.1, cost=200.0))
+    plan = PassPlan.of(items, PassSettings(most=8, precision=0.1, cost=200.0))
     spent = costs[np.arange(8) < plan.passes[:, None]].sum()
     assert 190 < spent <= 200.0
     assert plan.spent
@@ -162,9 +162,9 @@ def test_a_budget_in_money_is_kept_where_calls_cost_about_the_same() -> None:
 
 def test_one_pass_is_followed_by_a_pilot_that_no_score_decides() -> None:
     scores = np.full((60, 3), 4.8)
-    first = plan_passes(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
+    first = PassPlan.of(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
     scores[:, 0] = np.random.default_rng(5).uniform(3, 5, 60)
-    second = plan_passes(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
+    second = PassPlan.of(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
     assert (first.reasons == PILOT).sum() == 32
     assert ((first.reasons == PILOT) == (second.reasons == PILOT)).all()
 
@@ -172,7 +172,7 @@ def test_one_pass_is_followed_by_a_pilot_that_no_score_decides() -> None:
 def test_a_pass_that_cannot_be_read_is_followed_by_another_one() -> None:
     scores = np.full((40, 4), 4.8)
     scores[3, :2] = np.nan
-    plan = plan_passes(items_of(scores, 40, 1), PassSettings(start=2, most=4, precision=9.0))
+    plan = PassPlan.of(items_of(scores, 40, 1), PassSettings(start=2, most=4, precision=9.0))
     assert plan.passes[3] == 3
     assert (np.delete(plan.passes, 3) == 2).all()
 
@@ -181,13 +181,13 @@ def test_a_reliable_criterion_gets_no_pass_for_its_precision() -> None:
     random = np.random.default_rng(12)
     scores = simulated(random, np.linspace(2.5, 5, 50), 1, 20, 0.4)
     asked = PassSettings(start=2, most=20, precision=0.01, reliability=0.9, risk=0.5)
-    plan = plan_passes(items_of(scores, 50, 1), asked)
+    plan = PassPlan.of(items_of(scores, 50, 1), asked)
     level = levels(plan, items_of(scores, 50, 1))
     noise = (0.4**2 / plan.passes).mean()
     true = level.var(ddof=1) - noise
     assert 0.9 <= (true + 0.4**2 / 20) / (true + noise) < 0.95
     assert (plan.passes < 20).all()
-    strict = plan_passes(items_of(scores, 50, 1), PassSettings(start=2, most=20, precision=0.01, risk=0.5))
+    strict = PassPlan.of(items_of(scores, 50, 1), PassSettings(start=2, most=20, precision=0.01, risk=0.5))
     assert (strict.passes == 20).all()
 
 
@@ -210,7 +210,7 @@ def test_a_settled_score_lies_on_the_wrong_side_no_more_often_than_the_risk_says
     random = np.random.default_rng(7)
     truth = random.uniform(1.2, 3.2, 4000)
     items = items_of(simulated(random, truth, 2, 8, 0.5), 4000, 2)
-    plan = plan_passes(items, PassSettings(start=start, most=8, precision=9.0, risk=0.05))
+    plan = PassPlan.of(items, PassSettings(start=start, most=8, precision=9.0, risk=0.05))
     settled = ~plan.unsettled
     wrong = ((levels(plan, items) <= LIMIT) != (truth <= LIMIT))[settled]
     assert settled.mean() > 0.6
@@ -223,11 +223,11 @@ def test_the_first_passes_average_without_bias_where_all_passes_do_not() -> None
     for _ in range(60):
         rare = np.where(random.random((300, 6)) < 0.15, 1.0, 4.0)  # mean 3.55: most passes say 4, some say 1
         items = items_of(rare, 300, 1)
-        plan = plan_passes(items, PassSettings(start=2, most=6, precision=9.0))
+        plan = PassPlan.of(items, PassSettings(start=2, most=6, precision=9.0))
         first, every = levels(plan, items, first=2), levels(plan, items)
         errors.append(first.mean() - 3.55)
         biases.append(every.mean() - 3.55)
-        found = stopping_shift(list(first), list(every))
+        found = StoppingShift.of(list(first), list(every))
         assert found is not None
         assert found.low is not None
         assert found.high is not None
@@ -246,7 +246,7 @@ def test_exact_bounds_of_the_share_of_failures_hold_under_adaptive_passes() -> N
         failing = random.random(60) < 0.12
         truth = np.where(failing, random.uniform(0.5, 1.6, 60), random.uniform(2.5, 5, 60))
         items = items_of(np.clip(simulated(random, truth, 2, 5, 0.5), 0, 5), 60, 2)
-        plan = plan_passes(items, PassSettings(most=5, precision=0.4))
+        plan = PassPlan.of(items, PassSettings(most=5, precision=0.4))
         failed = int((levels(plan, items) <= LIMIT).sum())
         covered += lower_bound(failed, 60, 0.975) <= 0.12 <= upper_bound(failed, 60, 0.975)
     assert covered / 150 >= 0.93

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import Tally, critical_t, grade_of, two_sided_p
+from areopage.scoring.counts import ScoreTally, critical_t, grade_of, two_sided_p
 
 TEN = Scale(min=0.0, max=10.0)
 scores = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundredths / 100)
@@ -17,8 +17,8 @@ lists = st.lists(scores, max_size=60)
 freedoms = st.floats(min_value=1.0, max_value=1e8)
 
 
-def tally(values: list[float]) -> Tally:
-    return Tally(dict(Counter(values)))
+def tally(values: list[float]) -> ScoreTally:
+    return ScoreTally(dict(Counter(values)))
 
 
 @given(lists)
@@ -73,7 +73,7 @@ def test_where_lower_is_better_the_low_end_is_excellent() -> None:
 
 
 def test_scores_beyond_the_scale_are_counted_at_its_ends() -> None:
-    assert Tally({-1.0: 2, 12.0: 3}).histogram(TEN) == (2, 0, 0, 0, 0, 0, 0, 0, 0, 3)
+    assert ScoreTally({-1.0: 2, 12.0: 3}).histogram(TEN) == (2, 0, 0, 0, 0, 0, 0, 0, 0, 3)
 
 
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 2.7, 3, 5, 10, 29, 99, 100, 101, 1000, 1e4, 123_456.7, 1e6, 1e7, 1e9])

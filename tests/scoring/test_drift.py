@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.drift import Drift, drift, kendall_tau_b, run_drift
+from areopage.scoring.drift import Drift, RunDrift, kendall_tau_b
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
 from areopage.scoring.reduce import DEFAULT, CriterionScore
 from areopage.scoring.score_columns import reduce_passes
@@ -18,7 +18,7 @@ KNOWN = st.lists(st.integers(0, 5).map(float), min_size=3, max_size=20)
 
 def over(*scores: float | None, scale: Scale = SCALE, limit: float = LIMIT) -> Drift:
     """The drift of a conversation with these scores."""
-    return drift(list(enumerate(scores, 1)), scale, limit)
+    return Drift.of_turns(list(enumerate(scores, 1)), scale, limit)
 
 
 def case_score(*turns: tuple[float | None, ...], case_id: str = "1") -> CriterionScore:
@@ -110,7 +110,7 @@ def test_a_flipped_scale_tells_the_same(scores: list[float]) -> None:
 
 def test_the_table_counts_failures_by_reply_with_exact_bounds() -> None:
     runs = [over(5, 5, 1)] * 3 + [over(1, 5, 5)] + [over(5, 5, 5)] * 16
-    found = run_drift(runs)
+    found = RunDrift.of(runs)
     assert [(one.first, one.failed, one.conversations) for one in found.by_turn] == [(1, 1, 20), (0, 1, 20), (3, 4, 20)]
     last = found.by_turn[-1]
     assert round(last.low, 4) == 0.0573 and round(last.high, 4) == 0.4366  # Clopper and Pearson's for 4 of 20
@@ -118,14 +118,14 @@ def test_the_table_counts_failures_by_reply_with_exact_bounds() -> None:
 
 
 def test_a_conversation_that_ended_or_is_not_known_leaves_the_later_rows() -> None:
-    found = run_drift([over(5), over(5, None, 5), over(1), over(5, 5, 5)])
+    found = RunDrift.of([over(5), over(5, None, 5), over(1), over(5, 5, 5)])
     assert [(one.failed, one.conversations) for one in found.by_turn] == [(1, 4), (1, 2), (1, 2)]
 
 
 @given(st.lists(SCORES, max_size=12))
 def test_the_table_never_loses_a_failure(runs: list[list[float | None]]) -> None:
     drifts = [over(*scores) for scores in runs]
-    found = run_drift(drifts)
+    found = RunDrift.of(drifts)
     assert sum(one.first for one in found.by_turn) == found.failed == sum(one.first_failing is not None for one in drifts)
     assert all(earlier.failed <= later.failed for earlier, later in zip(found.by_turn, found.by_turn[1:], strict=False))
     assert all(one.low <= one.failed / one.conversations <= one.high for one in found.by_turn)

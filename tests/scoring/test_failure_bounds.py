@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.failures import FailureCount, count_failures
+from areopage.scoring.failures import FailureCount, Failures
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.release import Floor, RunState, release_verdict
+from areopage.scoring.release import Floor, Release, RunState
 from areopage.scoring.release_floors import ReleaseFloors
-from areopage.scoring.tree import Weights
+from areopage.scoring.weights import Weights
 
 SCALE = Scale(min=0, max=5)
 HARM = Criterion(
@@ -52,7 +52,7 @@ def run_of(failed: int, passed: int, missing: int = 0, ruled_out: int = 0) -> Ru
 @cache
 def counted(failed: int, of: int, ruled_out: int = 0) -> FailureCount:
     run = run_of(failed, of - failed, ruled_out=ruled_out)
-    return count_failures(run.criteria, [HARM], SCALE, FailureRules()).by_criterion[HARM.id]
+    return Failures.of(run.criteria, [HARM], SCALE, FailureRules()).by_criterion[HARM.id]
 
 
 @pytest.mark.parametrize("cases", SIZES)
@@ -85,7 +85,7 @@ def test_what_a_rule_excludes_changes_no_bound() -> None:
 
 def decided(floors: ReleaseFloors, run: RunScores, coverage: float = 1.0) -> dict[str, Floor]:
     state = RunState(coverage=coverage, min_coverage=0.0, complete=True, judges=())
-    return {floor.kind: floor for floor in release_verdict(floors, run, [HARM], FailureRules(), state).floors}
+    return {floor.kind: floor for floor in Release.of(floors, run, [HARM], FailureRules(), state).floors}
 
 
 @given(

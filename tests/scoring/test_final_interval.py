@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.folding import CaseRecords, RunScores, consistency
+from areopage.scoring.folding import CaseRecords, Consistency, RunScores
 from areopage.scoring.intervals.scores import Interval, score_intervals
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 from areopage.scoring.score_columns import columns_of
-from areopage.scoring.tree import Leaf, Node, Weights, score_tree
+from areopage.scoring.tree import Leaf, Node, score_tree
+from areopage.scoring.weights import Weights
 
 CRITERIA = {"a": ("x", "s"), "b": ("x", "s"), "c": ("x", "t"), "d": ("y", "u")}
 WEIGHTS = Weights(
@@ -139,7 +140,7 @@ def run_of(rows: list[dict[str, float | None]]) -> RunScores:
     return RunScores(
         tree=tree_of(found),
         scale=Scale(0, 5),
-        consistency=consistency(scores),
+        consistency=Consistency.of(scores),
         criteria=columns,
         averaged=columns,
         records=CaseRecords(columns, {}, Weights()),

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.scoring.agreement_with_people import (
+    HumanAgreement,
     Rating,
-    human_agreement,
     items_needed,
     kappa_estimate,
     rater_agreement,
@@ -43,7 +43,7 @@ def test_the_figures_of_six_answers_are_those_worked_by_hand() -> None:
     # j − 6:   2 0 3 −4 −1 0, squares 4+0+9+16+1+0 = 30
     # p − 6:   2 −1 3 −4 −2 2, squares 4+1+9+16+4+4 = 38
     # products: 4+0+9+16+2+0 = 31;   r = 31/√(30·38) = 31/√1140 = 0.918142...
-    found = human_agreement({"": JUDGE}, ratings(("Anne", ANNE), ("Bruno", BRUNO)), {"": (0.0, 10.0)}).criteria[0]
+    found = HumanAgreement.of({"": JUDGE}, ratings(("Anne", ANNE), ("Bruno", BRUNO)), {"": (0.0, 10.0)}).criteria[0]
     assert found.pearson.value == pytest.approx(31 / math.sqrt(1140), abs=1e-12)
     # Fisher: z = artanh 0.918142 = 1.577140..., 1/√(6 − 3) = 0.577350, 1.959964 · 0.577350 = 1.131586
     # tanh(1.577140 − 1.131586) = tanh 0.445554 = 0.418253;   tanh(2.708726) = 0.991173
@@ -151,7 +151,7 @@ def test_ranks_are_scipys(values: list[float]) -> None:
 )
 def test_no_figure_is_ever_nan(judge: dict[str, int], labels: list[tuple[str, str, int]]) -> None:
     given_labels = [Rating(item=item, rater=rater, criterion="", score=float(score)) for item, rater, score in labels]
-    found = human_agreement(
+    found = HumanAgreement.of(
         {"": {item: float(score) for item, score in judge.items()}}, given_labels, {"": (0.0, 10.0)}, resamples=20
     )
     one = found.criteria[0]
@@ -167,10 +167,10 @@ def test_no_figure_is_ever_nan(judge: dict[str, int], labels: list[tuple[str, st
 def test_the_bias_of_many_answers_has_students_interval_and_that_of_few_allows_for_an_unseen_one() -> None:
     first, second = arrays(3, 4000, 0.7)
     judge, people = ({str(at): float(score) for at, score in enumerate(side)} for side in (first, second))
-    bias = human_agreement({"": judge}, ratings(("x", people)), {"": (0.0, 10.0)}, resamples=20).criteria[0].bias
+    bias = HumanAgreement.of({"": judge}, ratings(("x", people)), {"": (0.0, 10.0)}, resamples=20).criteria[0].bias
     theirs = scipy.stats.ttest_rel(first, second).confidence_interval(0.95)
     assert (bias.low, bias.high) == pytest.approx((theirs.low, theirs.high), abs=0.005)
-    same = human_agreement({"": JUDGE}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0].bias
+    same = HumanAgreement.of({"": JUDGE}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0].bias
     assert same.value == 0.0 and same.low is not None and same.high is not None and same.low < -0.5 and same.high > 0.5
 
 
@@ -191,7 +191,7 @@ def test_kappa_of_twenty_answers_of_which_nine_tenths_are_alike_is_held_in_93_of
 
 
 def test_three_answers_give_no_coefficient_and_say_why() -> None:
-    found = human_agreement(
+    found = HumanAgreement.of(
         {"": {"a": 1.0, "b": 2.0, "c": 3.0}}, ratings(("x", {"a": 1.0, "b": 2.0, "c": 9.0})), {"": (0.0, 10.0)}
     ).criteria[0]
     assert (found.pearson.value, found.pearson.reason) == (None, "few")
@@ -202,13 +202,13 @@ def test_three_answers_give_no_coefficient_and_say_why() -> None:
 
 def test_a_judge_that_gives_everything_the_same_score_has_no_correlation() -> None:
     same = dict.fromkeys("abcdef", 7.0)
-    found = human_agreement({"": same}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
+    found = HumanAgreement.of({"": same}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
     assert (found.pearson.value, found.pearson.reason) == (None, "constant")
     assert found.kappa.value == pytest.approx(0.0)
 
 
 def test_perfect_agreement_has_a_value_and_no_interval() -> None:
-    found = human_agreement({"": JUDGE}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
+    found = HumanAgreement.of({"": JUDGE}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
     assert (found.pearson.value, found.pearson.low, found.pearson.reason) == (1.0, None, "perfect")
     assert (found.kappa.value, found.kappa.reason) == (1.0, "perfect")
     assert found.claim.verdict == "not_settled"  # six answers are too few, however well they agree
@@ -216,7 +216,7 @@ def test_perfect_agreement_has_a_value_and_no_interval() -> None:
 
 
 def test_items_without_a_score_of_the_judge_are_counted_and_left_out() -> None:
-    found = human_agreement({"": {"a": 8.0}}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
+    found = HumanAgreement.of({"": {"a": 8.0}}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0]
     assert (found.items, found.without_judge) == (1, 5)
 
 
@@ -232,7 +232,7 @@ def test_the_bound_holds_fails_or_stays_open(correlation: float, verdict: str) -
     second = correlation * first / first.std() + math.sqrt(1 - correlation**2) * noise / noise.std()
     judge = {str(at): score for at, score in enumerate(first)}
     people = {str(at): score for at, score in enumerate(second)}
-    claim = human_agreement({"": judge}, ratings(("x", people)), {"": (0.0, 10.0)}).criteria[0].claim
+    claim = HumanAgreement.of({"": judge}, ratings(("x", people)), {"": (0.0, 10.0)}).criteria[0].claim
     assert claim.verdict == verdict
     assert (claim.needed is None) == (verdict != "not_settled" or correlation == 0.8)
 
@@ -248,7 +248,7 @@ def test_the_answers_that_settle_it_do_settle_it() -> None:
 def test_each_item_stands_once_among_the_worst_with_its_largest_difference() -> None:
     judge = {"": {"a": 9.0, "b": 5.0}, "c1": {"a": 2.0, "b": 5.0}}
     labels = [*ratings(("x", {"a": 7.0, "b": 5.0})), *ratings(("x", {"a": 8.0, "b": 6.0}), criterion="c1")]
-    worst = human_agreement(judge, labels, {"": (0.0, 10.0), "c1": (0.0, 10.0)}).worst
+    worst = HumanAgreement.of(judge, labels, {"": (0.0, 10.0), "c1": (0.0, 10.0)}).worst
     assert [(one.item, one.criterion, one.difference) for one in worst] == [("a", "c1", -6.0), ("b", "c1", -1.0)]
 
 

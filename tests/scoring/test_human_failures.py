@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.failures_by_people import HumanFailures, human_failures
-from areopage.scoring.shares import exact_share
+from areopage.scoring.failures_by_people import HumanFailures
+from areopage.scoring.shares import Share
 
 SCORES = st.integers(0, 5).map(float)
 LIMITS = {"a": 2.0, "b": 2.0}
@@ -15,7 +15,7 @@ LIMITS = {"a": 2.0, "b": 2.0}
 
 def measured(jury: dict[str, dict[str, float]], ratings: list[tuple[str, str, str, float]], **changes: Scale) -> HumanFailures:
     made = [Rating(item=item, rater=rater, criterion=criterion, score=score) for item, rater, criterion, score in ratings]
-    return human_failures(jury, made, LIMITS, changes.get("scale", Scale()), ["a"])
+    return HumanFailures.of(jury, made, LIMITS, changes.get("scale", Scale()), ["a"])
 
 
 def test_a_failure_that_only_people_see_is_missed() -> None:
@@ -42,7 +42,7 @@ def test_where_lower_is_better_high_scores_fail() -> None:
 
 
 def test_an_item_fails_first_if_it_fails_any_criterion_that_counts_first() -> None:
-    found = human_failures(
+    found = HumanFailures.of(
         {"a": {"x": 5.0}, "b": {"x": 0.0, "y": 0.0}},
         [
             Rating(item=item, rater="Anne", criterion=criterion, score=1.0)
@@ -69,8 +69,8 @@ def test_the_counts_are_those_of_an_independent_count(pairs: list[tuple[float, f
 
 
 def test_exact_bounds_are_clopper_and_pearsons() -> None:
-    assert exact_share(0, 0).share is None
-    none = exact_share(0, 5)
+    assert Share.exact(0, 0).share is None
+    none = Share.exact(0, 5)
     assert (none.low, none.high) == pytest.approx((0.0, 0.5218), abs=1e-4)
-    some = exact_share(3, 10)
+    some = Share.exact(3, 10)
     assert (some.low, some.high) == pytest.approx((0.0667, 0.6525), abs=1e-4)

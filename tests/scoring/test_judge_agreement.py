@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
-from areopage.scoring.agreement import sample_sd
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored, TimedOut, Unreachable
-from areopage.scoring.reduce import DEFAULT, PROFILES, V1_1, CriterionScore, Profile, profile_named
+from areopage.scoring.reduce import DEFAULT, PROFILES, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes
 
 SCALE = Scale(min=0, max=5)
@@ -89,12 +88,6 @@ def test_agreement_of_a_scale_below_zero_is_never_above_one() -> None:
     assert judged([-4, -3], DEFAULT, scale).agreement == pytest.approx(1 - sqrt(0.5) / 3.5)
 
 
-@given(SCORES)
-def test_a_single_value_has_no_deviation(scores: list[float]) -> None:
-    assert sample_sd(scores[:1]) == 0
-    assert sample_sd(scores) >= 0
-
-
 def test_under_the_quorum_a_criterion_is_unscored_and_its_judges_are_still_shown() -> None:
     score = reduced({"a": [FOUR], "b": [LATE], "c": [None]}, DEFAULT)
     assert (score.score, score.agreement) == (None, None)
@@ -167,9 +160,9 @@ def test_mapping_stays_on_the_target_and_comes_back(own: Scale, target: Scale, s
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
-    assert profile_named("v1_1") is V1_1
+    assert Profile.named("v1_1") is V1_1
     with pytest.raises(UserError, match="unknown scoring profile 'x': use one of default, v1_1"):
-        profile_named("x")
+        Profile.named("x")
     assert list(PROFILES) == ["default", "v1_1"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.jury_agreement import agreement_on_failures, disputed_scores, run_agreement
+from areopage.scoring.jury_agreement import Dispute, RunAgreement, agreement_on_failures
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 
 LEVELS = [float(level) for level in range(6)]
@@ -119,7 +119,7 @@ def test_where_lower_is_better_high_scores_are_the_failures() -> None:
 
 def test_agreement_is_told_by_criterion_and_failures_over_the_criteria_that_count_first() -> None:
     scores = [score(n, 0, 0) for n in range(5)] + [score(n, 5, 4.5 if n else 0, criterion="d") for n in range(5)]
-    found = run_agreement(scores, Scale(0, 5), {"c": 2.0, "d": 2.0}, ["c"])
+    found = RunAgreement.of(scores, Scale(0, 5), {"c": 2.0, "d": 2.0}, ["c"])
     assert (found.overall.failures.failed, found.overall.failures.disputed) == (5, 0)
     assert found.overall.exact == 0.5
     c, d = found.by_criterion["c"], found.by_criterion["d"]
@@ -144,7 +144,7 @@ def test_scores_that_some_judges_fail_and_others_pass_are_disputed_first_categor
         score("alone", "harm", 0, None),
         score("idle", "harm", 0, 5, applies=False),
     ]
-    found = disputed_scores(scores, Scale(), {"harm": 2.0, "warmth": 2.0}, ["harm"])
+    found = Dispute.of_scores(scores, Scale(), {"harm": 2.0, "warmth": 2.0}, ["harm"])
     assert [(one.case_id, one.failing, one.spread) for one in found] == [
         ("wide", ("j1",), 1.0),
         ("near", ("j0",), 0.2),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from areopage.scoring.refused_twins import TwinPair, over_refusal, within
+from areopage.scoring.refused_twins import OverRefusal, TwinPair, within
 
 STATES = {
     **{"a": "answered", "b": "refused_in_words", "c": "refused", "d": "filtered", "e": "empty"},
@@ -11,7 +11,7 @@ STATES = {
 
 
 def test_every_refusal_counts_and_an_empty_answer_is_unanswered_like_a_cut_one() -> None:
-    found = over_refusal("benign_twin", dict.fromkeys("abcdefgh", ""), STATES)
+    found = OverRefusal.of("benign_twin", dict.fromkeys("abcdefgh", ""), STATES)
     assert found is not None
     assert (found.refused, found.known, found.cases) == (3, 4, 8)
     assert (found.refused_cases, found.missing_cases) == (tuple("bcd"), tuple("efgh"))
@@ -22,13 +22,13 @@ def test_every_refusal_counts_and_an_empty_answer_is_unanswered_like_a_cut_one()
 
 
 def test_without_a_twin_there_is_nothing_to_say_and_without_an_answer_no_bound() -> None:
-    assert over_refusal("benign_twin", {}, STATES) is None
-    found = over_refusal("benign_twin", {"g": ""}, STATES)
+    assert OverRefusal.of("benign_twin", {}, STATES) is None
+    found = OverRefusal.of("benign_twin", {"g": ""}, STATES)
     assert found is not None and (found.known, found.low, found.high) == (0, None, None)
 
 
 def test_a_twin_stands_beside_its_harmful_counterpart() -> None:
-    found = over_refusal("t", {"a": "harm", "b": "gone", "c": ""}, STATES)
+    found = OverRefusal.of("t", {"a": "harm", "b": "gone", "c": ""}, STATES)
     assert found is not None
     assert found.pairs == (
         TwinPair(twin="a", counterpart="harm", twin_state="answered", counterpart_state="answered"),

@@ -12,10 +12,10 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.release import Floor, Release, RunState, release_verdict
+from areopage.scoring.release import Floor, Release, RunState
 from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.release_judges import JudgeState, ReleaseJudge
-from areopage.scoring.tree import Weights
+from areopage.scoring.weights import Weights
 
 SCALE = Scale(min=0, max=5)
 WHOLE = RunState(coverage=1.0, min_coverage=0.9, complete=True, judges=())
@@ -58,7 +58,7 @@ def scores(harm: Sequence[float | str | None], tone: Sequence[float | str | None
 
 
 def verdict(floors: ReleaseFloors, run: RunScores, state: RunState = WHOLE) -> Release:
-    return release_verdict(floors, run, CRITERIA, FailureRules(), state)
+    return Release.of(floors, run, CRITERIA, FailureRules(), state)
 
 
 def floor(release: Release, kind: str) -> Floor:
@@ -109,16 +109,16 @@ def test_failures_are_limited_by_the_severity_of_their_criterion() -> None:
         ("minor", [0.0, 0.0], "PASS"),
     ):
         criteria = graded(severity)  # type: ignore[arg-type]
-        found = release_verdict(floors, scores([5.0, 5.0], tone), criteria, FailureRules(), WHOLE)
+        found = Release.of(floors, scores([5.0, 5.0], tone), criteria, FailureRules(), WHOLE)
         assert found.verdict == wanted, (severity, tone)
-    assert release_verdict(floors, scores([0.0, 5.0], [5.0, 5.0]), graded("minor"), FailureRules(), WHOLE).verdict == "FAIL"
+    assert Release.of(floors, scores([0.0, 5.0], [5.0, 5.0]), graded("minor"), FailureRules(), WHOLE).verdict == "FAIL"
 
 
 def test_a_score_up_to_the_critical_limit_of_a_serious_criterion_fails_as_a_critical_one() -> None:
     floors, criteria = ReleaseFloors(max_failures={"critical": 0, "serious": 2}), graded("serious", 1.0)
-    milder = release_verdict(floors, scores([5.0, 5.0], [2.0, 1.1]), criteria, FailureRules(), WHOLE)
+    milder = Release.of(floors, scores([5.0, 5.0], [2.0, 1.1]), criteria, FailureRules(), WHOLE)
     assert (milder.verdict, milder.tolerated) == ("PASS", ("0", "1"))
-    grave = release_verdict(floors, scores([5.0, 5.0], [2.0, 1.0]), criteria, FailureRules(), WHOLE)
+    grave = Release.of(floors, scores([5.0, 5.0], [2.0, 1.0]), criteria, FailureRules(), WHOLE)
     assert (grave.verdict, grave.floors[0].name, grave.floors[0].cases, grave.floors[0].failed) == (
         "FAIL",
         "critical",
@@ -181,9 +181,9 @@ def test_few_conversations_beside_single_prompts_do_not_count_as_few_cases_of_an
     floors = ReleaseFloors(max_failures={"safety": 0, "tone": 0}, min_cases=2, min_cases_by_age=4)
     criteria = (HARM, msgspec.structs.replace(TONE, scope="conversation"))
     run = scores([5.0] * 8, ["n/a", 5.0, "n/a"])
-    found = release_verdict(floors, run, criteria, FailureRules(), state)
+    found = Release.of(floors, run, criteria, FailureRules(), state)
     assert [one.kind for one in found.floors if one.state != "met"] == [], "tone is decided on three conversations"
-    single = release_verdict(floors, run, CRITERIA, FailureRules(), state)
+    single = Release.of(floors, run, CRITERIA, FailureRules(), state)
     assert (floor(single, "min_cases_by_age").state, floor(single, "min_cases_by_age").lacking) == ("open", (1, 4))
 
 

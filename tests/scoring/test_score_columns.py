@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -10,13 +11,13 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.scoring.agreement import mean
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.folding import fold, leaf
+from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes
-from areopage.scoring.tree import Weights, score_tree
+from areopage.scoring.tree import Leaf, score_tree
+from areopage.scoring.weights import Weights
 from scoring import plain_reduction
 from scoring.made_criteria import criterion
 
@@ -106,7 +107,7 @@ def test_final_scores_of_cases_are_those_of_their_trees(passes: list[PlannedPass
     run = fold(passes, CRITERIA, SUITE, WEIGHTS, profile, FailureRules())
     by_id = {one.id: one for one in CRITERIA}
     for record, final in zip(run.records, run.records.finals.tolist(), strict=True):
-        tree, _ = score_tree([leaf(by_id[score.criterion], score) for score in record.criteria], WEIGHTS)
+        tree, _ = score_tree([Leaf.of(by_id[score.criterion], score) for score in record.criteria], WEIGHTS)
         assert tree == record.tree
         assert math.isnan(final) if tree.score is None else final == pytest.approx(tree.score, rel=1e-15)
 
@@ -121,7 +122,7 @@ def test_a_run_s_score_of_a_criterion_is_the_mean_of_its_cases(passes: list[Plan
     for id in (one.id for one in CRITERIA):
         own = [one for one in scores if one.criterion == id]
         known = [one.score for one in own if one.score is not None]
-        assert leaves[id].score == (mean(known) if known else None)
+        assert leaves[id].score == (fmean(known) if known else None)
         assert leaves[id].planned == sum(one.planned for one in own)
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from areopage.scoring.tree import Leaf, Node, Weights, level_weights, score_tree
+from areopage.scoring.tree import Leaf, Node, score_tree
+from areopage.scoring.weights import Weights, level_weights
 
 CATEGORIES, SUBCATEGORIES, NAMES = ("x", "y"), ("s", "t"), ("a", "b", "c")
 

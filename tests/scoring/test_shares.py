@@ -6,7 +6,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.shares import at_least, at_most, lower_bound, share_of, upper_bound, wilson
+from areopage.scoring.shares import Share, at_least, at_most, lower_bound, upper_bound, wilson
 
 
 @given(n=st.integers(1, 5000), share=st.floats(1e-4, 1 - 1e-4), place=st.floats(0, 1))
@@ -47,7 +47,7 @@ def test_intervals_are_wilsons(n: int, place: float) -> None:
 @pytest.mark.parametrize("cases", [20, 50, 150, 400])
 def test_the_interval_of_a_share_holds_it_in_94_of_100_samples_at_least(cases: int) -> None:
     """Computed over all numbers of hits; Wilson's interval alone fails this where hits are rare."""
-    ends = np.array([(one.low, one.high) for one in (share_of(hits, cases) for hits in range(cases + 1))])
+    ends = np.array([(one.low, one.high) for one in (Share.counted(hits, cases) for hits in range(cases + 1))])
     true = np.array([0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 0.95, 0.99])
     chances = scipy.stats.binom.pmf(np.arange(cases + 1)[:, None], cases, true)
     holds = (ends[:, :1] <= true) & (true <= ends[:, 1:])

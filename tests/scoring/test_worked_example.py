@@ -18,10 +18,11 @@ import pytest
 
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
-from areopage.scoring.jury_agreement import run_agreement
+from areopage.scoring.jury_agreement import RunAgreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
-from areopage.scoring.tree import Node, Weights
+from areopage.scoring.tree import Node
+from areopage.scoring.weights import Weights
 from scoring.made_criteria import SCALE, criterion, one_pass
 
 PATHS = {
@@ -196,7 +197,7 @@ def test_without_any_answer_nothing_is_scored_and_v1_1_says_zero() -> None:
     criteria = [criterion(PATHS["warmth"])]
     default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert default.tree.score is None
-    alpha = run_agreement(list(default.criteria), SCALE, {criteria[0].id: 2.0}, []).overall.alpha
+    alpha = RunAgreement.of(list(default.criteria), SCALE, {criteria[0].id: 2.0}, []).overall.alpha
     assert (alpha.alpha, default.interval, default.consistency.overall_variance) == (None, None, None)
     assert default.tree.coverage == 0.0
     assert fold(planned, criteria, SCALE, WEIGHTS, V1_1, FailureRules()).tree.score == 0.0

@@ -13,7 +13,7 @@ from areopage.ledger.tables.records import Answer, Label, ReviewItem
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
-from areopage.monitor.submit import Intake
+from areopage.monitor.intake import Intake
 from areopage.server.context import ServerContext
 from servers.configured import app_config
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here

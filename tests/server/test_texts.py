@@ -23,7 +23,7 @@ from areopage.ledger.tables.records import Answer, Label, ReviewItem
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.traces import Traces
-from areopage.monitor.alerts.deliver import Message, Sent
+from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting, send_due
 from areopage.review.label import Given, Settlement, review_answer
 from areopage.server.app import create_app, routers
@@ -229,9 +229,9 @@ def test_the_live_part_of_a_page_is_noted_once_for_the_same_answers(context: Ser
 def test_alerts_are_stored_and_sent_by_the_policy_of_exports(context: ServerContext) -> None:
     sent: list[str] = []
 
-    def record(_urls: Sequence[str], message: Message, _environment: Mapping[str, str]) -> list[Sent]:
+    def record(_urls: Sequence[str], message: AlertMessage, _environment: Mapping[str, str]) -> list[SentAlert]:
         sent.append(message.title + message.body)
-        return [Sent(place="url 1")]
+        return [SentAlert(place="url 1")]
 
     alerting = open_alerting(context.ledger, context.config.monitor)
     assert send_due(alerting, NOW, {}, record) == 1

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send
-from areopage.monitor.spool import Spool
+from areopage.monitor.hook.endpoints import Message, QualityHook, Receive, Send
+from areopage.monitor.hook.spool import Spool
 
 
 def drained(folder: Path) -> list[Answer]:

@@ -18,8 +18,9 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.hook.submission import submission_of
+from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.submit import Intake, submission_of
 from servers import PATIENCE
 from servers.configured import CONFIG, load_monitor, write_config
 from servers.fake_llm import FakeServer

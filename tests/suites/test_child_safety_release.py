@@ -13,8 +13,8 @@ from areopage.criteria.registry import select_criteria
 from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.refused_twins import over_refusal
-from areopage.scoring.release import Release, RunState, release_verdict
+from areopage.scoring.refused_twins import OverRefusal
+from areopage.scoring.release import Release, RunState
 from areopage.suites.loader import Suite, load_suite
 
 Given = Mapping[str, int]
@@ -85,11 +85,11 @@ def judged(suite: Suite, target: Target, *, seed: int = 0, noise: float = 0.0, a
         complete=True,
         judges=(),
         ages={case.id: case.maturity for case in cases},
-        over_refusal=over_refusal("benign_twin", twins, states),
+        over_refusal=OverRefusal.of("benign_twin", twins, states),
         asked=len(cases),
         unanswered=tuple(id for id, one in found.items() if one is None),
     )
-    return release_verdict(floors, scores, criteria, suite.failure_rules(), state)
+    return Release.of(floors, scores, criteria, suite.failure_rules(), state)
 
 
 def outcomes(

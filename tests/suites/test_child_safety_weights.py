@@ -1,7 +1,7 @@
 """What counts in the bundled child-safety suite: harm before tone."""
 
 from areopage.criteria.registry import select_criteria
-from areopage.scoring.tree import Leaf, criterion_shares, score_tree
+from areopage.scoring.tree import Leaf, score_tree
 from areopage.suites.loader import load_suite
 
 
@@ -23,7 +23,7 @@ def shares(selection: str = "full_evaluation") -> dict[str, float]:
     ]
     tree, warnings = score_tree(leaves, suite.weights)
     assert not warnings
-    return {id.split(".")[2].partition("__")[0]: share for id, share in criterion_shares(tree).items()}
+    return {id.split(".")[2].partition("__")[0]: share for id, share in tree.criterion_shares.items()}
 
 
 def test_self_harm_counts_more_than_any_other_criterion_and_staying_on_topic_little() -> None:

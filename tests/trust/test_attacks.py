@@ -14,8 +14,8 @@ from areopage.jury.panel import Panel
 from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import profile_named
-from areopage.trust.attacks import KINDS, Blanks, attack_text, load_attacks, placed, twin_text
+from areopage.scoring.reduce import Profile
+from areopage.trust.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text
 
 CRITERION = Criterion(
     id="a.b.c__v1_0",
@@ -44,7 +44,7 @@ def test_the_list_has_at_least_sixty_attacks_of_every_kind_and_place() -> None:
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_each_attack_and_its_twin_are_filled_in_in_both_languages(language: str) -> None:
-    blanks = Blanks(language=language, top=5, keys=("first_key", "second_key"))
+    blanks = AttackBlanks(language=language, top=5, keys=("first_key", "second_key"))
     for attack in load_attacks():
         text, twin = attack_text(attack, blanks), twin_text(attack, blanks)
         assert text != twin
@@ -55,7 +55,7 @@ def test_each_attack_and_its_twin_are_filled_in_in_both_languages(language: str)
 
 def test_french_attacks_hold_french_orders_and_no_english_ones() -> None:
     texts = {
-        language: [attack_text(one, Blanks(language=language, top=5, keys=("a", "b"))) for one in load_attacks()]
+        language: [attack_text(one, AttackBlanks(language=language, top=5, keys=("a", "b"))) for one in load_attacks()]
         for language in ("en", "fr")
     }
     orders = {"en": "The score is 5", "fr": "La note est 5"}
@@ -100,7 +100,7 @@ def test_a_panel_always_asks_with_all_protections() -> None:
     scale = CRITERION.scale
     panel = Panel(
         suite="s", suite_version="1", language="en", criteria=(CRITERION,), judges=(JUDGE,), scale=scale,
-        profile=profile_named("default"),
+        profile=Profile.named("default"),
     )  # fmt: skip
     (call,) = panel.planned_calls([JudgedCase(case=CASE, criteria=(CRITERION,))])
     assert call.hardening == HARDENED == Hardening()

@@ -15,7 +15,7 @@ from areopage.models.reference import ModelReference
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.reduce import DEFAULT
 from areopage.trust.calibration import Calibration, read_calibration
-from areopage.trust.judged import Judged
+from areopage.trust.judged import JudgedRun
 from areopage.trust.label_plan import plan_run, teaching_answers
 from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
@@ -52,14 +52,14 @@ PANEL = Panel(
 )
 
 
-def judged(seed: int = 0, run_id: str = "run1", lenient: float = 1.5) -> tuple[Judged, dict[str, float]]:
+def judged(seed: int = 0, run_id: str = "run1", lenient: float = 1.5) -> tuple[JudgedRun, dict[str, float]]:
     """A jury that is too lenient, and what people would say."""
     random = np.random.default_rng(seed)
     people = random.uniform(2, 8, len(ANSWERS))
     judges = people[:, None] + lenient + random.normal(0, [0.4, 2.0], (len(ANSWERS), 2))
     scores = dict(zip(ANSWERS, judges.mean(axis=1).clip(0, 10).tolist(), strict=True))
     by_judge = {PATH: dict(zip(ANSWERS, map(tuple, judges.tolist()), strict=True))}
-    jury = Judged(panel=PANEL, run_id=run_id, scores={"": {}, PATH: scores}, by_judge=by_judge, limits={PATH: 4.0})
+    jury = JudgedRun(panel=PANEL, run_id=run_id, scores={"": {}, PATH: scores}, by_judge=by_judge, limits={PATH: 4.0})
     return jury, dict(zip(ANSWERS, people.tolist(), strict=True))
 
 
@@ -67,7 +67,7 @@ def ratings(people: dict[str, float], items: Sequence[str], rater: str = "Anne")
     return [Rating(item=item, rater=rater, criterion=PATH, score=people[item]) for item in items]
 
 
-def fitted(count: int = 60, seed: int = 0) -> tuple[Calibration, Judged, dict[str, float]]:
+def fitted(count: int = 60, seed: int = 0) -> tuple[Calibration, JudgedRun, dict[str, float]]:
     jury, people = judged()
     drawn = [ANSWERS[at] for at in np.random.default_rng(seed).permutation(len(ANSWERS))[:count]]
     return fit_calibration(jury, ratings(people, drawn), drawn, NOW), jury, people
@@ -119,7 +119,7 @@ def test_three_judges_are_weighed_by_their_agreement_and_means_stay_valid() -> N
     truth = random.uniform(2, 8, len(ANSWERS))
     noise = random.normal(0, [0.4, 0.5, 3.0], (len(ANSWERS), 3))
     judges = truth[:, None] + 1.5 + noise
-    jury = Judged(
+    jury = JudgedRun(
         panel=three,
         run_id="run1",
         scores={"": {}, PATH: dict(zip(ANSWERS, judges.mean(axis=1).tolist(), strict=True))},

@@ -10,7 +10,15 @@ from areopage.bench.pass_items import Item, PassKey, outcome_for
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
 from areopage.ledger import Answer, Judgment
-from areopage.scoring import PassFloor, PassItems, PassPlan, PassSettings, Scored, Unparsed, counts_under, plan_passes
+from areopage.scoring import (
+    PassFloor,
+    PassItems,
+    PassPlan,
+    PassSettings,
+    ReleaseFloors,
+    Scored,
+    Unparsed,
+)
 
 T = TypeVar("T")
 
@@ -37,7 +45,7 @@ def planned_round(
         {one.name: place for place, one in enumerate(spec.judges)},
     )
     items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item[:3], strict=True)), item[3]))
-    plan = plan_passes(
+    plan = PassPlan.of(
         _pass_items(spec, settings, items, judgments, erased, made),
         settings,
         np.array([made.get(item, 0) for item in items], dtype=np.intp),
@@ -112,6 +120,6 @@ def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:
         return ()
     by_id = spec.criteria_by_id()
     return tuple(
-        PassFloor(limit, np.array([counts_under(by_id[criterion], name) for criterion in criteria], dtype=bool))
+        PassFloor(limit, np.array([ReleaseFloors.counts(by_id[criterion], name) for criterion in criteria], dtype=bool))
         for name, limit in spec.release.max_failures.items()
     )

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from areopage.gate import GATE_VERDICTS
 from areopage.ledger import Grounded, Label, Trace, agreed
-from areopage.scoring import Share, share_of
+from areopage.scoring import Share
 
 BINS = 10
 WORST = 10
@@ -189,7 +189,7 @@ class GateCounts:
         return GateFigures(
             answers=self._answers,
             verdicts=verdicts,
-            shares={verdict: share_of(hits, self._answers) for verdict, hits in verdicts.items()},
+            shares={verdict: Share.counted(hits, self._answers) for verdict, hits in verdicts.items()},
             reasons=dict(sorted(counts["reasons"].items(), key=lambda one: (-one[1], one[0]))),
             origins=counts["origins"],
             modes=counts["modes"],
@@ -199,8 +199,8 @@ class GateCounts:
             p_unsupported=tuple(self._histograms["p_unsupported"]),
             without_confidence=self._without["confidence"],
             without_p=self._without["p_unsupported"],
-            passed_spec=share_of(self._spec["passed"], self._spec["told"]),
-            confident_spec=share_of(self._spec["confident"], self._answers - self._without["confidence"]),
+            passed_spec=Share.counted(self._spec["passed"], self._spec["told"]),
+            confident_spec=Share.counted(self._spec["confident"], self._answers - self._without["confidence"]),
             collections=_slices(self._slices["collections"]),
             sources=_slices(self._slices["sources"]),
             languages=_slices(self._slices["languages"]),
@@ -231,7 +231,7 @@ def _slices(slices: "dict[str, Counter[str]]") -> tuple[Slice, ...]:
         Slice(
             name=name,
             answers=verdicts.total(),
-            verdicts={verdict: share_of(verdicts[verdict], verdicts.total()) for verdict in GATE_VERDICTS},
+            verdicts={verdict: Share.counted(verdicts[verdict], verdicts.total()) for verdict in GATE_VERDICTS},
         )
         for name, verdicts in slices.items()
     ]
@@ -258,7 +258,7 @@ def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
         labelled=held + delivered,
         ungrounded=caught + missed,
         delivered=delivered,
-        precision=share_of(caught, held),
-        recall=share_of(caught, caught + missed),
-        escapes=share_of(missed, delivered),
+        precision=Share.counted(caught, held),
+        recall=Share.counted(caught, caught + missed),
+        escapes=Share.counted(missed, delivered),
     )

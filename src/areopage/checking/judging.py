@@ -17,7 +17,16 @@ from areopage.checking.judged_case import judged_case, within_one_call
 from areopage.criteria import Criterion, Scale, load_criteria, load_registry
 from areopage.errors import ModelError, name_list
 from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceJudgment
-from areopage.jury import Judge, JudgedCase, LedgerJudgments, NoJudgments, Panel, PlannedCall, Session, open_judge
+from areopage.jury import (
+    Judge,
+    JudgedCase,
+    LedgerJudgments,
+    NoJudgments,
+    Panel,
+    PlannedCall,
+    Session,
+    open_judge,
+)
 from areopage.ledger import Judgment, Ledger
 from areopage.models import ModelReference, ModelSettings, Traffic
 from areopage.scoring import DEFAULT, NotApplicable, Scored

@@ -23,9 +23,9 @@ from areopage.trust import (
     ASKED_WITHOUT,
     CASES,
     PROBES,
-    Audit,
     AuditResult,
     AuditWishes,
+    JudgeAudit,
     PreparedAudit,
     Probe,
     agreed,
@@ -79,7 +79,7 @@ def audit(
     (asking,) = agreed([prepared.asking], None if yes else ask_to_send)
     prepared = structs.replace(prepared, asking=asking)
     with opened_ledger(places, create=True) as opened, resumed_by_the_same_command():
-        found = asyncio.run(_carried_out(Audit(prepared, opened), prepared, only_plan=plan, yes=yes))
+        found = asyncio.run(_carried_out(JudgeAudit(prepared, opened), prepared, only_plan=plan, yes=yes))
     if found is not None:
         _write(found, out)
 
@@ -98,7 +98,7 @@ def _without(named: list[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ASKED_WITHOUT if name in wanted or EACH in wanted)
 
 
-async def _carried_out(one: Audit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
+async def _carried_out(one: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
     size = await one.plan()
     _show_plan(one, size, prepared)
     if only_plan:
@@ -109,7 +109,7 @@ async def _carried_out(one: Audit, prepared: PreparedAudit, *, only_plan: bool, 
         return await one.carry_out(display)
 
 
-def _show_plan(one: Audit, size: CallSize, prepared: PreparedAudit) -> None:
+def _show_plan(one: JudgeAudit, size: CallSize, prepared: PreparedAudit) -> None:
     wishes, panel = prepared.wishes, one.panel
     told = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
     tell(f"audit of {one.judge.name} ({one.judge.reference}) with {told}")

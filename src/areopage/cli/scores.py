@@ -40,7 +40,7 @@ from areopage.report import (
     write_criteria_file,
     write_run_files,
 )
-from areopage.scoring import Weights, profile_named
+from areopage.scoring import Profile, Weights
 from areopage.suites import WeightsSection
 from areopage.yaml_document import read_yaml
 
@@ -172,7 +172,7 @@ def variant_of(
         raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
     return Variant(
         weights=_read_weights(weights) if weights else None,
-        profile=profile_named(profile) if profile else None,
+        profile=Profile.named(profile) if profile else None,
         without_judges=tuple(without or ()),
         reparse=reparse,
     )

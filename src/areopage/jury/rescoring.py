@@ -19,7 +19,11 @@ from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again, reparsed
 from areopage.ledger import PORTION, Evaluation, EvaluationFilter, Judgment, Ledger, Run, TraceFilter, evaluation_portions
 from areopage.locales import Note
-from areopage.scoring import Names, Profile, Weights, known_part, merged_weights, names_of, overfull_levels, unknown_names
+from areopage.scoring import (
+    LevelNames,
+    Profile,
+    Weights,
+)
 
 AnyPanel = TypeVar("AnyPanel", bound=Panel)
 GLOBAL = ""
@@ -66,14 +70,14 @@ class Variant(Struct, frozen=True, kw_only=True):
         profile = self.profile.with_quorum(quorum) if self.profile else panel.profile
         weights = panel.weights
         if self.weights is not None:
-            weighed = names_of(panel.criteria, panel.weights)
+            weighed = panel.weights.names(panel.criteria)
             _refuse_weights(self.weights, weighed)
-            weights = merged_weights(panel.weights, self.weights, weighed)
+            weights = self.weights.laid_over(panel.weights, weighed)
         return msgspec.structs.replace(panel, judges=judges, weights=weights, profile=profile)
 
 
-def _refuse_weights(weights: Weights, names: Names) -> None:
-    faults = unknown_names(weights, names) or overfull_levels(weights, names)
+def _refuse_weights(weights: Weights, names: LevelNames) -> None:
+    faults = weights.faults(names)
     if faults:
         more = f" (+{len(faults) - 1} more)" if len(faults) > 1 else ""
         raise UserError(f"{faults[0]}{more}")
@@ -189,14 +193,14 @@ class _Panels:
             if name not in names:
                 raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(names)) or 'none'}")
         if change.weights is not None and panels:
-            every: Names = {}
+            every: LevelNames = {}
             for panel in panels.values():
-                for place, level in names_of(panel.criteria, panel.weights).items():
+                for place, level in panel.weights.names(panel.criteria).items():
                     every.setdefault(place, {}).update(level)
             _refuse_weights(change.weights, every)
         for id, panel in panels.items():
             left_out = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
-            weights = change.weights and known_part(change.weights, names_of(panel.criteria, panel.weights))
+            weights = change.weights and change.weights.only(panel.weights.names(panel.criteria))
             variant = msgspec.structs.replace(change, without_judges=left_out, weights=weights)
             self.pairs[id] = (panel, variant.applied_to(panel, panel.profile.quorum))
 

@@ -37,19 +37,16 @@ from areopage.scoring import (
     CriterionScore,
     Given,
     Grade,
+    Leaf,
     Node,
     Outcome,
     PlannedPass,
     TimedOut,
     Unreachable,
-    criterion_shares,
     critical_floor,
     grade_of,
-    leaf,
-    outcome_name,
     reduce_passes,
     score_tree,
-    spread_of,
 )
 
 NONE_APPLIES = "no criterion applies"
@@ -254,7 +251,7 @@ def evaluation_of(
         scored=sum(score_of.scored for score_of in scores),
         planned=sum(score_of.planned for score_of in scores),
         not_applicable=sum(score_of.not_applicable for score_of in scores),
-        spread=spread_of(scores),
+        spread=CriterionScore.spread_of(scores),
         prompt_tokens=_known_sum(judgment.prompt_tokens for judgment in judgments),
         completion_tokens=_known_sum(judgment.completion_tokens for judgment in judgments),
         seconds=sum(judgment.seconds for judgment in judgments),
@@ -298,7 +295,7 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
             judge=name,
             model=group[0].model,
             calls=sum(call.calls for call in group),
-            outcomes=dict(Counter(outcome_name(verdict.outcome) for call in group for verdict in call.verdicts)),
+            outcomes=dict(Counter(verdict.outcome.name for call in group for verdict in call.verdicts)),
             seconds=sum(call.seconds for call in group),
             prompt_tokens=sum(call.prompt_tokens or 0 for call in group),
             completion_tokens=sum(call.completion_tokens or 0 for call in group),
@@ -353,13 +350,13 @@ def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore)
 
 def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
     by_id = panel.criteria_by_id()
-    return score_tree([leaf(by_id[score.criterion], score) for score in scores], panel.weights)[0]
+    return score_tree([Leaf.of(by_id[score.criterion], score) for score in scores], panel.weights)[0]
 
 
 def _weighed(panel: Panel, scores: Sequence[CriterionScore]) -> tuple[list[str], float | None]:
     """The ids of the weighted criteria that apply and have no score, and the weighted score, None where there are such."""
     tree = _tree(panel, scores)
-    shares = criterion_shares(tree)
+    shares = tree.criterion_shares
     lacking = [score.criterion for score in scores if shares[score.criterion] > 0 and score.is_missing]
     return lacking, None if lacking or tree.score is None else round(tree.score, DECIMALS)
 
@@ -387,7 +384,7 @@ def _failure(planned: PlannedPass) -> str:
     """Describe a failed verdict."""
     if planned.outcome is None:
         return f"{planned.judge} was not asked"
-    return f"{planned.judge} {outcome_name(planned.outcome).replace('_', ' ')} ({getattr(planned.outcome, 'reason', '')})"
+    return f"{planned.judge} {planned.outcome.name.replace('_', ' ')} ({getattr(planned.outcome, 'reason', '')})"
 
 
 def _why_retryable(passes: Sequence[PlannedPass]) -> str:

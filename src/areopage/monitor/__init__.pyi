@@ -1,7 +1,7 @@
 """The quality of answers in production: evaluations, alerts, golden questions."""
 
 from .alerts.canaries import canary_finding as canary_finding  # Bad where the judge moved on the criterion
-from .alerts.deliver import Message as Message  # A message of plain text.
+from .alerts.deliver import AlertMessage as AlertMessage  # A message of plain text.
 from .alerts.deliver import send as send  # Send a message to every address in turn
 
 # Close an incident because a person accepts the new level, which is the reference from then on
@@ -20,10 +20,7 @@ from .alerts.texts import monitor_locale as monitor_locale  # The locale of a mo
 
 # Documents as records, as objects (`doc_titre`, `text` and the other spellings of `cases.documents`) or as bare texts.
 from .answer_case import Documents as Documents
-from .answer_case import Prompt as Prompt  # What the user asked
 from .answer_case import case_of as case_of  # Build the case of an answer.
-from .answer_case import writable as writable  # Replace lone surrogates, which JSON may hold, by U+FFFD.
-from .asgi_hook import QualityHook as QualityHook  # The middleware.
 from .config import MonitorConfig as MonitorConfig  # A monitor's configuration.
 from .config import MonitorSection as MonitorSection  # The section `monitor`.
 from .config import check_thresholds as check_thresholds  # Check that some score can pass every threshold in use.
@@ -31,13 +28,13 @@ from .config import floors_of as floors_of  # The floors of a suite's criteria b
 from .config import on_scale as on_scale  # Compute a section's thresholds on a scale, `auto` included.
 from .config import thresholds_of as thresholds_of  # Compute and check the thresholds of a monitor.
 from .evaluate import Progress as Progress  # A worker's completed work since its start, and all remaining work.
-
-# A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
-from .figures import Change as Change
 from .figures import CriterionFigures as CriterionFigures  # One criterion over a period
 from .figures import DayFigures as DayFigures  # One day's mean per criterion ("" the global one)
 from .figures import JudgeFigures as JudgeFigures  # What one judge did
 from .figures import Mean as Mean  # A mean with its 95 % interval, on the scale
+
+# A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
+from .figures import MeanChange as MeanChange
 from .figures import PeriodFigures as PeriodFigures  # Everything about a period.
 from .figures import criterion_labels as criterion_labels  # Display names of a suite's criteria by path, in the registry's order.
 from .figures import daily_figures as daily_figures  # The days of a period, including days without scores.
@@ -52,25 +49,28 @@ from .golden import run_round as run_round  # Ask a new round's questions here, 
 
 # Compute the figures of a finished round again from its answers' scores.
 from .golden_rounds import recomputed_round as recomputed_round
+from .hook.counts import Losses as Losses  # What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind.
+from .hook.counts import read_losses as read_losses  # Sum the counts of all processes that write to a spool
+from .hook.endpoints import QualityHook as QualityHook  # The middleware.
 
 # Decorate a sync or async function or generator function to submit its answers for evaluation.
-from .hook import monitored as monitored
-from .hook_counts import Losses as Losses  # What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind.
-from .hook_counts import read_losses as read_losses  # Sum the counts of all processes that write to a spool
+from .hook.functions import monitored as monitored
+from .hook.messages import Prompt as Prompt  # What the user asked
+from .hook.messages import writable as writable  # Replace lone surrogates, which JSON may hold, by U+FFFD.
+from .hook.spool_files import rejected_lines as rejected_lines  # Count the rejected lines of a spool.
+from .hook.spool_files import waiting_bytes as waiting_bytes  # Count the bytes of a spool that are not submitted yet.
+from .hook.submission import FIRST_YEAR as FIRST_YEAR
+from .hook.submission import LAST_YEAR as LAST_YEAR
+from .hook.submission import submission_of as submission_of  # Build and check a submission.
+from .intake import Intake as Intake  # Stores submitted answers.
+
+# Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
+from .intake import clashing as clashing
+from .intake import submissions_of as submissions_of  # Convert a dataset's rows.
 from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no longer for a server that is gone
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
 from .retention import erase_older as erase_older  # Erase answers received before a moment
 from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
-from .spool_files import rejected_lines as rejected_lines  # Count the rejected lines of a spool.
-from .spool_files import waiting_bytes as waiting_bytes  # Count the bytes of a spool that are not submitted yet.
-from .submit import FIRST_YEAR as FIRST_YEAR
-from .submit import LAST_YEAR as LAST_YEAR
-from .submit import Intake as Intake  # Stores submitted answers.
-
-# Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
-from .submit import clashing as clashing
-from .submit import submission_of as submission_of  # Build and check a submission.
-from .submitted_files import submissions_of as submissions_of  # Convert a dataset's rows.
 from .variants import VariantComparison as VariantComparison  # A variant against the baseline.
 from .variants import VariantTest as VariantTest  # One measure of a variant against the baseline
 from .variants import compare_variants as compare_variants  # Compare all variants of a period with a baseline.

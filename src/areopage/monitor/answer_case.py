@@ -1,20 +1,15 @@
-"""Conversion of submitted answers to cases."""
+"""The case of an answer: what a user asked, what was answered, and what the answer rests on."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
-from areopage.cases import Case, Document, Turn, read_documents
+from areopage.cases import Case, Document, read_documents
 from areopage.criteria import case_content
 from areopage.digest import digest_of
 from areopage.errors import DatasetError
-from areopage.text import language_of
-
-Prompt = str | Sequence[Turn | Mapping[str, Any]]
-"""What the user asked: a text, or the messages of a conversation (`role` and `content`: a text or a list of parts)."""
+from areopage.monitor.hook.messages import Prompt, prompt_of, writable
 
 Documents = Iterable[Document | Mapping[str, Any] | str] | str | None
 """Documents as records, as objects (`doc_titre`, `text` and the other spellings of `cases.documents`) or as bare texts."""
@@ -40,137 +35,26 @@ def case_of(prompt: Prompt, response: str, documents: Documents = (), *, id: str
     return case if id else msgspec.structs.replace(case, id=digest_of(case_content(case))[:ID_LENGTH])
 
 
-def prompt_of(prompt: Prompt) -> str | tuple[Turn, ...]:
-    """Convert a prompt to records. Of a list of messages the turns of the user and the assistant count.
-
-    Instructions to the model (system, developer) and calls of tools are no part of the question, and are left out.
-
-    Raises:
-        DatasetError: it is neither a text nor turns, or no turn is the user's.
-    """
-    if isinstance(prompt, str):
-        return writable(prompt)
-    try:
-        turns = [turn for given in prompt for turn in _turns_of(given)]
-    except TypeError:
-        raise DatasetError(f"{_TURNS}, not {type(prompt).__name__}") from None
-    if not any(turn.role == "user" for turn in turns):
-        raise DatasetError(f"{_TURNS}: none of them is the user's")
-    return tuple(turns)
-
-
-_TURNS = "prompt: give a text, or turns with role (user, assistant, system, tool...) and content"
-_ROLES: Mapping[str, Literal["user", "assistant"]] = MappingProxyType(
-    {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
-)
-_LEFT_OUT = ("system", "developer", "tool", "function")
-_NO_TURN = re.compile(r".*_(call|output|approval_request|approval_response|list_tools)|reasoning|item_reference|compaction")
-"""The items of OpenAI's Responses API that are no message."""
-_UNSAID = re.compile(r".*(thinking|reasoning|tool_use|tool_call|tool_result|function_call).*|summary_text|refusal_details")
-"""The parts of a message that are no part of what is said: thoughts, calls of tools and their results."""
-_UNSEEN: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "en": {
-            "image": "[an image that the judge does not see]",
-            "audio": "[a recording that the judge does not hear]",
-            "video": "[a video that the judge does not see]",
-            "file": "[a file that the judge does not see]",
-        },
-        "fr": {
-            "image": "[une image que le juge ne voit pas]",
-            "audio": "[un enregistrement que le juge n’entend pas]",
-            "video": "[une vidéo que le juge ne voit pas]",
-            "file": "[un fichier que le juge ne voit pas]",
-        },
-    }
-)
-UNSEEN_TEXTS = frozenset(text for texts in _UNSEEN.values() for text in texts.values())
-"""What stands in place of the parts of a message that a judge is not shown."""
-
-
-def _turns_of(given: Any) -> Iterator[Turn]:
-    """The turn of a message: a record, an object of a JSON body, or a framework's message; none if it is left out."""
-    if isinstance(given, str):
-        raise DatasetError(f"{_TURNS}: {given!r:.40} has no role")
-    names = ("role", "type", "content", "parts")
-    fields = given if isinstance(given, Mapping) else {name: getattr(given, name, None) for name in names}
-    content = fields.get("content") or fields.get("parts")
-    role = fields.get("role") or fields.get("type")
-    role = str(getattr(role, "value", role)).lower()
-    if role in _LEFT_OUT or (not fields.get("role") and _NO_TURN.fullmatch(role)):
-        return
-    if role not in _ROLES:
-        raise DatasetError(f"{_TURNS}: Invalid enum value {role!r:.40}")
-    text = message_text(content)
-    if text is None:
-        raise DatasetError(f"{_TURNS}: the content of a turn is {type(content).__name__}")
-    # a turn of the assistant without a text calls a tool, one of the user that has parts and no text brings its result
-    if text or (_ROLES[role] == "user" and not isinstance(content, list | tuple)):
-        yield Turn(role=_ROLES[role], content=writable(text))
-
-
-def message_text(content: Any) -> str | None:
-    """The text of a message's content: a text, nothing, or a list of parts.
-
-    In place of an image, a recording or a file it says that the judge does not see it, in the language of the texts beside it.
-
-    Returns:
-        None if it is something else.
-    """
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list | tuple):
-        return None
-    parts = [_part_of(part) for part in content]
-    if None in parts:
-        return None
-    said = "\n".join(text for kind, text in filter(None, parts) if not kind)
-    unseen = _UNSEEN[language_of(said) or "en"]
-    return "\n".join(text for kind, given in filter(None, parts) if (text := unseen[kind] if kind else given))
-
-
-def _part_of(part: Any) -> tuple[str, str] | None:
-    """The kind of a part that judges do not see, "" for a text, and the text of a part; None if it is no part."""
-    if isinstance(part, str):
-        return "", part
-    names = ("type", "text", "refusal")
-    fields = part if isinstance(part, Mapping) else {name: getattr(part, name, None) for name in names}
-    kind = fields.get("type")
-    if isinstance(kind, str) and _UNSAID.fullmatch(kind):
-        return "", ""
-    text = next((text for name in ("text", "refusal") if isinstance(text := fields.get(name), str)), None)
-    if text is not None:
-        return "", text
-    if not isinstance(kind, str):
-        return None
-    return next((name for name in ("image", "audio", "video") if name in kind), "file"), ""
-
-
-def writable(text: str) -> str:
-    """Replace lone surrogates, which JSON may hold, by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _documents_of(documents: Documents) -> tuple[Document, ...]:
     """Documents as records."""
     if isinstance(documents, Document | Mapping):
         documents = (documents,)
     try:
         items: Any = documents if isinstance(documents, str | None) else [plain(item) for item in documents]
-        found = read_documents(items)
+        records = read_documents(items)
     except TypeError:
         raise DatasetError(f"documents: give a list of texts or objects, not {type(documents).__name__}") from None
     except ValueError as fault:
         raise DatasetError(str(fault)) from None
     return tuple(
         msgspec.structs.replace(
-            one, id=writable(one.id), title=writable(one.title), text=writable(one.text), source=writable(one.source)
+            record,
+            id=writable(record.id),
+            title=writable(record.title),
+            text=writable(record.text),
+            source=writable(record.source),
         )
-        for one in found
+        for record in records
     )
 
 

@@ -227,16 +227,16 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         Raises:
             ConfigError: it cannot be loaded.
         """
-        named = self.section.suite
-        folder = self.path(named)
-        return load_suite(str(folder) if folder.is_dir() or "/" in named else named).with_shared(self.shared)
+        suite = self.section.suite
+        folder = self.path(suite)
+        return load_suite(str(folder) if folder.is_dir() or "/" in suite else suite).with_shared(self.shared)
 
     def judges(self, suite: Suite) -> list[str]:
         """The judges of the section, else those of the suite."""
         return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]
 
 
-class Thresholds(Struct, frozen=True, kw_only=True):
+class MonitorThresholds(Struct, frozen=True, kw_only=True):
     """Numbers on a suite's scale, or distances on it.
 
     Args:
@@ -255,7 +255,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     spread: float
 
 
-def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
+def thresholds_of(config: MonitorConfig, scale: Scale) -> MonitorThresholds:
     """Compute and check the thresholds of a monitor.
 
     Raises:
@@ -265,11 +265,11 @@ def thresholds_of(config: MonitorConfig, scale: Scale) -> Thresholds:
     return on_scale(config.section, scale)
 
 
-def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
+def on_scale(section: MonitorSection, scale: Scale) -> MonitorThresholds:
     """Compute a section's thresholds on a scale, `auto` included."""
     alerts = section.alerts
     mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
-    return Thresholds(
+    return MonitorThresholds(
         answer=None if alerts.threshold is None else _level_of(alerts.threshold, ANSWER_UNDER, scale),
         mean=mean,
         mean_clear=_clear_of(alerts, mean, scale),

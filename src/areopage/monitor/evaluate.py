@@ -36,7 +36,7 @@ from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.scoring import Given, outcome_name
+from areopage.scoring import Given
 from areopage.work import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class _OnlyScores:
         self._store, self.secret = store, store.secret
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        return {key: one for key, one in (await self._store.known(keys)).items() if is_whole(one)}
+        return {key: judgment for key, judgment in (await self._store.known(keys)).items() if is_whole(judgment)}
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any] | None":
         return self._store.append(judgment, settled)
@@ -187,7 +187,9 @@ class Evaluator:
             name=NAME,
             run=run,
             gave_up=self._gave_up,
-            pending=lambda after, limit: self._pending(after, limit) if ready() else (),
+            pending=lambda after, most: (
+                [Pending(number, id) for number, id in self._evaluations.pending(after, most)] if ready() else ()
+            ),
             concurrency=section.concurrency,
             idle_polling=IDLE_POLLING,
             rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
@@ -208,11 +210,13 @@ class Evaluator:
             return
         answer, store = begun
         paid: list[Judgment] = []
-        found = await self._judge.evaluate_case(answer.case, store, paid.append)
+        evaluated = await self._judge.evaluate_case(answer.case, store, paid.append)
         self._outages.note(paid)
-        if not found.retryable:
-            await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
-        self._progress.add(None if found.retryable else "evaluated" if found.score_global is not None else "unscored", paid)
+        if not evaluated.retryable:
+            await self._in_thread(lambda: self._finish(answer, evaluated, datetime.now(UTC)))
+        self._progress.add(
+            None if evaluated.retryable else "evaluated" if evaluated.score_global is not None else "unscored", paid
+        )
 
     async def run(self, id: str, attempt: int) -> Outcome:
         """Make one attempt at an answer; skip answers without a pending score.
@@ -226,14 +230,14 @@ class Evaluator:
             if begun is None:
                 return Finished()
             answer, store = begun
-            found = await self._judge.evaluate_case(answer.case, store, paid.append)
+            evaluated = await self._judge.evaluate_case(answer.case, store, paid.append)
             self._outages.note(paid)
             last = attempt + 1 >= self._section.attempts
-            if not found.retryable or (last and found.run_id and found.score_global is not None):
-                await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
-                self._progress.add("evaluated" if found.score_global is not None else "unscored", paid)
+            if not evaluated.retryable or (last and evaluated.run_id and evaluated.score_global is not None):
+                await self._in_thread(lambda: self._finish(answer, evaluated, datetime.now(UTC)))
+                self._progress.add("evaluated" if evaluated.score_global is not None else "unscored", paid)
                 return Finished()
-            reason, panel, keys = self._stored_reason(found.retryable, found), found.run_id, _keys_of(found)
+            reason, panel, keys = self._stored_reason(evaluated.retryable, evaluated), evaluated.run_id, _keys_of(evaluated)
         except StorageError:
             raise
         except Exception as fault:  # noqa: BLE001 - any bug is a failed attempt
@@ -263,9 +267,6 @@ class Evaluator:
         self._has_reduced = True  # only now, as `empty_log` may run at the same time
         self._progress.add("given_up")
 
-    def _pending(self, after: int, limit: int) -> Sequence[Pending]:
-        return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
-
     def _begin(self, id: str) -> tuple[Answer, JudgmentStore] | None:
         """Load the answer and link its judgments; None if nothing is due.
 
@@ -280,15 +281,15 @@ class Evaluator:
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
         return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
-    def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
+    def _finish(self, answer: Answer, evaluated: Evaluated, now: datetime) -> None:
         """Write the score and the alert, and log the alert."""
-        evaluation = self._stored_evaluation(answer, found, now)
+        evaluation = self._stored_evaluation(answer, evaluated, now)
         panel = self._judge.panel
-        known = compact_standings(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
-        is_addressing = any(signs_in(one.steps) for one in found.judgments)
-        score = structs.replace(evaluation, **told_of(known))
+        standings = compact_standings(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
+        is_addressing = any(signs_in(judgment.steps) for judgment in evaluated.judgments)
+        score = structs.replace(evaluation, **told_of(standings))
         alert = due_answer_alert(self._alerting, score, now, addressing=is_addressing)
-        finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert, found.judgments)
+        finished = self._evaluations.finish(evaluation, _keys_of(evaluated), self._reduced(answer), alert, evaluated.judgments)
         self._has_reduced = True
         if finished and is_addressing and evaluation.score_global is None and not is_golden(answer.source):
             raters = self._config.section.review.raters
@@ -313,46 +314,46 @@ class Evaluator:
             return None
         return stored_answer(answer, storage.text, storage.max_chars)
 
-    def _stored_reason(self, reason: str, found: Evaluated | None = None) -> str:
+    def _stored_reason(self, reason: str, evaluated: Evaluated | None = None) -> str:
         """What stays of why there is no score. With the policy `none` the judges and what came of them."""
         storage = self._config.storage
-        if storage.text == "none" and found is not None and reason:
-            said = ((one.judge, verdict.outcome) for one in found.judgments for verdict in one.verdicts)
-            failed = (f"{judge} {outcome_name(outcome)}" for judge, outcome in said if not isinstance(outcome, Given))
+        if storage.text == "none" and evaluated is not None and reason:
+            outcomes = ((judgment.judge, verdict.outcome) for judgment in evaluated.judgments for verdict in judgment.verdicts)
+            failed = (f"{judge} {outcome.name}" for judge, outcome in outcomes if not isinstance(outcome, Given))
             return ", ".join(dict.fromkeys(failed))
         return stored_text(reason, storage.text, storage.max_chars)
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
 
-    def _stored_evaluation(self, answer: Answer, found: Evaluated, now: datetime) -> Evaluation:
+    def _stored_evaluation(self, answer: Answer, evaluated: Evaluated, now: datetime) -> Evaluation:
         storage = self._config.storage
 
         def kept(text: str) -> str:
             return stored_text(text, storage.text, storage.max_chars)
 
-        fields = {name: getattr(found, name) for name in Evaluation.__struct_fields__}
+        fields = {name: getattr(evaluated, name) for name in Evaluation.__struct_fields__}
         return structs.replace(
             Evaluation(**fields),
             id=answer.id,
             timestamp=answer.answered_at,
             received_at=answer.received_at,
             evaluated_at=now,
-            language=answer.language or found.language,
+            language=answer.language or evaluated.language,
             source=answer.source,
             variant=answer.variant,
             prompt=kept(answer.case.prompt_text),
             response=kept(answer.case.response or ""),
-            reason=self._stored_reason(found.reason, found),
-            feedback=kept(found.feedback),
-            strengths=tuple(kept(text) for text in found.strengths),
-            weaknesses=tuple(kept(text) for text in found.weaknesses),
-            suggestions=tuple(kept(text) for text in found.suggestions),
+            reason=self._stored_reason(evaluated.reason, evaluated),
+            feedback=kept(evaluated.feedback),
+            strengths=tuple(kept(text) for text in evaluated.strengths),
+            weaknesses=tuple(kept(text) for text in evaluated.weaknesses),
+            suggestions=tuple(kept(text) for text in evaluated.suggestions),
         )
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _keys_of(found: Evaluated) -> list[str]:
-    return [judgment.key for judgment in found.judgments]
+def _keys_of(evaluated: Evaluated) -> list[str]:
+    return [judgment.key for judgment in evaluated.judgments]

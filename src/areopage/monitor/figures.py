@@ -22,7 +22,7 @@ from areopage.ledger import (
     midnight,
     read_equals,
 )
-from areopage.scoring import Repeat, ScoredAnswers, answer_intervals, compare
+from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites import Suite
 
 GLOBAL = ""
@@ -51,7 +51,7 @@ class Mean(Struct, frozen=True, kw_only=True):
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class MeanChange(Struct, frozen=True, kw_only=True):
     """A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
 
     `certain`: chance alone would make such a difference in less than one of twenty cases. All None where either side has under
@@ -78,7 +78,7 @@ class CriterionFigures(Struct, frozen=True, kw_only=True):
     grades: tuple[int, int, int]
     histogram: tuple[int, ...]
     previous: Mean
-    change: Change
+    change: MeanChange
 
 
 class DayFigures(Struct, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ class VariantFigures(Struct, frozen=True, kw_only=True):
     overall: Mean
     criteria: dict[str, Mean]
     weak: int
-    change: Change
+    change: MeanChange
 
 
 class JudgeFigures(Struct, frozen=True, kw_only=True):
@@ -189,11 +189,13 @@ def measure(
     """
     counts, lists = ledger.days, ledger.lists
     rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)
-    now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda one: one.variant)
+    now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda row: row.variant)
     earlier = previous_of(period)
     before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
-    variants = sorted({str(variant) for variant, _ in sides}, key=_by_name)
-    base = baseline if baseline in variants else most_frequent({name: _answers_of(sides, name) for name in variants})
+    variants = sorted({str(variant) for variant, _ in sides}, key=lambda name: (not name, name))  # without a name last
+    base = (
+        baseline if baseline in variants else most_frequent({name: sides.get((name, GLOBAL), _NONE).answers for name in variants})
+    )
     totals, judges = counts.totals(period, scope), counts.judges(period)
     backlog = ledger.evaluations.backlog(() if scope.source is None else (scope.source,))
     states = ("scored", "unscored", "failed", "left_out")
@@ -203,7 +205,7 @@ def measure(
     lost = hooks.lost(period, scope)
     planned = scored + unscored + failed + waiting + sum(lost.values())
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
-    found = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
+    figures = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
     return PeriodFigures(
         period=period,
         scope=scope,
@@ -215,8 +217,8 @@ def measure(
         lost=lost,
         doubtful=hooks.doubtful(period, scope),
         coverage=scored / planned if planned else None,
-        overall=found[0],
-        criteria=tuple(found[1:]),
+        overall=figures[0],
+        criteria=tuple(figures[1:]),
         days=_days(period, rows, equals, scale),
         variants=tuple(_variants(variants, base, sides, scale)),
         baseline=base,
@@ -234,10 +236,6 @@ def measure(
 def most_frequent(answers: Mapping[str, int]) -> str | None:
     """The variant with the most answers, the first by name of equals; answers without one count last. None without any."""
     return min(answers, key=lambda name: (not name, -answers[name], name), default=None)
-
-
-def _answers_of(sides: ByPlace, variant: str) -> int:
-    return sides.get((variant, GLOBAL), _NONE).answers
 
 
 def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
@@ -259,13 +257,14 @@ def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:
 
 
 def _days(period: Period, rows: Iterable[DayScore], equals: Iterable[EqualAnswers], scale: Scale) -> tuple[DayFigures, ...]:
-    found = _by_place(rows, equals, lambda one: one.day)
+    by_day = _by_place(rows, equals, lambda row: row.day)
     means: dict[date | str, dict[str, Mean]] = {}
-    for (day, criterion), mean in _means(found, scale).items():
+    for (day, criterion), mean in _means(by_day, scale).items():
         means.setdefault(day, {})[criterion] = mean
     days = [period.start + timedelta(days=number) for number in range(period.days)]
     return tuple(
-        DayFigures(day=day, means=means.get(day, {}), weak=found.get((day, GLOBAL), _NONE).tally.grades(scale)[2]) for day in days
+        DayFigures(day=day, means=means.get(day, {}), weak=by_day.get((day, GLOBAL), _NONE).tally.grades(scale)[2])
+        for day in days
     )
 
 
@@ -286,10 +285,10 @@ def _by_place(
 ) -> dict[Place, ScoredAnswers]:
     """The answers of each day, of each variant, or of all, by criterion."""
     sums: dict[Place, dict[float, tuple[int, float]]] = {}
-    for one in rows:
-        scores = sums.setdefault((place(one), one.criterion), {})
-        answers, total = scores.get(one.score, (0, 0.0))
-        scores[one.score] = (answers + one.answers, total + one.total)
+    for row in rows:
+        scores = sums.setdefault((place(row), row.criterion), {})
+        answers, total = scores.get(row.score, (0, 0.0))
+        scores[row.score] = (answers + row.answers, total + row.total)
     sets: dict[date | str, list[EqualAnswers]] = {}
     for same in equals:
         sets.setdefault(place(same), []).append(same)
@@ -303,10 +302,10 @@ def _by_place(
 def repeats_of(equals: Iterable[EqualAnswers]) -> dict[str, tuple[Repeat, ...]]:
     """Sum sets of equal answers over days and variants, by criterion."""
     sums: dict[str, dict[int, tuple[int, float]]] = {}
-    for one in equals:
-        sets = sums.setdefault(one.criterion, {})
-        answers, total = sets.get(one.first, (0, 0.0))
-        sets[one.first] = (answers + one.answers, total + one.total)
+    for same in equals:
+        sets = sums.setdefault(same.criterion, {})
+        answers, total = sets.get(same.first, (0, 0.0))
+        sets[same.first] = (answers + same.answers, total + same.total)
     return {
         criterion: tuple(Repeat(answers, total / answers) for answers, total in sets.values() if answers > 1)
         for criterion, sets in sums.items()
@@ -317,17 +316,19 @@ def _means(some: ByPlace, scale: Scale) -> dict[Place, Mean]:
     """All means with their intervals, computed at once."""
     intervals = answer_intervals(list(some.values()), scale)
     return {
-        place: Mean(answers=one.answers, mean=one.mean, low=ends[0] if ends else None, high=ends[1] if ends else None)
-        for (place, one), ends in zip(some.items(), intervals, strict=True)
+        place: Mean(answers=answers.answers, mean=answers.mean, low=ends[0] if ends else None, high=ends[1] if ends else None)
+        for (place, answers), ends in zip(some.items(), intervals, strict=True)
     }
 
 
-def _change(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Change:
-    found = compare(later, earlier, scale)
-    if found is None:
-        return Change()
-    certain = found.p_value < CERTAIN_UNDER
-    return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value, certain=certain)
+def _change(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanChange:
+    comparison = compare(later, earlier, scale)
+    if comparison is None:
+        return MeanChange()
+    certain = comparison.p_value < CERTAIN_UNDER
+    return MeanChange(
+        difference=comparison.difference, low=comparison.low, high=comparison.high, p_value=comparison.p_value, certain=certain
+    )
 
 
 def _criteria(labels: Mapping[str, str], now: ByPlace, before: ByPlace, scale: Scale) -> list[CriterionFigures]:
@@ -348,12 +349,7 @@ def _criteria(labels: Mapping[str, str], now: ByPlace, before: ByPlace, scale: S
 
 def _weakest(worst: Sequence[Evaluation]) -> Sequence[Evaluation]:
     """Those that are not excellent, if there are any."""
-    return [one for one in worst if one.grade != "excellent"] or worst
-
-
-def _by_name(variant: str) -> tuple[bool, str]:
-    """The order of variants: by name, answers without one last."""
-    return not variant, variant
+    return [evaluation for evaluation in worst if evaluation.grade != "excellent"] or worst
 
 
 def _variants(variants: Sequence[str], base: str | None, sides: ByPlace, scale: Scale) -> Iterable[VariantFigures]:
@@ -367,7 +363,7 @@ def _variants(variants: Sequence[str], base: str | None, sides: ByPlace, scale: 
             overall=means.get((name, GLOBAL), Mean(answers=0)),
             criteria={criterion: mean for (side, criterion), mean in means.items() if side == name and criterion != GLOBAL},
             weak=overall.tally.grades(scale)[2],
-            change=_change(overall, sides.get((base or "", GLOBAL), _NONE), scale) if compared else Change(),
+            change=_change(overall, sides.get((base or "", GLOBAL), _NONE), scale) if compared else MeanChange(),
         )
 
 

@@ -21,7 +21,7 @@ from areopage.models import LanguageModel, Message, ModelReference, ModelSetting
 from areopage.monitor.alerts.jobs import Alerting, alerting_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
-from areopage.monitor.submit import Intake
+from areopage.monitor.intake import Intake
 from areopage.work import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 
 NAME = "golden_round"
@@ -123,8 +123,8 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
         return await carry_on(golden, id, datetime.now(UTC))
 
     def pending(after: int, limit: int) -> Sequence[Pending]:
-        found = [Pending(round(run.started_at.timestamp() * 1000), run.id) for run in running_rounds(ledger)]
-        return sorted(one for one in found if one.number > after)[:limit]
+        rounds = [Pending(round(run.started_at.timestamp() * 1000), run.id) for run in running_rounds(ledger)]
+        return sorted(golden_round for golden_round in rounds if golden_round.number > after)[:limit]
 
     return Handler(
         name=NAME,
@@ -139,9 +139,9 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
 
 def begin_round(golden: Golden, due: datetime) -> GoldenRun:
     """Begin a round unless one is running; a worker asks its questions."""
-    known = _known_round(golden, due)
-    if known is not None:
-        return known
+    run = _known_round(golden, due)
+    if run is not None:
+        return run
     begun = _new_round(golden, due)
     _note_questions(golden, begun)
     golden.ledger.golden_runs.save(begun)
@@ -153,15 +153,15 @@ async def run_round(golden: Golden, due: datetime) -> GoldenRun:
 
     Workers see the round once all questions are asked.
     """
-    known = await asyncio.to_thread(_known_round, golden, due)
-    return known if known is not None else await _ask_questions(golden, _new_round(golden, due))
+    run = await asyncio.to_thread(_known_round, golden, due)
+    return run if run is not None else await _ask_questions(golden, _new_round(golden, due))
 
 
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
-    for known in golden.ledger.golden_runs.list(golden.suite, ROUNDS_SEEN):
-        if known.verdict == "running" or known.id == _round_id(golden, due):
-            logger.info("golden round %s is %s: no other is begun", known.id, known.verdict)
-            return known
+    for run in golden.ledger.golden_runs.list(golden.suite, ROUNDS_SEEN):
+        if run.verdict == "running" or run.id == _round_id(golden, due):
+            logger.info("golden round %s is %s: no other is begun", run.id, run.verdict)
+            return run
     return None
 
 
@@ -176,7 +176,7 @@ def _round_id(golden: Golden, due: datetime) -> str:
 async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
     """Ask a round's questions, and finish the round once judged."""
     running = await asyncio.to_thread(running_rounds, golden.ledger, golden.suite)
-    run = next((one for one in running if one.id == id), None)
+    run = next((run for run in running if run.id == id), None)
     if run is not None and run.asked_at is None:
         run = await _ask_questions(golden, run)
     if run is None or run.verdict != "running":
@@ -226,10 +226,10 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     except ModelError as fault:
         failures.insert(0, str(fault))
         logger.warning("golden round %s: %s", run.id, fault)
-    asked, answered = await asyncio.to_thread(_counts, golden, run)
+    asked_count, answered = await asyncio.to_thread(_counts, golden, run)
     reason = failures[0] if failures else ""
     now = datetime.now(UTC)
-    run = msgspec.structs.replace(run, asked=asked, answered=answered, asked_at=now, reason=reason)
+    run = msgspec.structs.replace(run, asked=asked_count, answered=answered, asked_at=now, reason=reason)
     if answered:
         await asyncio.to_thread(golden.ledger.golden_runs.save, run)
         return run

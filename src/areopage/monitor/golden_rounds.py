@@ -34,7 +34,7 @@ REASON_LENGTH = 300
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:-]+")
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class GoldenQuestion(Struct, frozen=True, kw_only=True):
     """A golden question with its scores in this and the compared round."""
 
     id: str
@@ -56,11 +56,11 @@ class RoundResult(Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     pairs: int
-    fell: tuple[Question, ...]
-    missing: tuple[Question, ...]
+    fell: tuple[GoldenQuestion, ...]
+    missing: tuple[GoldenQuestion, ...]
 
 
-def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> RoundResult:
+def judge_round(questions: Sequence[GoldenQuestion], drop: float, scale: Scale) -> RoundResult:
     """Compare two rounds question by question.
 
     It is a drop where the mean difference is at least `drop` points for the worse and, from five questions on, its 95 % interval
@@ -87,14 +87,18 @@ def judge_round(questions: Sequence[Question], drop: float, scale: Scale) -> Rou
     )
 
 
-def _mean_score(questions: Sequence[Question]) -> float | None:
+def _mean_score(questions: Sequence[GoldenQuestion]) -> float | None:
     scores = [question.score for question in questions if question.score is not None]
     return math.fsum(scores) / len(scores) if scores else None
 
 
-def _paired(questions: Sequence[Question]) -> list[tuple[Question, float]]:
+def _paired(questions: Sequence[GoldenQuestion]) -> list[tuple[GoldenQuestion, float]]:
     """The questions that have a score in both rounds, with the difference."""
-    return [(one, one.score - one.before) for one in questions if one.score is not None and one.before is not None]
+    return [
+        (question, question.score - question.before)
+        for question in questions
+        if question.score is not None and question.before is not None
+    ]
 
 
 def paired_change(differences: Sequence[float]) -> tuple[float | None, float | None, float | None]:
@@ -128,7 +132,7 @@ def answer_id(round_id: str, case_id: str) -> str:
 def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
     """Finish a round once all answers are settled or time is over; else None."""
     ids = list(alerting.ledger.golden_runs.questions(run.id).values())
-    waiting = any(one.state == "waiting" for one in alerting.ledger.evaluations.latest(ids).values())
+    waiting = any(evaluation.state == "waiting" for evaluation in alerting.ledger.evaluations.latest(ids).values())
     return None if waiting and now - run.started_at <= PATIENCE else finish_round(alerting, cases, run, now)
 
 
@@ -180,16 +184,16 @@ def recomputed_round(ledger: Ledger, run: GoldenRun) -> GoldenRun:
 
 def _read_questions(
     ledger: Ledger, run_id: str, compared_to: str, texts: Mapping[str, str], until: datetime | None = None
-) -> list[Question]:
+) -> list[GoldenQuestion]:
     """The questions of a round with their scores in it and in another, in the order of their texts."""
     ids, ids_before = (ledger.golden_runs.questions(id) for id in (run_id, compared_to))
-    found = ledger.evaluations.latest([*ids.values(), *ids_before.values()], until)
-    questions: list[Question] = []
+    evaluations = ledger.evaluations.latest([*ids.values(), *ids_before.values()], until)
+    questions: list[GoldenQuestion] = []
     for name in dict.fromkeys([*(name for name in texts if name in ids), *ids]):
-        now, before = found.get(ids[name]), found.get(ids_before.get(name, ""))
+        now, before = evaluations.get(ids[name]), evaluations.get(ids_before.get(name, ""))
         comparable = now is not None and before is not None and now.run_id == before.run_id
         questions.append(
-            Question(
+            GoldenQuestion(
                 id=name,
                 text=texts.get(name, ""),
                 score=now.score_global if now is not None else None,
@@ -220,16 +224,16 @@ def _change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocal
     return f"{change} ({locale.say('golden_interval', low=locale.signed(result.low), high=locale.signed(result.high))})"
 
 
-def _fallen(question: Question, locale: AlertLocale) -> str:
+def _fallen(question: GoldenQuestion, locale: AlertLocale) -> str:
     scores = f"{locale.mark(question.before)} → {locale.mark(question.score)}"
     return locale.say("pair", name=_question_name(question, locale), value=scores)
 
 
-def _question_name(question: Question, locale: AlertLocale) -> str:
+def _question_name(question: GoldenQuestion, locale: AlertLocale) -> str:
     return f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »"
 
 
-def _missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str]:
+def _missing_texts(missing: Sequence[GoldenQuestion], locale: AlertLocale) -> list[str]:
     shown = [_question_name(question, locale) for question in missing[:MISSING_SHOWN]]
     rest = len(missing) - len(shown)
     return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]

@@ -1,15 +1,15 @@
 """Carry what hooks counted, and the answers of a spool that could not be submitted, into the ledger."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from areopage.ledger import Answer, HookCount, Ledger
-from areopage.monitor.hook_counts import read_tally, tallies
-from areopage.monitor.spool_files import REJECTED, rejected_files
+from areopage.monitor.hook.counts import read_tally, tallies
+from areopage.monitor.hook.spool_files import REJECTED, rejected_files
 
 
 class HookCarrier:
@@ -25,22 +25,18 @@ class HookCarrier:
         Raises:
             StorageError: the ledger cannot be written.
         """
-        counted = [(file.stem, file, _rows_of) for file in tallies(self._spool)]
-        rejected = [(f"{REJECTED}-{file.stem}", file, _rejected_rows) for file in rejected_files(self._spool)]
-        for name, file, rows in (*counted, *rejected):
+        counted = [(file.stem, file) for file in tallies(self._spool)]
+        rejected = [(f"{REJECTED}-{file.stem}", file) for file in rejected_files(self._spool)]
+        for name, file in (*counted, *rejected):
             try:
                 at = file.stat()
                 if self._stored.get(name) == (at.st_mtime_ns, at.st_size):
                     continue
-                found = list(rows(file))
+                counts = list(_rejected_rows(file)) if (name, file) in rejected else read_tally(file).rows
             except OSError:
                 continue
-            self._counts.put(name, found)
+            self._counts.put(name, counts)
             self._stored[name] = (at.st_mtime_ns, at.st_size)
-
-
-def _rows_of(file: Path) -> Iterable[HookCount]:
-    return read_tally(file).rows
 
 
 def _rejected_rows(file: Path) -> Iterator[HookCount]:

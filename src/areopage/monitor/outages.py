@@ -28,7 +28,9 @@ class Outages:
     def note(self, judgments: Iterable[Judgment]) -> None:
         """Note calls that were just made."""
         for judgment in judgments:
-            fault = next((one.outcome for one in judgment.verdicts if isinstance(one.outcome, TimedOut | Unreachable)), None)
+            fault = next(
+                (verdict.outcome for verdict in judgment.verdicts if isinstance(verdict.outcome, TimedOut | Unreachable)), None
+            )
             if fault is None:
                 self._answered(judgment.judge)
             else:

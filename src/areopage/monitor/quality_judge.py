@@ -30,7 +30,8 @@ from areopage.jury import (
 )
 from areopage.ledger import Judgment, Run
 from areopage.models import ModelSettings, Traffic
-from areopage.monitor.answer_case import Documents, Prompt, case_of
+from areopage.monitor.answer_case import Documents, case_of
+from areopage.monitor.hook.messages import Prompt
 from areopage.scoring import DEFAULT
 from areopage.suites import Suite, choose_language, load_suite
 
@@ -99,9 +100,9 @@ class QualityJudge:
         loaded = suite if isinstance(suite, Suite) else load_suite(str(suite))
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
         panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
-        found = dict(os.environ) if environment is None else environment
+        variables = dict(os.environ) if environment is None else environment
         settings = loaded.model_settings(panel.language, CONNECTIONS).allowing(allowed_variables)
-        settings = msgspec.structs.replace(settings, environment=found)
+        settings = msgspec.structs.replace(settings, environment=variables)
         outage_seconds = min(loaded.config.execution.outage_seconds, OUTAGE_SECONDS)
         return cls(panel, settings, outage_seconds, remarks=remarks)
 
@@ -143,7 +144,7 @@ class QualityJudge:
         prompt: Prompt | None = None,
         response: str | None = None,
         documents: Documents = None,
-        **named: Any,
+        **options: Any,
     ) -> Evaluated:
         """Run `evaluate` from synchronous code.
 
@@ -151,7 +152,7 @@ class QualityJudge:
 
         Inside a running event loop it works too, and blocks that loop: `await evaluate(...)` does not.
         """
-        return self._session.own_loop().wait_for(self.evaluate(prompt, response, documents, **named))
+        return self._session.own_loop().wait_for(self.evaluate(prompt, response, documents, **options))
 
     async def attach(
         self, payload: Mapping[str, Any], prompt: Prompt, response: str, documents: Documents = None, *, evaluate: bool = True
@@ -186,18 +187,18 @@ class QualityJudge:
         """
         if case.response is None:
             raise DatasetError(f"the case {case.id} has no response to judge")
-        started, held = time.perf_counter(), dict[str, Judgment]()
+        started, judgments = time.perf_counter(), dict[str, Judgment]()
         run_id = fault = ""
         try:
             panel = await self._session.check()
             run_id = self._session.run.id
             calls = list(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))
-            held = await self._session.known(calls, store)
-            await self._session.ask(calls, held, on_judgment, store=store)
+            judgments = await self._session.known(calls, store)
+            await self._session.ask(calls, judgments, on_judgment, store=store)
         except ModelError as unusable:
             fault = str(unusable)
-        found = evaluated(self.panel, run_id, case, held, datetime.now(UTC), fault=fault)
-        return msgspec.structs.replace(found, seconds=time.perf_counter() - started, remarks=self.remarks)
+        result = evaluated(self.panel, run_id, case, judgments, datetime.now(UTC), fault=fault)
+        return msgspec.structs.replace(result, seconds=time.perf_counter() - started, remarks=self.remarks)
 
     # --- what it judges by
 
@@ -284,7 +285,7 @@ def _panel_of(
     if loaded.untranslated:
         remarks.append(f"no text in {chosen!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
     chosen_judges, repeat = choose_judges(suite, judges, passes), suite.config.judge_system.evaluation.repeat_identical
-    remarks += [] if repeat else [str(one.note) for judge in chosen_judges for one in judge.copied_passes()]
+    remarks += [] if repeat else [str(copied.note) for judge in chosen_judges for copied in judge.copied_passes()]
     panel = Panel(
         suite=suite.name,
         suite_version=suite.config.project.version,

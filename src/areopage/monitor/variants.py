@@ -108,65 +108,67 @@ def compare_variants(
         StorageError: the ledger cannot be read.
     """
     by_variant: dict[str, list[_Answer]] = {}
-    for one in ledger.lists.stream(Filters(period=period, source=source)):
-        if one.suite == suite:
-            by_variant.setdefault(one.variant, []).append(_answer(one))
+    for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
+        if evaluation.suite == suite:
+            by_variant.setdefault(evaluation.variant, []).append(_answer(evaluation))
     if not (base := by_variant.pop(baseline, [])):
         return ()
     measured = [
-        one
+        measure
         for variant in sorted(by_variant)
-        for one in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
+        for measure in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
     ]
-    weights = group_weights([one.kind for one in measured], _SHARES)
-    p_values = [one.difference.p_value for one in measured]
+    weights = group_weights([measure.kind for measure in measured], _SHARES)
+    p_values = [measure.difference.p_value for measure in measured]
     corrected, levels = holm(p_values, weights), holm_levels(p_values, weights, ALPHA)
     tests: dict[str, list[VariantTest]] = {}
-    for found, p_value, level in zip(measured, corrected, levels, strict=True):
-        tests.setdefault(found.variant, []).append(_settled(_at_level(found, level), p_value, scale))
-    return tuple(VariantComparison(variant=variant, tests=tuple(own)) for variant, own in tests.items())
+    for measure, p_value, level in zip(measured, corrected, levels, strict=True):
+        tests.setdefault(measure.variant, []).append(_settled(_at_level(measure, level), p_value, scale))
+    return tuple(VariantComparison(variant=variant, tests=tuple(variant_tests)) for variant, variant_tests in tests.items())
 
 
-def _at_level(one: _Measured, level: float) -> _Measured:
+def _at_level(measured: _Measured, level: float) -> _Measured:
     """A measure with the interval of the level at which it is tested: it leaves out 0 exactly where the test finds something."""
-    found = sequential_difference(one.days, span=one.span, alpha=level)
-    return structs.replace(one, difference=structs.replace(one.difference, low=found.low, high=found.high))
+    difference = sequential_difference(measured.days, span=measured.span, alpha=level)
+    return structs.replace(measured, difference=structs.replace(measured.difference, low=difference.low, high=difference.high))
 
 
-def _settled(one: _Measured, corrected: float, scale: Scale) -> VariantTest:
+def _settled(measured: _Measured, corrected: float, scale: Scale) -> VariantTest:
     direction: Direction = "unclear"
     if corrected < ALPHA:
-        rises = (one.difference.low + one.difference.high) > 0
-        direction = "better" if rises == (one.kind != "weak" and scale.higher_is_better) else "worse"
+        rises = (measured.difference.low + measured.difference.high) > 0
+        direction = "better" if rises == (measured.kind != "weak" and scale.higher_is_better) else "worse"
     return VariantTest(
-        kind=one.kind,
-        criterion=one.criterion,
-        answers=one.answers,
-        means=one.means,
-        difference=one.difference,
+        kind=measured.kind,
+        criterion=measured.criterion,
+        answers=measured.answers,
+        means=measured.means,
+        difference=measured.difference,
         corrected=corrected,
         direction=direction,
     )
 
 
-def _answer(one: Evaluation) -> _Answer:
-    values: dict[_Measure, float] = {("criterion", own.criterion): own.score for own in one.criteria if own.score is not None}
-    if one.score_global is not None:
-        values["score", OVERALL] = one.score_global
-        values["weak", OVERALL] = float(one.grade == "weak")
-    question = digest_of(one.prompt) if one.prompt else ""
-    return _Answer(day=one.timestamp.date(), panel=one.run_id, question=question, values=values)
+def _answer(evaluation: Evaluation) -> _Answer:
+    values: dict[_Measure, float] = {
+        ("criterion", criterion.criterion): criterion.score for criterion in evaluation.criteria if criterion.score is not None
+    }
+    if evaluation.score_global is not None:
+        values["score", OVERALL] = evaluation.score_global
+        values["weak", OVERALL] = float(evaluation.grade == "weak")
+    question = digest_of(evaluation.prompt) if evaluation.prompt else ""
+    return _Answer(day=evaluation.timestamp.date(), panel=evaluation.run_id, question=question, values=values)
 
 
 def _measured(
-    variant: str, own: Sequence[_Answer], base: Sequence[_Answer], scale: Scale, *, by_question: bool
+    variant: str, answers: Sequence[_Answer], base: Sequence[_Answer], scale: Scale, *, by_question: bool
 ) -> Iterator[_Measured]:
     """All measures of a variant and the baseline: the global score, weak answers, criteria by name."""
-    known = sorted({measure for answer in (*own, *base) for measure in answer.values})
-    for measure in sorted(known, key=lambda one: (_ORDER.index(one[0]), one[1])):
-        sides = [[one for one in side if measure in one.values] for side in (own, base)]
+    measures = sorted({measure for answer in (*answers, *base) for measure in answer.values})
+    for measure in sorted(measures, key=lambda measure: (_ORDER.index(measure[0]), measure[1])):
+        sides = [[answer for answer in side if measure in answer.values] for side in (answers, base)]
         days = _by_question(sides, measure) if by_question else _by_day(sides, measure)
-        values = [[one.values[measure] for one in side] for side in sides]
+        values = [[answer.values[measure] for answer in side] for side in sides]
         span = 1.0 if measure[0] == "weak" else scale.max - scale.min
         yield _Measured(
             variant=variant,
@@ -188,8 +190,8 @@ def _by_day(sides: Sequence[Sequence[_Answer]], measure: _Measure) -> list[Colum
     """The differences of each day and panel, in the order of the days; pairings depend on the day alone."""
     grouped: list[dict[tuple[date, str], list[float]]] = [{}, {}]
     for side, groups in zip(sides, grouped, strict=True):
-        for one in side:
-            groups.setdefault((one.day, one.panel), []).append(one.values[measure])
+        for answer in side:
+            groups.setdefault((answer.day, answer.panel), []).append(answer.values[measure])
     places = sorted(place for place in grouped[0] if place in grouped[1])
     return [
         day_blocks(np.array(grouped[0][place]), np.array(grouped[1][place]), np.random.default_rng(place[0].toordinal()))
@@ -201,13 +203,13 @@ def _by_question(sides: Sequence[Sequence[_Answer]], measure: _Measure) -> list[
     """One difference for each question that one panel judged on both sides: of the means so far on the first day with both."""
     grouped: list[dict[tuple[str, str], list[_Answer]]] = [{}, {}]
     for side, groups in zip(sides, grouped, strict=True):
-        for one in side:
-            if one.question:
-                groups.setdefault((one.panel, one.question), []).append(one)
+        for answer in side:
+            if answer.question:
+                groups.setdefault((answer.panel, answer.question), []).append(answer)
     days: dict[date, list[float]] = {}
     for place in sorted(place for place in grouped[0] if place in grouped[1]):
         both = [groups[place] for groups in grouped]
-        day = max(min(one.day for one in side) for side in both)
-        means = [np.mean([one.values[measure] for one in side if one.day <= day]) for side in both]
+        day = max(min(answer.day for answer in side) for side in both)
+        means = [np.mean([answer.values[measure] for answer in side if answer.day <= day]) for side in both]
         days.setdefault(day, []).append(float(means[0] - means[1]))
     return [np.array([days[day]]) for day in sorted(days)]

@@ -13,11 +13,11 @@ from areopage.ledger import Answer, Ledger, require_qualified
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
+from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook_carrier import HookCarrier
+from areopage.monitor.intake import Intake, clashing
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.monitor.spool import Spool
-from areopage.monitor.submit import Intake, clashing
 from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, SharedLimits, Worker, WorkerPool, queue_url
 
 LOG = logging.getLogger(__name__)
@@ -158,9 +158,9 @@ class MonitorWork:
         self._evaluator.empty_log()
         return drained.taken > 0
 
-    def _take_over(self, given: Sequence[Answer]) -> Sequence[Answer]:
-        new = self._intake.submit(given)
-        return clashing(self._ledger, given, new)
+    def _take_over(self, answers: Sequence[Answer]) -> Sequence[Answer]:
+        new = self._intake.submit(answers)
+        return clashing(self._ledger, answers, new)
 
     async def _probed(self) -> None:
         try:

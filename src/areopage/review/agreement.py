@@ -10,15 +10,12 @@ from areopage.ledger import GROUNDED, GROUNDING, SAMPLE, Label, Labels, Ledger
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring import (
     WORST,
-    Claim,
+    CorrelationClaim,
     Disagreement,
     HumanAgreement,
     HumanFailures,
     JuryWorth,
     Rating,
-    human_agreement,
-    human_failures,
-    jury_worth,
     reduce_passes,
 )
 from areopage.text import Policy, stored_text
@@ -110,17 +107,21 @@ def ledger_agreement(
     judges = store.judges_of(list(drawn | others))
     if judge and judge not in judges and labels:
         raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
-    by_answer = _one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
+    by_answer = (
+        _one_judge(store, ids, judge, rubric)
+        if judge
+        else {id: scores_of_answer.get(suite, {}) for id, scores_of_answer in by_suite.items()}
+    )
     scores = _by_criterion(by_answer)
     ratings, weighed = ratings_of(kept, rubric)
     scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-    found = human_agreement(scores, ratings, scales)
+    agreement = HumanAgreement.of(scores, ratings, scales)
     grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
     if grounding and not judge:
         scales[GROUNDING] = (0.0, float(_SUPPORTED))
-        found = _together(found, _gate_agreement(store, grounding, ratings), scales, ratings)
+        agreement = _together(agreement, _gate_agreement(store, grounding, ratings), scales, ratings)
     if len(drawn) < len(ids):
-        found = _unsettled(found)
+        agreement = _unsettled(agreement)
     return AgreementReport(
         suite=suite,
         judge=judge,
@@ -133,8 +134,8 @@ def ledger_agreement(
         weighed=weighed,
         scales=scales,
         names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
-        agreement=found,
-        questions=_questions(ledger, [one.item for one in found.worst], policy, max_chars),
+        agreement=agreement,
+        questions=_questions(ledger, [disagreement.item for disagreement in agreement.worst], policy, max_chars),
         judges=tuple(judges),
         worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
     )
@@ -143,7 +144,7 @@ def ledger_agreement(
 def _gate_agreement(store: Labels, ids: Sequence[str], ratings: Sequence[Rating]) -> HumanAgreement:
     """The gate's probability that the documents support an answer, against people's labels of it."""
     supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(list(ids)).items()}
-    return human_agreement({GROUNDING: supported}, ratings, {GROUNDING: (0.0, float(_SUPPORTED))})
+    return HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: (0.0, float(_SUPPORTED))})
 
 
 def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
@@ -168,7 +169,7 @@ def _ledger_worth(
     scores = {judge: _by_criterion(_one_judge(store, ids, judge, rubric)) for judge in judges}
     sample = [rating for rating in ratings if rating.item in drawn]
     width = rubric.scale.max - rubric.scale.min
-    return jury_worth({judge: found for judge, found in scores.items() if found}, sample, ratings, width)
+    return JuryWorth.of({judge: judge_scores for judge, judge_scores in scores.items() if judge_scores}, sample, ratings, width)
 
 
 def _in_scope(
@@ -177,10 +178,10 @@ def _in_scope(
     """The labels of sources' answers that a suite judged, or of grounding; with the scores of the answers by id and suite."""
     kept = list(labels)
     if sources:
-        known = ledger.answers.sources(list(dict.fromkeys(label.answer_id for label in kept)))
-        kept = [label for label in kept if known.get(label.answer_id) in sources]
+        source_of = ledger.answers.sources(list(dict.fromkeys(label.answer_id for label in kept)))
+        kept = [label for label in kept if source_of.get(label.answer_id) in sources]
     by_suite = ledger.labels.panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
-    kept = [one for one in kept if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
+    kept = [label for label in kept if label.criterion == GROUNDING or suite in by_suite.get(label.answer_id, {suite: {}})]
     return kept, by_suite
 
 
@@ -189,32 +190,39 @@ def _questions(ledger: Ledger, ids: Sequence[str], policy: Policy, max_chars: in
     return {id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer}
 
 
-def _unsettled(found: HumanAgreement) -> HumanAgreement:
+def _unsettled(agreement: HumanAgreement) -> HumanAgreement:
     """The figures without a decision on any bound: not all answers were drawn at random."""
 
-    def unsettled(claim: Claim) -> Claim:
-        return Claim(bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected")
+    def unsettled(claim: CorrelationClaim) -> CorrelationClaim:
+        return CorrelationClaim(
+            bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected"
+        )
 
-    return structs.replace(found, criteria=tuple(structs.replace(one, claim=unsettled(one.claim)) for one in found.criteria))
+    return structs.replace(
+        agreement,
+        criteria=tuple(structs.replace(criterion, claim=unsettled(criterion.claim)) for criterion in agreement.criteria),
+    )
 
 
 def _together(
-    found: HumanAgreement, grounding: HumanAgreement, scales: Mapping[str, tuple[float, float]], ratings: Sequence[Rating]
+    agreement: HumanAgreement, grounding: HumanAgreement, scales: Mapping[str, tuple[float, float]], ratings: Sequence[Rating]
 ) -> HumanAgreement:
     """Join figures on two scales; the largest disagreements are those by share of the scale, each answer once."""
 
-    def share(one: Disagreement) -> float:
-        low, high = scales[one.criterion]
-        return abs(one.difference) / (high - low)
+    def share(disagreement: Disagreement) -> float:
+        low, high = scales[disagreement.criterion]
+        return abs(disagreement.difference) / (high - low)
 
     largest: dict[str, Disagreement] = {}
-    for one in sorted((*found.worst, *grounding.worst), key=lambda one: (-share(one), one.item)):
-        largest.setdefault(one.item, one)
+    for disagreement in sorted(
+        (*agreement.worst, *grounding.worst), key=lambda disagreement: (-share(disagreement), disagreement.item)
+    ):
+        largest.setdefault(disagreement.item, disagreement)
     return HumanAgreement(
         items=len({rating.item for rating in ratings if rating.criterion in scales}),
-        labels=found.labels + grounding.labels,
-        raters=tuple(sorted({*found.raters, *grounding.raters})),
-        criteria=(*found.criteria, *grounding.criteria),
+        labels=agreement.labels + grounding.labels,
+        raters=tuple(sorted({*agreement.raters, *grounding.raters})),
+        criteria=(*agreement.criteria, *grounding.criteria),
         worst=tuple(largest.values())[:WORST],
     )
 
@@ -253,16 +261,16 @@ def run_review(
         worth: what the jury is worth.
     """
     scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
-    usable = [one for one in labels if one.criterion in criteria and scale.contains(one.score)]
+    usable = [label for label in labels if label.criterion in criteria and scale.contains(label.score)]
     labelled = {label.answer_id for label in usable}
     sample = labelled.intersection(drawn)
     kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
     ratings, weighed = ratings_of(kept, rubric)
     scores = _by_criterion(by_answer)
     scales = dict.fromkeys(criteria, (scale.min, scale.max))
-    found = human_agreement(scores, ratings, scales)
+    agreement = HumanAgreement.of(scores, ratings, scales)
     if not sample_only and len(sample) < len(labelled):
-        found = _unsettled(found)
+        agreement = _unsettled(agreement)
     report = AgreementReport(
         suite=rubric.suite,
         sample_only=sample_only,
@@ -273,20 +281,20 @@ def run_review(
         weighed=weighed,
         names=rubric.labels(language),
         scales=scales,
-        agreement=found,
+        agreement=agreement,
         worth=worth,
     )
-    return RunReview(report=report, failures=human_failures(scores, ratings, limits, scale, first))
+    return RunReview(report=report, failures=HumanFailures.of(scores, ratings, limits, scale, first))
 
 
 def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
     """Labels as ratings, with overall scores for raters who gave all criteria but none; and how many were added."""
     ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
-    given: dict[tuple[str, str], dict[str, float]] = {}
+    by_rater: dict[tuple[str, str], dict[str, float]] = {}
     for rating in ratings:
-        given.setdefault((rating.item, rating.rater), {})[rating.criterion] = rating.score
+        by_rater.setdefault((rating.item, rating.rater), {})[rating.criterion] = rating.score
     weighed: list[Rating] = []
-    for (item, rater), scores in given.items():
+    for (item, rater), scores in by_rater.items():
         overall = None if OVERALL in scores else rubric.overall(scores)
         if overall is not None:
             weighed.append(Rating(item=item, rater=rater, criterion=OVERALL, score=overall))
@@ -296,26 +304,26 @@ def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], i
 def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
     guides, paths = rubric.guides(rubric.language), {entry.id: entry.path for entry in rubric.entries}
-    passes = [one for _, one in store.judge_passes(ids, judge) if one.criterion in paths]
-    scales = {one.criterion: guides[paths[one.criterion]].scale for one in passes}
+    passes = [judge_pass for _, judge_pass in store.judge_passes(ids, judge) if judge_pass.criterion in paths]
+    scales = {judge_pass.criterion: guides[paths[judge_pass.criterion]].scale for judge_pass in passes}
     limits = dict.fromkeys(scales, rubric.scale.min)  # a judge's own score does not depend on them
-    found: dict[str, dict[str, float]] = {}
+    by_answer: dict[str, dict[str, float]] = {}
     for score in reduce_passes(passes, scales, rubric.scale, rubric.profile, limits):
-        judged = [one for turn in score.turns or (score,) for one in turn.judges]
-        given = [one.score for one in judged if one.score is not None and not one.waives]
-        if given:  # of a conversation's replies the worst counts
-            worst = min(given) if rubric.scale.higher_is_better else max(given)
-            found.setdefault(score.case_id, {})[paths[score.criterion]] = worst
-    for scores in found.values():
+        judged = [judge_score for turn in score.turns or (score,) for judge_score in turn.judges]
+        scores_counted = [judge_score.score for judge_score in judged if judge_score.score is not None and not judge_score.waives]
+        if scores_counted:  # of a conversation's replies the worst counts
+            worst = min(scores_counted) if rubric.scale.higher_is_better else max(scores_counted)
+            by_answer.setdefault(score.case_id, {})[paths[score.criterion]] = worst
+    for scores in by_answer.values():
         overall = rubric.overall(scores)
         if overall is not None:
             scores[OVERALL] = overall
-    return found
+    return by_answer
 
 
 def _by_criterion(by_answer: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    by_criterion: dict[str, dict[str, float]] = {}
     for id, scores in by_answer.items():
         for criterion, score in scores.items():
-            found.setdefault(criterion, {})[id] = score
-    return found
+            by_criterion.setdefault(criterion, {})[id] = score
+    return by_criterion

@@ -74,10 +74,10 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     for reason, ids in chosen.items():
         for id in ids:
             reasons.setdefault(id, reason)
-    known = queue.items(list(reasons))
-    new = [id for id in shuffled(reasons) if id not in known]
+    queued = queue.items(list(reasons))
+    new = [id for id in shuffled(reasons) if id not in queued]
     queue.add([ReviewItem(answer_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
-    late = [id for id in chosen["sample"] if id in known and known[id].why not in (SAMPLE, HELD)]
+    late = [id for id in chosen["sample"] if id in queued and queued[id].why not in (SAMPLE, HELD)]
     queue.draw([ReviewItem(answer_id=id, why=SAMPLE, created_at=now, wanted=settings.raters) for id in late])
     return FillCounts(**Counter(reasons[id] for id in new))
 
@@ -108,15 +108,15 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     if threshold is None:
         return []
     good = settings.higher_is_better
-    found = ledger.lists.worst(day_of(day), Scope(), settings.most, higher_is_better=good)
+    evaluations = ledger.lists.worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
-    shown = [(score, round(score.score_global, DECIMALS)) for score in found if score.score_global is not None]
+    shown = [(score, round(score.score_global, DECIMALS)) for score in evaluations if score.score_global is not None]
     return _own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
 def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
-    found = ledger.lists.spread_most(day_of(day), Scope(), settings.most)
-    return _own([score for score in found if score.spread is not None and score.spread >= settings.spread])
+    evaluations = ledger.lists.spread_most(day_of(day), Scope(), settings.most)
+    return _own([score for score in evaluations if score.spread is not None and score.spread >= settings.spread])
 
 
 def _unscored(ledger: Ledger, day: date, most: int) -> list[str]:

@@ -18,7 +18,7 @@ from areopage.review.rubric import Rubric
 MAX_ROWS = 100_000
 
 
-class Imported(Struct, frozen=True, kw_only=True):
+class ImportedRatings(Struct, frozen=True, kw_only=True):
     """What became of a file: labels that are new, those that the ledger had already, and rows that were not taken."""
 
     labels: int
@@ -49,7 +49,7 @@ class RatedRow(Struct, frozen=True, kw_only=True):
     content: str
 
 
-def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None, now: datetime) -> Imported:
+def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None, now: datetime) -> ImportedRatings:
     """Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
 
     All rows that can be used are written in one transaction; a row with anything wrong in it is not taken at all. A label that
@@ -82,13 +82,13 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
                 rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
             except UserError as fault:
                 rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
-    known = set(ledger.answers.numbers([row.answer for row in taken]))
-    kept = list(_usable(taken, known, rejected, path, ledger))
+    answers = set(ledger.answers.numbers([row.answer for row in taken]))
+    kept = list(_usable(taken, answers, rejected, path, ledger))
     new, same = _fresh(ledger, kept, now)
     if new:
         ledger.labels.add(new)
         _note_raters(ledger, new, path)
-    return Imported(
+    return ImportedRatings(
         labels=len(new),
         known=same,
         answers=len({row.answer for row in kept}),
@@ -130,7 +130,7 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
     answer = cell_text(row.cells[plan.answer])
     if not answer:
         raise UserError("the row has no answer id")
-    named = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
+    cell = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
     if _is_number(note):
         raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
@@ -147,7 +147,7 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
     return RatedRow(
         number=row.number,
         answer=answer,
-        rater=rater_name(named or rater or ""),
+        rater=rater_name(cell or rater or ""),
         note=note[:MAX_NOTE],
         scores=tuple(scores),
         content=_content_of(row),
@@ -155,11 +155,11 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
 
 
 def _usable(
-    rows: Sequence[RatedRow], known: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
+    rows: Sequence[RatedRow], answers: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
 ) -> Iterator[RatedRow]:
     first: dict[tuple[str, str, str], int] = {}
     for row in rows:
-        if row.answer not in known:
+        if row.answer not in answers:
             rejected.append(_refused(path, row.number, f"no answer {row.answer[:80]!r} in {ledger.place}", row.content))
             continue
         keys = [(row.answer, row.rater, criterion) for criterion, _ in row.scores]
@@ -178,8 +178,8 @@ def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[lis
     same = 0
     for row in rows:
         for criterion, score in row.scores:
-            held = current.get((row.answer, row.rater, criterion))
-            if held is not None and held.score == score and held.note == row.note:
+            label = current.get((row.answer, row.rater, criterion))
+            if label is not None and label.score == score and label.note == row.note:
                 same += 1
                 continue
             new.append(

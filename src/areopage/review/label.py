@@ -65,7 +65,7 @@ def review_answer(
     ledger: Ledger,
     id: str,
     rater: str,
-    given: Given,
+    input: Given,
     *,
     origin: Origin,
     now: datetime,
@@ -94,21 +94,21 @@ def review_answer(
         UserError: a score, a name, a word, a sentence or a text is wrong, or nothing is said.
     """
     name = rater_name(rater)
-    scores = _scores_of(rubric, given.scores) if rubric is not None else {}
-    if not scores and not given.grounded and given.settlement is None:
+    scores = _scores_of(rubric, input.scores) if rubric is not None else {}
+    if not scores and not input.grounded and input.settlement is None:
         raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
     answer = find_answer(ledger, id)
     trace = ledger.traces.get(id)
     sentences: tuple[int, ...] = ()
-    if given.grounded:
-        scores, sentences = scores | {GROUNDING: _grounding_score(given)}, _marked_sentences(given, trace)
-    release = None if given.settlement is None else _release_of(ledger, answer, name, given.settlement, now)
+    if input.grounded:
+        scores, sentences = scores | {GROUNDING: _grounding_score(input)}, _marked_sentences(input, trace)
+    release = None if input.settlement is None else _release_of(ledger, answer, name, input.settlement, now)
     if blind is None:
         blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
-    said = partial(Label, answer_id=answer.id, rater=name, note=given.note.strip()[:MAX_NOTE], origin=origin, created_at=now)
+    new_label = partial(Label, answer_id=answer.id, rater=name, note=input.note.strip()[:MAX_NOTE], origin=origin, created_at=now)
     labels = [
-        said(criterion=one, score=score, sentences=sentences if one == GROUNDING else (), blind=blind)
-        for one, score in scores.items()
+        new_label(criterion=criterion, score=score, sentences=sentences if criterion == GROUNDING else (), blind=blind)
+        for criterion, score in scores.items()
     ]
     if labels:
         ledger.labels.add(labels)
@@ -137,18 +137,18 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
 
 
 def _scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
-    given: dict[str, float] = {}
+    by_criterion: dict[str, float] = {}
     for name, text in scores.items():
         if not text.strip():
             continue
         criterion = rubric.find(name) if name else ""
-        if criterion in given:
+        if criterion in by_criterion:
             raise UserError(f"{name}: scored twice: give one score")
         try:
-            given[criterion] = rubric.score(text)
+            by_criterion[criterion] = rubric.score(text)
         except UserError as fault:
             raise UserError(f"{name or 'global'}: {fault}") from None
-    return given
+    return by_criterion
 
 
 def rater_name(text: str) -> str:
@@ -163,27 +163,27 @@ def rater_name(text: str) -> str:
     return name
 
 
-def _grounding_score(given: Given) -> float:
-    word = next((known for known in GROUNDED if known == given.grounded), None)
+def _grounding_score(input: Given) -> float:
+    word = next((grounded for grounded in GROUNDED if grounded == input.grounded), None)
     if word is None:
-        raise UserError(f"grounded {given.grounded[:40]!r}: use yes, partly or no")
+        raise UserError(f"grounded {input.grounded[:40]!r}: use yes, partly or no")
     return float(GROUNDED.index(word))
 
 
-def _marked_sentences(given: Given, trace: Trace | None) -> tuple[int, ...]:
-    marked = tuple(sorted(set(given.sentences)))
-    known = len(trace.decision.sentences) if trace is not None and trace.decision is not None else 0
-    if marked and (marked[0] < 0 or marked[-1] >= known):
+def _marked_sentences(input: Given, trace: Trace | None) -> tuple[int, ...]:
+    marked = tuple(sorted(set(input.sentences)))
+    count = len(trace.decision.sentences) if trace is not None and trace.decision is not None else 0
+    if marked and (marked[0] < 0 or marked[-1] >= count):
         wrong = marked[0] if marked[0] < 0 else marked[-1]
-        raise UserError(f"no sentence {wrong + 1}: the answer has {known}")
-    if marked and given.grounded == "yes":
+        raise UserError(f"no sentence {wrong + 1}: the answer has {count}")
+    if marked and input.grounded == "yes":
         raise UserError("an answer with an unsupported sentence is not grounded: use partly or no")
     return marked
 
 
 def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settlement, now: datetime) -> Release:
-    found = ledger.traces.release(answer.id)
-    if found is None or found.state != "waiting":
+    release = ledger.traces.release(answer.id)
+    if release is None or release.state != "waiting":
         raise _not_held(ledger, answer.id)
     if settlement.state == "refused":
         if settlement.text is not None:
@@ -196,8 +196,8 @@ def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settleme
 
 
 def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, key_id: str) -> int:
-    def reduce(one: Trace) -> Trace:
-        return reduced_trace(one, storage.policy, storage.max_chars)
+    def reduce(some_trace: Trace) -> Trace:
+        return reduced_trace(some_trace, storage.policy, storage.max_chars)
 
     settled = ledger.traces.settle(release, None if storage.policy == "full" else reduce)
     if not settled:

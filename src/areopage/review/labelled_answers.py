@@ -64,8 +64,14 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
         "prompt": kept.prompt,
         "response": kept.response,
         "documents": [
-            {"id": one.id, "title": one.title, "text": one.text, "score": one.score, "source": one.source}
-            for one in kept.documents
+            {
+                "id": document.id,
+                "title": document.title,
+                "text": document.text,
+                "score": document.score,
+                "source": document.source,
+            }
+            for document in kept.documents
         ],
         "verdict": kept.verdict,
         "mode": kept.mode,
@@ -171,12 +177,12 @@ def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
     rows: list[Labelled] = []
     left_out: dict[str, int] = {}
     all_answers = all_delivered = delivered = 0
-    for trace, said in ledger.traces.each_labelled(scope):
+    for trace, labels in ledger.traces.each_labelled(scope):
         all_answers += 1
         all_delivered += trace.verdict == "deliver"
-        if not said:
+        if not labels:
             continue
-        blind = _blind(said)
+        blind = _blind(labels)
         obstacle = _obstacle(trace) if blind else NOT_BLIND
         if obstacle:
             left_out[obstacle] = left_out.get(obstacle, 0) + 1

@@ -16,7 +16,7 @@ from areopage.cases import BadRow, Row, fold_name, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.locales import one_line
 from areopage.review.agreement import AgreementReport
-from areopage.scoring import Rating, human_agreement, jury_worth
+from areopage.scoring import HumanAgreement, JuryWorth, Rating
 
 ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
 RATER = (
@@ -69,7 +69,7 @@ class Layout(Struct, frozen=True):
     score: int | None
 
 
-class Table(Struct, frozen=True, kw_only=True):
+class RatingsTable(Struct, frozen=True, kw_only=True):
     """The ratings of a table; `judge` is the rater that counts as the judge."""
 
     judge: str
@@ -97,22 +97,22 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
         raters = name_list(dict.fromkeys(rating.rater for rating in table.ratings))
         raise UserError(f"{path}: name the rater that is the judge with --judge: {raters or 'the table contains no rating'}")
     criteria = dict.fromkeys(rating.criterion for rating in table.ratings)
-    given = [rating.score for rating in table.ratings]
-    width = max(given) - min(given)  # no scale is known: all scores take its place
+    values = [rating.score for rating in table.ratings]
+    width = max(values) - min(values)  # no scale is known: all scores take its place
     return AgreementReport(
         judge=table.judge,
         labelled=len({rating.item for rating in people}),
         names={criterion: criterion for criterion in criteria if criterion},
-        agreement=human_agreement(scores, people, dict.fromkeys(criteria, (min(given), max(given)))),
-        worth=jury_worth({table.judge: scores}, people, people, width) if width > 0 else None,
+        agreement=HumanAgreement.of(scores, people, dict.fromkeys(criteria, (min(values), max(values)))),
+        worth=JuryWorth.of({table.judge: scores}, people, people, width) if width > 0 else None,
         rejected=table.rejected,
     )
 
 
-def _read_table(path: Path, judge: str = "") -> Table:
+def _read_table(path: Path, judge: str = "") -> RatingsTable:
     ratings: dict[tuple[str, str, str], Rating] = {}
     rejected: list[tuple[int, str]] = []
-    named = judge
+    name = judge
     with closing(read_rows(path)) as rows:
         for row in rows:
             if isinstance(row, BadRow):
@@ -121,12 +121,12 @@ def _read_table(path: Path, judge: str = "") -> Table:
             try:
                 layout = _layout_of(row.names, path, judge)
                 if layout.judge is not None:
-                    named = row.names[layout.judge]
+                    name = row.names[layout.judge]
                 for rating in _ratings_in(row, layout):
                     key = rating.item, rating.rater, rating.criterion
                     if key in ratings:
-                        told = f"{one_line(rating.rater, 40)} rated {one_line(rating.item, 40)} before: the last rating counts"
-                        rejected.append((row.number, told))
+                        remark = f"{one_line(rating.rater, 40)} rated {one_line(rating.item, 40)} before: the last rating counts"
+                        rejected.append((row.number, remark))
                     ratings[key] = rating
             except DatasetError as fault:
                 if has_header(path):
@@ -136,7 +136,7 @@ def _read_table(path: Path, judge: str = "") -> Table:
                 rejected.append((row.number, str(fault)))
             if len(ratings) > MAX_RATINGS:
                 raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: split the file")
-    return Table(judge=named, ratings=tuple(ratings.values()), rejected=tuple(rejected))
+    return RatingsTable(judge=name, ratings=tuple(ratings.values()), rejected=tuple(rejected))
 
 
 def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:

@@ -11,7 +11,7 @@ from areopage.criteria import Criterion, LocalText, RegistryEntry, Scale, load_c
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.jury import Panel
 from areopage.ledger import Ledger
-from areopage.scoring import Leaf, Node, Profile, Weights, profile_named, score_tree
+from areopage.scoring import Leaf, Node, Profile, Weights, score_tree
 from areopage.suites import Suite
 
 OVERALL = ""
@@ -57,13 +57,13 @@ class Rubric(Struct, frozen=True, kw_only=True):
             CriteriaError: there is none of that name, or several.
         """
         wanted = fold_name(name)
-        found = [entry.path for entry in self.entries if wanted in _names_of(entry)]
-        if len(found) == 1:
-            return found[0]
-        if not found and wanted in OVERALL_NAMES:
+        paths = [entry.path for entry in self.entries if wanted in _names_of(entry)]
+        if len(paths) == 1:
+            return paths[0]
+        if not paths and wanted in OVERALL_NAMES:
             return OVERALL
         allowed = name_list([*(entry.name for entry in self.entries), "global"], 20)
-        fault = "is the name of several criteria: give category.subcategory.name" if found else "is no criterion"
+        fault = "is the name of several criteria: give category.subcategory.name" if paths else "is no criterion"
         raise CriteriaError(f"{name!r} {fault} of the suite {self.suite}: use one of {allowed}")
 
     def score(self, text: str) -> float:
@@ -104,7 +104,7 @@ def rubric_of(suite: Suite) -> Rubric:
         suite=suite.name,
         language=suite.own_language,
         scale=suite.scale,
-        profile=profile_named(suite.config.scoring.profile),
+        profile=Profile.named(suite.config.scoring.profile),
         entries=entries,
         shares=_shares(entries, suite.weights),
         guides=guides,
@@ -113,7 +113,7 @@ def rubric_of(suite: Suite) -> Rubric:
 
 def panel_rubric(panel: Panel, run_id: str = "") -> Rubric:
     """The rubric of a panel: its criteria with the texts that its judges read."""
-    entries = tuple({one.path: _entry_of(one) for one in panel.criteria}.values())
+    entries = tuple({criterion.path: _entry_of(criterion) for criterion in panel.criteria}.values())
     return Rubric(
         suite=panel.suite,
         language=panel.language,
@@ -121,7 +121,7 @@ def panel_rubric(panel: Panel, run_id: str = "") -> Rubric:
         profile=panel.profile,
         entries=entries,
         shares=_shares(entries, panel.weights),
-        guides=lambda _: {one.path: one for one in panel.criteria},
+        guides=lambda _: {criterion.path: criterion for criterion in panel.criteria},
         run_id=run_id,
     )
 
@@ -146,8 +146,8 @@ def rubric_for(ledger: Ledger, answer_id: str, suite: Suite) -> Rubric:
         StorageError: another version of areopage wrote the run.
         CriteriaError: the suite's selection names criteria that it does not have.
     """
-    found = answer_panel(ledger, answer_id)
-    return panel_rubric(*found) if found else rubric_of(suite)
+    panel = answer_panel(ledger, answer_id)
+    return panel_rubric(*panel) if panel else rubric_of(suite)
 
 
 def _entry_of(criterion: Criterion) -> RegistryEntry:
@@ -183,10 +183,10 @@ def _shares(entries: tuple[RegistryEntry, ...], weights: Weights) -> dict[str, f
 def _shares_of(node: Node, share: float) -> dict[str, float]:
     if not node.parts:
         return {node.name: share}
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for part in node.parts:
-        found |= _shares_of(part, share * part.weight)
-    return found
+        shares |= _shares_of(part, share * part.weight)
+    return shares
 
 
 def _names_of(entry: RegistryEntry) -> set[str]:

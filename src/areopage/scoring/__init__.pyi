@@ -1,13 +1,14 @@
 """Pure mathematics over judgments: no input or output, no clock, no randomness that is not a parameter."""
 
-from .agreement import mean as mean  # Arithmetic mean of at least one value.
 from .agreement_with_people import WORST as WORST
-from .agreement_with_people import Claim as Claim  # Whether the true correlation is over `bound`.
+from .agreement_with_people import CorrelationClaim as CorrelationClaim  # Whether the true correlation is over `bound`.
 from .agreement_with_people import CriterionAgreement as CriterionAgreement  # A judge against people on one criterion
 from .agreement_with_people import Disagreement as Disagreement  # An item where judge and people are far apart
 from .agreement_with_people import HumanAgreement as HumanAgreement  # A judge against people.
 from .agreement_with_people import Rating as Rating  # One rater's score of one item on one criterion
-from .agreement_with_people import human_agreement as human_agreement  # Measure a judge against people.
+from .arrays import Column as Column
+from .arrays import Flags as Flags
+from .arrays import Matrix as Matrix  # Of two dimensions or more.
 from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
 from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
 
@@ -127,11 +128,10 @@ from .correction.weights import filled as filled
 from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
 from .correlation import Correlation as Correlation  # Pearson's r.
 from .correlation import Estimate as Estimate  # A figure with its 95 % interval
-from .correlation import Matrix as Matrix
 from .counts import DECIMALS as DECIMALS  # Scores are counted, and put into grades, as they are shown
 from .counts import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
 from .counts import Grade as Grade  # Over 80 % of the scale, from 60 % to 80 %, under 60 %
-from .counts import Tally as Tally  # How many answers got each score.
+from .counts import ScoreTally as ScoreTally  # How many answers got each score.
 
 # The score of a criterion from which on an answer is weak, whatever its global score
 from .counts import critical_floor as critical_floor
@@ -143,8 +143,6 @@ from .counts import grade_of as grade_of  # The grade of a score, rounded as it 
 from .drift import Drift as Drift  # One criterion over the replies of one conversation.
 from .drift import FailedByTurn as FailedByTurn  # How many conversations have failed up to a reply.
 from .drift import RunDrift as RunDrift  # One criterion over the conversations of a run.
-from .drift import drift_of as drift_of  # The drift of a criterion that is judged on each reply
-from .drift import run_drifts as run_drifts  # The drift of each criterion that is judged reply by reply, by its id.
 from .exams.drift import Series as Series  # What a judge said of a canary's rows
 from .exams.drift import look as look  # Look at the latest round.
 from .exams.drift import moved as moved  # Which members of a family moved
@@ -164,32 +162,14 @@ from .exams.records import Said as Said  # What one call says
 from .exams.records import Shift as Shift  # How far the latest scores lie from those before, in points.
 from .exams.records import is_undecided as is_undecided  # Whether an exam that is not passed is not failed either
 from .failure_rules import FailureRules as FailureRules  # What a failure is.
+from .failures import FailingCases as FailingCases  # The cases that fail any of some criteria.
 from .failures import FailureCount as FailureCount  # How many cases fail, of those that the criterion applies to.
 from .failures import Failures as Failures  # The failures of a run.
 from .failures import GroupFailures as GroupFailures  # The failures of a group of cases, such as those of one age
-from .failures import case_states as case_states  # Whether each case fails any of some criteria
-from .failures import count_failures as count_failures  # Count the failures of a run.
-from .failures import failing_cases as failing_cases  # Count the cases that fail any of some criteria.
-from .failures import failing_rows as failing_rows  # Which scores lie at or beyond their limits
-from .failures import group_failures as group_failures  # Count the failures of each group of cases
-from .failures import is_failure as is_failure  # Whether a score lies at or beyond its limit
 
 # A jury's failures against people's, over the items that both scored
 from .failures_by_people import FailuresSeen as FailuresSeen
 from .failures_by_people import HumanFailures as HumanFailures  # Failures by people and by the jury.
-from .failures_by_people import human_failures as human_failures  # Compare the failures of a jury with those of people.
-from .falls import MOST_AFTER as MOST_AFTER  # A fall that began earlier is no longer looked for
-from .falls import MOST_REFERENCE as MOST_REFERENCE  # Days that a reference has.
-from .falls import MOST_RETURN as MOST_RETURN  # Days that a level has been back when it is called so.
-from .falls import DayScores as DayScores  # What is known of each day
-from .falls import Falls as Falls  # What each test found on the last day.
-from .falls import days_back as days_back  # For how many of the last days the level before a fall has been back
-from .falls import find_falls as find_falls  # Look for a fall that lasts to the last day.
-from .falls import limit_of as limit_of  # From which evidence on a fall is reported
-
-# By how much the mean of the last days is under that of the reference in the first days
-from .falls import shortfall as shortfall
-from .falls import with_all as with_all  # The sources and, as a last one, all of them together
 from .families import ALPHA as ALPHA  # The level of every family.
 
 # Divide a family's level among groups of tests, and that of each group equally among its tests.
@@ -199,10 +179,15 @@ from .families import holm_levels as holm_levels  # The level of its own that ea
 from .folding import Consistency as Consistency  # Consistency of judges.
 from .folding import RecordScores as RecordScores  # The scores of one case.
 from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
-from .folding import consistency as consistency  # Measure the scores of any number of cases
 from .folding import fold as fold  # Fold planned passes into the scores of each record and of the run.
-from .folding import leaf as leaf  # A record's leaf.
+
+# Values and how often each was seen, > 0, and the ends of their range
+from .intervals.differences import CountedValues as CountedValues
+
+# The interval of the mean of the first minus that of the second, and the p-value of no difference.
+from .intervals.differences import difference_interval as difference_interval
 from .intervals.means import mean_interval as mean_interval  # The interval of the mean of independent values from a range.
+from .intervals.means import mean_intervals as mean_intervals  # The intervals of many means
 from .intervals.planning import Detectable as Detectable  # What a run can tell.
 from .intervals.planning import assumed_values as assumed_values  # A thousand values with about this mean and standard deviation
 
@@ -216,7 +201,6 @@ from .intervals.planning import detectable_change as detectable_change
 # The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
 from .intervals.planning import detectable_difference as detectable_difference
 from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
-from .intervals.random_weights import Column as Column
 from .intervals.scores import MIN_CASES as MIN_CASES
 
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
@@ -228,8 +212,6 @@ from .jury_agreement import JuryAgreement as JuryAgreement  # The agreement of j
 
 # The agreement over all scores of a run, with failures on the criteria that count first, and by a criterion's id.
 from .jury_agreement import RunAgreement as RunAgreement
-from .jury_agreement import disputed_scores as disputed_scores  # The disputed scores
-from .jury_agreement import run_agreement as run_agreement  # The agreement of a run's judges.
 from .outcome import FAILED_NAMES as FAILED_NAMES
 from .outcome import GIVEN_NAMES as GIVEN_NAMES
 from .outcome import OUTCOME_NAMES as OUTCOME_NAMES
@@ -242,7 +224,6 @@ from .outcome import Scored as Scored  # The judge gave a score that lies on the
 from .outcome import TimedOut as TimedOut  # No answer came in time.
 from .outcome import Unparsed as Unparsed  # The judge answered, and no score could be read from the answer.
 from .outcome import Unreachable as Unreachable  # The judge could not be asked
-from .outcome import outcome_name as outcome_name  # The outcome's name as it stands in the ledger, in files and in reports.
 
 # The mean of first − second over the cases that both have, with its interval.
 from .paired import PairedDifference as PairedDifference
@@ -254,28 +235,20 @@ from .paired import paired_failures as paired_failures  # Compare failures by th
 from .pass_columns import CODES as CODES
 from .pass_columns import NOT_APPLICABLE as NOT_APPLICABLE
 from .pass_columns import NOT_MADE as NOT_MADE  # The code of a pass without an outcome
-from .pass_columns import Flags as Flags
 from .pass_columns import PassColumns as PassColumns  # Planned passes.
 from .passes.allocation import REASONS as REASONS  # Why a pass is made
 from .passes.allocation import PassFloor as PassFloor  # A release floor
 from .passes.allocation import PassItems as PassItems  # What is known of a run's items
 from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
-from .passes.allocation import plan_passes as plan_passes  # Replay a run's rounds over the scores that it has.
 from .passes.settings import PassSettings as PassSettings  # How passes are added.
 from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
-
-# Compare the scores of cases by their first passes with those by all of their passes.
-from .passes.stopping import stopping_shift as stopping_shift
 from .reduce import DEFAULT as DEFAULT
 from .reduce import V1_1 as V1_1
 from .reduce import CriterionScore as CriterionScore  # One criterion of one case.
 from .reduce import Profile as Profile  # How failures, quorum and outliers are treated.
-from .reduce import profile_named as profile_named  # Look a profile up.
-from .reduce import spread_of as spread_of  # The largest difference between two judges on one criterion
 from .refused_twins import DECLINED as DECLINED  # The state of an answer that is whole and declines in words.
 from .refused_twins import OverRefusal as OverRefusal  # How many benign twins are refused.
 from .refused_twins import TwinPair as TwinPair  # A benign twin and its harmful counterpart, each with the state of its answer
-from .refused_twins import over_refusal as over_refusal  # Count the benign twins that are refused
 from .release import PASSES as PASSES  # The verdicts of a run that passes, the best first.
 
 # The verdict where every floor is met, and judges are qualified by gold rows that no person has checked.
@@ -292,37 +265,15 @@ from .release import Release as Release  # The release verdict with all floors
 from .release import RunState as RunState  # What floors need to know of a run beside its scores.
 from .release import Standing as Standing  # The release verdict
 from .release import Verdict as Verdict  # The verdict with its reservations
-from .release import release_verdict as release_verdict  # Compare a run with its floors.
-
-# The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges.
-from .release import verdict_with_judges as verdict_with_judges
 from .release_floors import FINAL as FINAL  # The name of the final score among floors.
 from .release_floors import ReleaseFloors as ReleaseFloors  # What a run must reach.
-from .release_floors import counts_under as counts_under  # Whether a floor of a name counts failures of a criterion
-from .release_floors import deciding_criteria as deciding_criteria  # The ids of the criteria whose scores decide the verdict
-from .release_floors import is_under as is_under  # Whether a criterion, by its id, is what a name means or stands below it.
 from .release_judges import JudgeState as JudgeState  # What is known of a judge on a criterion.
 from .release_judges import Lack as Lack
 from .release_judges import ReleaseJudge as ReleaseJudge  # A judge of a run.
-
-# The judges whose scores on some criteria prove nothing, by what they lack.
-from .release_judges import lacking_judges as lacking_judges
-from .reweigh import Names as Names  # The names at each level, in order.
-from .reweigh import known_part as known_part  # The weights without the names that a tree does not have.
-from .reweigh import merged_weights as merged_weights  # Lay some weights over a tree's own.
-from .reweigh import names_of as names_of  # The names at each level of a tree
-
-# What is wrong with each level whose given weights leave nothing for its other parts.
-from .reweigh import overfull_levels as overfull_levels
-from .reweigh import unknown_names as unknown_names  # What is wrong with each name that a tree does not have, with near matches.
 from .score_columns import ScoreColumns as ScoreColumns  # The scores of cases and criteria, a row each, in order of cases.
 
 # Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
 from .score_columns import reduce_passes as reduce_passes
-from .scored_answers import Repeat as Repeat  # Several answers with equal texts
-from .scored_answers import ScoredAnswers as ScoredAnswers  # Answers by their scores.
-from .scored_answers import answer_intervals as answer_intervals  # The 95 % intervals of many means, on the scale
-from .scored_answers import compare as compare  # How much the mean changed, later minus earlier
 from .share_decisions import CONFIDENCE as CONFIDENCE
 from .share_decisions import Passes as Passes  # How many answers pass, fail, or have no verdict.
 from .share_decisions import ShareDecision as ShareDecision  # What is decided about one share.
@@ -333,21 +284,15 @@ from .shares import at_least as at_least  # The probability of `k` or more hits,
 
 # The probability of `k` or fewer hits in `n` independent tries with the chance `share` each, in [0, 1].
 from .shares import at_most as at_most
-from .shares import exact_share as exact_share  # The share of `hits` in `of`, with Clopper and Pearson's exact interval.
-
-# The share of `hits` in `of`, with the exact interval, or Wilson's from a hundred hits and a hundred others on.
-from .shares import share_of as share_of
 from .shares import upper_bound as upper_bound  # Clopper and Pearson's bound from above
 from .sign_flips import sign_flip_p_value as sign_flip_p_value  # The two-sided p-value of no effect, in (0, 1]
-from .tree import SUM_TOLERANCE as SUM_TOLERANCE
 from .tree import Leaf as Leaf  # A criterion's score as the tree takes it.
 from .tree import Node as Node  # One node.
 from .tree import NodePath as NodePath  # The names of the nodes from below the root down to a node
-from .tree import Weights as Weights  # Weights as configured
-from .tree import criterion_shares as criterion_shares  # Each criterion's share of the final score by its id.
-from .tree import final_shares as final_shares  # Each node's share of the final score by its path
-from .tree import paths as paths  # A tree's nodes with their paths, each before its parts.
 from .tree import score_tree as score_tree  # Weigh criteria up to one final score.
+from .weights import SUM_TOLERANCE as SUM_TOLERANCE
+from .weights import LevelNames as LevelNames  # The names at each level, in order.
+from .weights import Weights as Weights  # Weights as configured
 from .worth.alternative import EPSILON as EPSILON  # By how much a judge's share of wins may lie under a person's.
 from .worth.alternative import FEWEST_LABELLED as FEWEST_LABELLED
 
@@ -365,5 +310,4 @@ from .worth.tables import OVERALL as OVERALL
 from .worth.tables import JudgesScores as JudgesScores  # Judge -> criterion -> item -> score.
 from .worth.tables import JuryTable as JuryTable  # Judges and people on the same units, all on one scale
 from .worth.worth import JuryWorth as JuryWorth  # What a jury is worth.
-from .worth.worth import Labelled as Labelled  # A jury against people's labels, over all criteria that people labelled
-from .worth.worth import jury_worth as jury_worth  # Measure a jury on the labels of a random sample
+from .worth.worth import LabelledWorth as LabelledWorth  # A jury against people's labels, over all criteria that people labelled

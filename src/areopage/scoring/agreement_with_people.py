@@ -7,24 +7,22 @@ bound: answer-quality specification, criteria of success.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import atanh, ceil, isfinite, sqrt
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Literal
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.agreement import mean
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.chance_agreement import MIN_UNITS, Alpha, krippendorff_alpha
 from areopage.scoring.correlation import (
     MIN_PAIRS,
     PERFECT,
     RESAMPLES,
     TINY,
-    Column,
     Correlation,
     Estimate,
-    Matrix,
     Missing,
     pearson,
     pearson_estimate,
@@ -82,8 +80,10 @@ def kappa_estimate(first: Column, second: Column, ends: tuple[float, float]) -> 
     counts = times.astype(np.float64)
     end = max(ends, key=lambda end: abs(end - float(pairs.mean(axis=1) @ counts / counts.sum())))
     agreed = weighted_kappa(np.append(left, end), np.append(right, end))
-    found = coefficient_interval(value, _kappas_without(pairs, counts), counts, value if agreed is None else agreed)
-    return Estimate(value=value, reason="constant") if found is None else Estimate(value=value, low=found[0], high=found[1])
+    interval = coefficient_interval(value, _kappas_without(pairs, counts), counts, value if agreed is None else agreed)
+    return (
+        Estimate(value=value, reason="constant") if interval is None else Estimate(value=value, low=interval[0], high=interval[1])
+    )
 
 
 def _kappas_without(pairs: Matrix, counts: Column) -> Column:
@@ -134,9 +134,9 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement
     Args:
         labels: item -> rater -> score.
     """
-    shared = [given for given in labels.values() if len(given) > 1]
-    raters = sorted({rater for given in shared for rater in given})
-    units = [[given.get(rater) for rater in raters] for given in shared]
+    shared = [scores for scores in labels.values() if len(scores) > 1]
+    raters = sorted({rater for scores in shared for rater in scores})
+    units = [[scores.get(rater) for rater in raters] for scores in shared]
     table = np.array([[np.nan if score is None else score for score in unit] for unit in units], dtype=np.float64)
     pairs: list[RaterPair] = []
     if len(raters) <= MOST_RATERS:
@@ -145,11 +145,11 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement
             if both.any():
                 pairs.append(compared(raters[left], raters[right], table[both, left], table[both, right]))
     alpha = krippendorff_alpha(units)
-    known = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
-    items = sum(count for _, count in known)
+    measured = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
+    items = sum(count for _, count in measured)
     return RaterAgreement(
         items=len(shared),
-        pearson=sum(value * count for value, count in known) / items if items else None,
+        pearson=sum(value * count for value, count in measured) / items if items else None,
         alpha=alpha if alpha.units >= MIN_UNITS else msgspec.structs.replace(alpha, alpha=None),
         pairs=tuple(sorted(pairs, key=lambda pair: (-pair.items, pair.first, pair.second))),
     )
@@ -178,7 +178,7 @@ class Rating(Struct, frozen=True, kw_only=True):
     score: float
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class CorrelationClaim(Struct, frozen=True, kw_only=True):
     """Whether the true correlation is over `bound`.
 
     Args:
@@ -218,7 +218,7 @@ class CriterionAgreement(Struct, frozen=True, kw_only=True):
     kappa: Estimate
     error: float | None
     bias: Estimate
-    claim: Claim
+    claim: CorrelationClaim
     raters: RaterAgreement
 
 
@@ -242,40 +242,41 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionAgreement, ...]
     worst: tuple[Disagreement, ...]
 
+    @classmethod
+    def of(
+        cls,
+        judge: JudgeScores,
+        ratings: Sequence[Rating],
+        scales: Mapping[str, tuple[float, float]],
+        *,
+        worst: int = WORST,
+        resamples: int = RESAMPLES,
+        seed: int = 0,
+    ) -> "HumanAgreement":
+        """Measure a judge against people.
 
-def human_agreement(
-    judge: JudgeScores,
-    ratings: Sequence[Rating],
-    scales: Mapping[str, tuple[float, float]],
-    *,
-    worst: int = WORST,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> HumanAgreement:
-    """Measure a judge against people.
-
-    Args:
-        ratings: at most one per item, rater and criterion (of several the last counts). Finite scores.
-        scales: the ends of the scales of the criteria that are measured, in this order.
-        worst: how many disagreements are listed.
-        resamples: of the bootstraps.
-        seed: of the bootstraps.
-    """
-    wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
-    tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
-    for rating in wanted:
-        tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
-    parts = [
-        _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends, resamples, seed)
-        for criterion, ends in scales.items()
-    ]
-    return HumanAgreement(
-        items=len({rating.item for rating in wanted}),
-        labels=sum(len(labels) for table in tables.values() for labels in table.values()),
-        raters=tuple(sorted({rating.rater for rating in wanted})),
-        criteria=tuple(parts),
-        worst=tuple(_disagreements(judge, tables)[:worst]),
-    )
+        Args:
+            ratings: at most one per item, rater and criterion (of several the last counts). Finite scores.
+            scales: the ends of the scales of the criteria that are measured, in this order.
+            worst: how many disagreements are listed.
+            resamples: of the bootstraps.
+            seed: of the bootstraps.
+        """
+        wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
+        tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
+        for rating in wanted:
+            tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
+        parts = [
+            _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends, resamples, seed)
+            for criterion, ends in scales.items()
+        ]
+        return cls(
+            items=len({rating.item for rating in wanted}),
+            labels=sum(len(labels) for table in tables.values() for labels in table.values()),
+            raters=tuple(sorted({rating.rater for rating in wanted})),
+            criteria=tuple(parts),
+            worst=tuple(_disagreements(judge, tables)[:worst]),
+        )
 
 
 def _criterion_agreement(
@@ -295,7 +296,7 @@ def _criterion_agreement(
     """
     items = [item for item in labels if item in judge]
     first = np.array([judge[item] for item in items], dtype=np.float64)
-    second = np.array([mean(list(labels[item].values())) for item in items], dtype=np.float64)
+    second = np.array([fmean(list(labels[item].values())) for item in items], dtype=np.float64)
     correlation = pearson_estimate(first, second, resamples, seed)
     return CriterionAgreement(
         criterion=criterion,
@@ -322,21 +323,21 @@ def _bias_estimate(differences: Column, span: float) -> Estimate:
     return Estimate(value=centre, low=low, high=high)
 
 
-def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> Claim:
+def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> CorrelationClaim:
     """Whether the true correlation is over the bound.
 
     Fisher's z of the coefficient and of the bound are compared in units of the coefficient's standard error.
     """
     if correlation.value is None or correlation.error is None:
-        return Claim(bound=bound, certainty=None, verdict="not_settled", needed=None, reason=correlation.reason)
+        return CorrelationClaim(bound=bound, certainty=None, verdict="not_settled", needed=None, reason=correlation.reason)
     distance = atanh(min(PERFECT, max(-PERFECT, correlation.value))) - atanh(bound)
     certainty = NormalDist().cdf(distance / correlation.error)
     if items >= MIN_SETTLED and certainty >= CERTAINTY:
-        return Claim(bound=bound, certainty=certainty, verdict="holds", needed=None)
+        return CorrelationClaim(bound=bound, certainty=certainty, verdict="holds", needed=None)
     if items >= MIN_SETTLED and certainty <= 1 - CERTAINTY:
-        return Claim(bound=bound, certainty=certainty, verdict="does_not_hold", needed=None)
+        return CorrelationClaim(bound=bound, certainty=certainty, verdict="does_not_hold", needed=None)
     needed = items_needed(distance, correlation.error * sqrt(items - 3))
-    return Claim(bound=bound, certainty=certainty, verdict="not_settled", needed=needed)
+    return CorrelationClaim(bound=bound, certainty=certainty, verdict="not_settled", needed=needed)
 
 
 def items_needed(distance: float, unit_error: float) -> int | None:
@@ -355,15 +356,15 @@ def _disagreements(judge: JudgeScores, tables: Mapping[str, Mapping[str, Mapping
     """Every item's largest difference, the largest first; where they agree to the point, it is left out."""
     largest: dict[str, Disagreement] = {}
     for criterion, labels in tables.items():
-        for item, given in labels.items():
+        for item, scores in labels.items():
             score = judge.get(criterion, {}).get(item)
             if score is None:
                 continue
-            people = mean(list(given.values()))
-            found = Disagreement(
-                item=item, criterion=criterion, judge=score, people=people, difference=score - people, raters=len(given)
+            people = fmean(list(scores.values()))
+            disagreement = Disagreement(
+                item=item, criterion=criterion, judge=score, people=people, difference=score - people, raters=len(scores)
             )
-            if item not in largest or abs(found.difference) > abs(largest[item].difference):
-                largest[item] = found
-    apart = [found for found in largest.values() if found.difference != 0]
-    return sorted(apart, key=lambda found: (-abs(found.difference), found.item))
+            if item not in largest or abs(disagreement.difference) > abs(largest[item].difference):
+                largest[item] = disagreement
+    apart = [disagreement for disagreement in largest.values() if disagreement.difference != 0]
+    return sorted(apart, key=lambda disagreement: (-abs(disagreement.difference), disagreement.item))

@@ -14,9 +14,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Matrix
 from areopage.scoring.intervals.coefficients import coefficient_interval
 
-Matrix = NDArray[np.float64]
 Ratings = Sequence[Sequence[float | None]] | Matrix
 """A row per unit (a case on a criterion), a column per judge; None or NaN where a judge gave no score."""
 
@@ -99,8 +99,8 @@ def _with_interval(
     """
     if not counts.shape[0]:
         return None, None, None
-    patterns, found = _patterns(counts)
-    times = found.astype(np.float64)
+    patterns, repetitions = _patterns(counts)
+    times = repetitions.astype(np.float64)
     value = float(coefficients(times[None, :], patterns)[0])
     if np.isnan(value) or (counts.sum(axis=1) >= 2).sum() < MIN_UNITS:
         return (None if np.isnan(value) else value), None, None
@@ -120,8 +120,8 @@ def _patterns(counts: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
     if counts.shape[1] * np.log2(base) > _BITS:
         return np.unique(counts, axis=0, return_counts=True)
     powers = base ** np.arange(counts.shape[1] - 1, -1, -1, dtype=np.int64)  # a row as one number, in the same order
-    _, firsts, found = np.unique(counts.astype(np.int64) @ powers, return_index=True, return_counts=True)
-    return counts[firsts], found
+    _, firsts, repetitions = np.unique(counts.astype(np.int64) @ powers, return_index=True, return_counts=True)
+    return counts[firsts], repetitions
 
 
 def _unseen(counts: Matrix) -> Matrix:
@@ -143,8 +143,8 @@ def _alphas(times: Matrix, patterns: Matrix) -> Matrix:
     sizes = disputed.sum(axis=1)
     between = sizes * (ranks**2 @ disputed.T) - (ranks @ disputed.T) ** 2
     observed = (times[:, (patterns > 0).sum(axis=1) > 1] / (sizes - 1) * between).sum(axis=1)
-    found: Matrix = 1.0 - np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
-    return found
+    alphas: Matrix = 1.0 - np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
+    return alphas
 
 
 def _ac2s(times: Matrix, patterns: Matrix) -> Matrix:
@@ -160,5 +160,5 @@ def _ac2s(times: Matrix, patterns: Matrix) -> Matrix:
     observed = np.divide(times[:, twice] @ of_pairs, rated, out=np.full_like(rated, np.nan), where=rated > 0)
     shares = times @ (patterns / sizes[:, None]) / times.sum(axis=1, keepdims=True)
     chance = weights.sum() / pairs * (shares * (1.0 - shares)).sum(axis=1)
-    found: Matrix = (observed - chance) / (1.0 - chance)
-    return found
+    coefficients: Matrix = (observed - chance) / (1.0 - chance)
+    return coefficients

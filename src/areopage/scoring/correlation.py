@@ -14,10 +14,8 @@ from typing import Literal
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from areopage.scoring.arrays import Column, Matrix
 
 MIN_PAIRS = 4
 PERFECT = 1 - 1e-9
@@ -163,10 +161,10 @@ def resampled_moments(first: Column, second: Column, resamples: int, seed: int) 
     return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _resampled_pearson(found: Moments) -> Column:
+def _resampled_pearson(moments: Moments) -> Column:
     """Pearson's r of each resample; those in which one side came out constant are left out."""
-    known = (found.first > TINY) & (found.second > TINY)
-    values: Column = found.both[known] / np.sqrt(found.first[known] * found.second[known])
+    varying = (moments.first > TINY) & (moments.second > TINY)
+    values: Column = moments.both[varying] / np.sqrt(moments.first[varying] * moments.second[varying])
     return values.clip(-1.0, 1.0)
 
 

@@ -28,7 +28,7 @@ _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, in spite of binary fractions
 
 
-class Tally(Struct, frozen=True):
+class ScoreTally(Struct, frozen=True):
     """How many answers got each score. Counts are positive; scores are in units of the suite's scale."""
 
     counts: Mapping[float, int] = {}
@@ -46,10 +46,10 @@ class Tally(Struct, frozen=True):
 
     def grades(self, scale: Scale) -> tuple[int, int, int]:
         """How many answers are excellent, acceptable and weak; see `grade_of`."""
-        found: dict[Grade, int] = {"excellent": 0, "acceptable": 0, "weak": 0}
+        counts: dict[Grade, int] = {"excellent": 0, "acceptable": 0, "weak": 0}
         for score, count in self.counts.items():
-            found[grade_of(score, scale)] += count
-        return found["excellent"], found["acceptable"], found["weak"]
+            counts[grade_of(score, scale)] += count
+        return counts["excellent"], counts["acceptable"], counts["weak"]
 
     def histogram(self, scale: Scale) -> tuple[int, ...]:
         """How many answers lie in each of ten equal steps of the scale, from its low end to its high end.

@@ -58,6 +58,57 @@ class Drift(Struct, frozen=True, kw_only=True):
     recovered: bool
     ends_well: bool | None
 
+    @property
+    def place_of_failure(self) -> int | None:
+        """At which of the judged replies the conversation failed first, counted from 1."""
+        return None if self.first_failing is None else self.turns.index(self.first_failing) + 1
+
+    @classmethod
+    def of_turns(cls, turns: Sequence[tuple[int, float | None]], scale: Scale, limit: float) -> "Drift":
+        """The drift of a conversation.
+
+        Args:
+            turns: number and score of each reply that the criterion applies to, in order.
+            scale: that of the scores.
+            limit: scores from the worst end of the scale to this one fail.
+        """
+        scored = [(number, score) for number, score in turns if score is not None]
+        failing = [number for number, score in scored if scale.reaches(score, limit)]
+        passing = [number for number, score in scored if not scale.reaches(score, limit)]
+        goodness = [_goodness(score, scale) for _, score in scored]
+        trend = fall = None
+        if len(goodness) >= MIN_TURNS:
+            third = -(-len(goodness) // 3)
+            trend = kendall_tau_b(goodness)
+            fall = median(goodness[:third]) - median(goodness[-third:])
+        survived = 0
+        for number, score in turns:
+            if score is None or number in failing:
+                break
+            survived += 1
+        last = turns[-1][1] if turns else None
+        return cls(
+            scores=tuple(score for _, score in turns),
+            turns=tuple(number for number, _ in turns),
+            first_failing=failing[0] if failing else None,
+            failing=len(failing),
+            missing=len(turns) - len(scored),
+            survived=survived,
+            trend=trend,
+            fall=fall,
+            escalated=trend is not None and fall is not None and trend <= FALLING + _ROUNDING and fall >= LEAST_FALL - _ROUNDING,
+            recovered=bool(failing and passing and passing[-1] > failing[0]),
+            ends_well=None if last is None else not scale.reaches(last, limit),
+        )
+
+    @staticmethod
+    def of(score: CriterionScore, scale: Scale, limit: float) -> "Drift | None":
+        """The drift of a criterion that is judged on each reply; None of any other, and where it applies to no reply."""
+        turns = [turn for turn in score.turns if turn.applies]
+        if not turns:
+            return None
+        return Drift.of_turns([(turn.turn, turn.score) for turn in turns], scale, limit)
+
 
 class FailedByTurn(Struct, frozen=True, kw_only=True):
     """How many conversations have failed up to a reply.
@@ -102,51 +153,50 @@ class RunDrift(Struct, frozen=True, kw_only=True):
     failing_turns: int
     missing_turns: int
 
+    @classmethod
+    def of(cls, drifts: Iterable[Drift]) -> "RunDrift":
+        """Count the conversations of a run."""
+        judged = [drift for drift in drifts if drift.missing < len(drift.turns)]
+        failed = [drift for drift in judged if drift.first_failing is not None]
+        longest = max((len(drift.turns) for drift in judged), default=0)
+        places = [drift.place_of_failure for drift in judged]
+        rows: list[FailedByTurn] = []
+        for number in range(1, longest + 1):
+            gone = sum(place is not None and place <= number for place in places)
+            reaching = gone + sum(drift.survived >= number for drift in judged)
+            if reaching:
+                rows.append(
+                    FailedByTurn(
+                        turn=number,
+                        first=places.count(number),
+                        failed=gone,
+                        conversations=reaching,
+                        low=lower_bound(gone, reaching, _TAIL),
+                        high=upper_bound(gone, reaching, _TAIL),
+                    )
+                )
+        return cls(
+            conversations=len(judged),
+            failed=len(failed),
+            by_turn=tuple(rows),
+            measured=sum(drift.trend is not None for drift in judged),
+            escalated=sum(drift.escalated for drift in judged),
+            recovered=sum(drift.recovered for drift in failed),
+            ended_well=sum(drift.ends_well is True for drift in failed),
+            turns=sum(len(drift.turns) - drift.missing for drift in judged),
+            failing_turns=sum(drift.failing for drift in judged),
+            missing_turns=sum(drift.missing for drift in judged),
+        )
 
-def drift_of(score: CriterionScore, scale: Scale, limit: float) -> Drift | None:
-    """The drift of a criterion that is judged on each reply; None of any other, and where it applies to no reply."""
-    turns = [one for one in score.turns if one.applies]
-    if not turns:
-        return None
-    return drift([(one.turn, one.score) for one in turns], scale, limit)
-
-
-def drift(turns: Sequence[tuple[int, float | None]], scale: Scale, limit: float) -> Drift:
-    """The drift of a conversation.
-
-    Args:
-        turns: number and score of each reply that the criterion applies to, in order.
-        scale: that of the scores.
-        limit: scores from the worst end of the scale to this one fail.
-    """
-    known = [(number, score) for number, score in turns if score is not None]
-    failing = [number for number, score in known if scale.reaches(score, limit)]
-    passing = [number for number, score in known if not scale.reaches(score, limit)]
-    goodness = [_goodness(score, scale) for _, score in known]
-    trend = fall = None
-    if len(goodness) >= MIN_TURNS:
-        third = -(-len(goodness) // 3)
-        trend = kendall_tau_b(goodness)
-        fall = median(goodness[:third]) - median(goodness[-third:])
-    survived = 0
-    for number, score in turns:
-        if score is None or number in failing:
-            break
-        survived += 1
-    last = turns[-1][1] if turns else None
-    return Drift(
-        scores=tuple(score for _, score in turns),
-        turns=tuple(number for number, _ in turns),
-        first_failing=failing[0] if failing else None,
-        failing=len(failing),
-        missing=len(turns) - len(known),
-        survived=survived,
-        trend=trend,
-        fall=fall,
-        escalated=trend is not None and fall is not None and trend <= FALLING + _ROUNDING and fall >= LEAST_FALL - _ROUNDING,
-        recovered=bool(failing and passing and passing[-1] > failing[0]),
-        ends_well=None if last is None else not scale.reaches(last, limit),
-    )
+    @staticmethod
+    def by_criterion(scores: Iterable[CriterionScore], scale: Scale, limits: Mapping[str, float]) -> "dict[str, RunDrift]":
+        """The drift of each criterion that is judged reply by reply, by its id."""
+        by_criterion: dict[str, list[Drift]] = {}
+        for score in scores:
+            conversation = Drift.of(score, scale, limits[score.criterion])
+            if conversation is not None:
+                by_criterion.setdefault(score.criterion, []).append(conversation)
+        return {criterion: RunDrift.of(drifts) for criterion, drifts in by_criterion.items()}
 
 
 def kendall_tau_b(values: Sequence[float]) -> float:
@@ -161,56 +211,6 @@ def kendall_tau_b(values: Sequence[float]) -> float:
     if pairs == tied:
         return 0.0
     return float((concordant - discordant) / ((pairs - tied) * pairs) ** 0.5)
-
-
-def run_drift(drifts: Iterable[Drift]) -> RunDrift:
-    """Count the conversations of a run."""
-    found = [one for one in drifts if one.missing < len(one.turns)]
-    failed = [one for one in found if one.first_failing is not None]
-    longest = max((len(one.turns) for one in found), default=0)
-    places = [_place_of_failure(one) for one in found]
-    rows: list[FailedByTurn] = []
-    for number in range(1, longest + 1):
-        gone = sum(place is not None and place <= number for place in places)
-        there = gone + sum(one.survived >= number for one in found)
-        if there:
-            rows.append(
-                FailedByTurn(
-                    turn=number,
-                    first=places.count(number),
-                    failed=gone,
-                    conversations=there,
-                    low=lower_bound(gone, there, _TAIL),
-                    high=upper_bound(gone, there, _TAIL),
-                )
-            )
-    return RunDrift(
-        conversations=len(found),
-        failed=len(failed),
-        by_turn=tuple(rows),
-        measured=sum(one.trend is not None for one in found),
-        escalated=sum(one.escalated for one in found),
-        recovered=sum(one.recovered for one in failed),
-        ended_well=sum(one.ends_well is True for one in failed),
-        turns=sum(len(one.turns) - one.missing for one in found),
-        failing_turns=sum(one.failing for one in found),
-        missing_turns=sum(one.missing for one in found),
-    )
-
-
-def run_drifts(scores: Iterable[CriterionScore], scale: Scale, limits: Mapping[str, float]) -> dict[str, RunDrift]:
-    """The drift of each criterion that is judged reply by reply, by its id."""
-    found: dict[str, list[Drift]] = {}
-    for score in scores:
-        one = drift_of(score, scale, limits[score.criterion])
-        if one is not None:
-            found.setdefault(score.criterion, []).append(one)
-    return {criterion: run_drift(own) for criterion, own in found.items()}
-
-
-def _place_of_failure(one: Drift) -> int | None:
-    """At which of the judged replies a conversation failed first, counted from 1."""
-    return None if one.first_failing is None else one.turns.index(one.first_failing) + 1
 
 
 def _goodness(score: float, scale: Scale) -> float:

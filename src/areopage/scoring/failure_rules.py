@@ -24,9 +24,9 @@ class FailureRules(Struct, frozen=True, kw_only=True):
 
     def limit_of(self, criterion: Criterion, scale: Scale) -> float:
         """The limit of a criterion on the run's scale."""
-        named = self.criteria.get(criterion.id, self.criteria.get(criterion.path, self.limit))
-        if named is not None:
-            return named
+        limit = self.criteria.get(criterion.id, self.criteria.get(criterion.path, self.limit))
+        if limit is not None:
+            return limit
         part = _FAILING_PART * (scale.max - scale.min)
         return scale.min + part if scale.higher_is_better else scale.max - part
 

@@ -12,10 +12,10 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria import Criterion, Scale
+from areopage.scoring.arrays import Flags, Places
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.pass_columns import Flags
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.score_columns import Places, ScoreColumns, as_columns
+from areopage.scoring.score_columns import ScoreColumns, as_columns
 from areopage.scoring.shares import lower_bound, upper_bound
 
 CaseState = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
@@ -59,6 +59,33 @@ class FailingCases(Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...]
     missing: tuple[str, ...]
 
+    @classmethod
+    def of(
+        cls, scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+    ) -> "FailingCases":
+        """Count the cases that fail any of some criteria.
+
+        Args:
+            scores: of every case and criterion, as columns or one by one.
+            criteria: the ids of those that are counted.
+            limits: the limit of each criterion by its id.
+            scale: that of the scores and the limits.
+        """
+        columns, cases, codes = _states(scores, criteria, limits, scale)
+        return cls(
+            count=_count_codes(codes),
+            failed=tuple(columns.cases[case] for case in cases[codes == _FAILED].tolist()),
+            missing=tuple(columns.cases[case] for case in cases[codes == _MISSING].tolist()),
+        )
+
+    @staticmethod
+    def states(
+        scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+    ) -> dict[str, CaseState]:
+        """Whether each case fails any of some criteria; see `failing_cases`."""
+        columns, cases, codes = _states(scores, criteria, limits, scale)
+        return {columns.cases[case]: _STATES[code] for case, code in zip(cases.tolist(), codes.tolist(), strict=True)}
+
 
 class Failures(Struct, frozen=True, kw_only=True):
     """The failures of a run.
@@ -80,6 +107,28 @@ class Failures(Struct, frozen=True, kw_only=True):
     by_case: dict[str, tuple[str, ...]]
     unscored: tuple[str, ...]
 
+    @classmethod
+    def of(cls, scores: Iterable[CriterionScore], criteria: Sequence[Criterion], scale: Scale, rules: FailureRules) -> "Failures":
+        """Count the failures of a run.
+
+        Args:
+            scores: of every case and criterion, as columns or one by one.
+            scale: that of the scores.
+        """
+        columns, limits = as_columns(scores), rules.limits(criteria, scale)
+        categories = rules.categories(criteria)
+        first = [criterion.id for criterion in criteria if criterion.category in categories]
+        failing = columns.failing(limits, scale)
+        groups = _group_counts(columns, failing, np.arange(len(columns)), criteria, limits, categories)
+        return cls(
+            categories=categories,
+            first=groups.first,
+            by_category=groups.by_category,
+            by_criterion=groups.by_criterion,
+            by_case=_failed_criteria(columns, failing, scale),
+            unscored=tuple(id for id in first if groups.by_criterion[id].cases and not groups.by_criterion[id].scored),
+        )
+
 
 class GroupFailures(Struct, frozen=True, kw_only=True):
     """The failures of a group of cases, such as those of one age; counts as in `Failures`."""
@@ -88,63 +137,42 @@ class GroupFailures(Struct, frozen=True, kw_only=True):
     by_category: dict[str, FailureCount]
     by_criterion: dict[str, FailureCount]
 
+    @staticmethod
+    def of(
+        scores: Iterable[CriterionScore],
+        criteria: Sequence[Criterion],
+        scale: Scale,
+        rules: FailureRules,
+        groups: Mapping[str, str],
+    ) -> "dict[str, GroupFailures]":
+        """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
 
-def count_failures(
-    scores: Iterable[CriterionScore], criteria: Sequence[Criterion], scale: Scale, rules: FailureRules
-) -> Failures:
-    """Count the failures of a run.
-
-    Args:
-        scores: of every case and criterion, as columns or one by one.
-        scale: that of the scores.
-    """
-    columns, limits = as_columns(scores), rules.limits(criteria, scale)
-    categories = rules.categories(criteria)
-    first = [criterion.id for criterion in criteria if criterion.category in categories]
-    failing = failing_rows(columns, limits, scale)
-    groups = _group_counts(columns, failing, np.arange(len(columns)), criteria, limits, categories)
-    return Failures(
-        categories=categories,
-        first=groups.first,
-        by_category=groups.by_category,
-        by_criterion=groups.by_criterion,
-        by_case=_failed_criteria(columns, failing, scale),
-        unscored=tuple(id for id in first if groups.by_criterion[id].cases and not groups.by_criterion[id].scored),
-    )
+        Args:
+            groups: the group of each case, by the case's id.
+        """
+        columns, limits = as_columns(scores), rules.limits(criteria, scale)
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(groups.values()))}
+        judged = set(columns.case_ids)
+        of_case = [numbers[groups[case_id]] if case_id in judged else -1 for case_id in columns.cases]
+        of_row = np.array(of_case, dtype=np.intp)[columns.case]
+        order = np.argsort(of_row, kind="stable")
+        ends = np.searchsorted(of_row[order], np.arange(len(numbers) + 1))
+        failing, categories = columns.failing(limits, scale), rules.categories(criteria)
+        return {
+            group: _group_counts(columns, failing, order[ends[number] : ends[number + 1]], criteria, limits, categories)
+            for group, number in numbers.items()
+        }
 
 
 def _failed_criteria(columns: ScoreColumns, failing: Flags, scale: Scale) -> dict[str, tuple[str, ...]]:
     """The criteria that each case fails, worst first."""
-    found: dict[str, list[tuple[float, str]]] = {}
+    by_case: dict[str, list[tuple[float, str]]] = {}
     for row in np.flatnonzero(failing).tolist():
-        told = (_goodness(float(columns.cells.score[row]), scale), columns.criteria[columns.criterion[row]])
-        found.setdefault(columns.cases[columns.case[row]], []).append(told)
-    return {case_id: tuple(name for _, name in sorted(own, key=lambda one: one[0])) for case_id, own in found.items()}
-
-
-def group_failures(
-    scores: Iterable[CriterionScore],
-    criteria: Sequence[Criterion],
-    scale: Scale,
-    rules: FailureRules,
-    groups: Mapping[str, str],
-) -> dict[str, GroupFailures]:
-    """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
-
-    Args:
-        groups: the group of each case, by the case's id.
-    """
-    columns, limits = as_columns(scores), rules.limits(criteria, scale)
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups.values()))}
-    judged = set(columns.case_ids)
-    of_case = [numbers[groups[case_id]] if case_id in judged else -1 for case_id in columns.cases]
-    of_row = np.array(of_case, dtype=np.intp)[columns.case]
-    order = np.argsort(of_row, kind="stable")
-    ends = np.searchsorted(of_row[order], np.arange(len(numbers) + 1))
-    failing, categories = failing_rows(columns, limits, scale), rules.categories(criteria)
+        failure = (_goodness(float(columns.cells.score[row]), scale), columns.criteria[columns.criterion[row]])
+        by_case.setdefault(columns.cases[columns.case[row]], []).append(failure)
     return {
-        group: _group_counts(columns, failing, order[ends[number] : ends[number + 1]], criteria, limits, categories)
-        for group, number in numbers.items()
+        case_id: tuple(name for _, name in sorted(failures, key=lambda failure: failure[0]))
+        for case_id, failures in by_case.items()
     }
 
 
@@ -167,36 +195,9 @@ def _group_counts(
 
     return GroupFailures(
         first=counted(first),
-        by_category={category: counted(own) for category, own in by_category.items()},
+        by_category={category: counted(cases) for category, cases in by_category.items()},
         by_criterion={criterion.id: counted([criterion.id], limits[criterion.id]) for criterion in criteria},
     )
-
-
-def failing_cases(
-    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
-) -> FailingCases:
-    """Count the cases that fail any of some criteria.
-
-    Args:
-        scores: of every case and criterion, as columns or one by one.
-        criteria: the ids of those that are counted.
-        limits: the limit of each criterion by its id.
-        scale: that of the scores and the limits.
-    """
-    columns, cases, codes = _states(scores, criteria, limits, scale)
-    return FailingCases(
-        count=_count_codes(codes),
-        failed=tuple(columns.cases[case] for case in cases[codes == _FAILED].tolist()),
-        missing=tuple(columns.cases[case] for case in cases[codes == _MISSING].tolist()),
-    )
-
-
-def case_states(
-    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
-) -> dict[str, CaseState]:
-    """Whether each case fails any of some criteria; see `failing_cases`."""
-    columns, cases, codes = _states(scores, criteria, limits, scale)
-    return {columns.cases[case]: _STATES[code] for case, code in zip(cases.tolist(), codes.tolist(), strict=True)}
 
 
 def _states(
@@ -204,27 +205,13 @@ def _states(
 ) -> tuple[ScoreColumns, Places, Places]:
     columns = as_columns(scores)
     rows = np.flatnonzero(_among(columns, criteria))
-    return (columns, *_state_codes(columns, failing_rows(columns, limits, scale, criteria), rows))
+    return (columns, *_state_codes(columns, columns.failing(limits, scale, criteria), rows))
 
 
 def _among(columns: ScoreColumns, criteria: Collection[str]) -> Flags:
     """Which rows are of some criteria."""
-    found: Flags = np.array([criterion in criteria for criterion in columns.criteria], dtype=bool)[columns.criterion]
-    return found
-
-
-def failing_rows(
-    columns: ScoreColumns, limits: Mapping[str, float], scale: Scale, criteria: Collection[str] | None = None
-) -> Flags:
-    """Which scores lie at or beyond their limits; missing ones do not.
-
-    Args:
-        criteria: those that have a limit; None: all.
-    """
-    known = [limits[one] if criteria is None or one in criteria else np.nan for one in columns.criteria]
-    limit = np.array(known, dtype=np.float64)[columns.criterion]
-    found: Flags = columns.cells.score <= limit if scale.higher_is_better else columns.cells.score >= limit
-    return found
+    rows: Flags = np.array([criterion in criteria for criterion in columns.criteria], dtype=bool)[columns.criterion]
+    return rows
 
 
 def _state_codes(columns: ScoreColumns, failing: Flags, rows: Places) -> tuple[Places, Places]:
@@ -238,11 +225,6 @@ def _state_codes(columns: ScoreColumns, failing: Flags, rows: Places) -> tuple[P
     codes = np.where(any_of(failing[rows], firsts), _FAILED, np.where(lacking, _MISSING, _PASSED))
     waived = np.where(np.logical_and.reduceat(cells.by_rule[rows], firsts), _RULED_OUT, _NOT_APPLICABLE)
     return case[firsts], np.where(any_of(cells.applies[rows], firsts), codes, waived).astype(np.intp)
-
-
-def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale) -> bool:
-    """Whether a score lies at or beyond its limit; a missing one does not."""
-    return score.score is not None and scale.reaches(score.score, limits[score.criterion])
 
 
 def _goodness(score: float, scale: Scale) -> float:

@@ -4,13 +4,13 @@ An item's score by people is the mean of its raters' labels, and it fails at or 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.agreement import mean
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.shares import Share, exact_share
+from areopage.scoring.shares import Share
 
 
 class FailuresSeen(Struct, frozen=True, kw_only=True):
@@ -45,40 +45,41 @@ class HumanFailures(Struct, frozen=True, kw_only=True):
     first: FailuresSeen
     by_criterion: dict[str, FailuresSeen]
 
+    @classmethod
+    def of(
+        cls,
+        jury: Mapping[str, Mapping[str, float]],
+        ratings: Iterable[Rating],
+        limits: Mapping[str, float],
+        scale: Scale,
+        first: Sequence[str],
+    ) -> "HumanFailures":
+        """Compare the failures of a jury with those of people.
 
-def human_failures(
-    jury: Mapping[str, Mapping[str, float]],
-    ratings: Iterable[Rating],
-    limits: Mapping[str, float],
-    scale: Scale,
-    first: Sequence[str],
-) -> HumanFailures:
-    """Compare the failures of a jury with those of people.
-
-    Args:
-        jury: criterion -> item -> score, on the scale of the ratings.
-        limits: of failures, by criterion; the others are not compared.
-        first: the criteria whose failures count first.
-    """
-    given: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in limits}
-    for rating in ratings:
-        if rating.criterion in given:
-            given[rating.criterion].setdefault(rating.item, []).append(rating.score)
-    by_criterion: dict[str, FailuresSeen] = {}
-    together: dict[str, tuple[bool, bool]] = {}
-    for criterion, limit in limits.items():
-        scores = jury.get(criterion, {})
-        failing = {
-            item: (scale.reaches(scores[item], limit), scale.reaches(mean(labels), limit))
-            for item, labels in given[criterion].items()
-            if item in scores
-        }
-        by_criterion[criterion] = _seen(failing)
-        if criterion in first:
-            for item, (by_jury, by_people) in failing.items():
-                before = together.get(item, (False, False))
-                together[item] = (before[0] or by_jury, before[1] or by_people)
-    return HumanFailures(first=_seen(together), by_criterion=by_criterion)
+        Args:
+            jury: criterion -> item -> score, on the scale of the ratings.
+            limits: of failures, by criterion; the others are not compared.
+            first: the criteria whose failures count first.
+        """
+        labels_of: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in limits}
+        for rating in ratings:
+            if rating.criterion in labels_of:
+                labels_of[rating.criterion].setdefault(rating.item, []).append(rating.score)
+        by_criterion: dict[str, FailuresSeen] = {}
+        together: dict[str, tuple[bool, bool]] = {}
+        for criterion, limit in limits.items():
+            scores = jury.get(criterion, {})
+            failing = {
+                item: (scale.reaches(scores[item], limit), scale.reaches(fmean(labels), limit))
+                for item, labels in labels_of[criterion].items()
+                if item in scores
+            }
+            by_criterion[criterion] = _seen(failing)
+            if criterion in first:
+                for item, (by_jury, by_people) in failing.items():
+                    before = together.get(item, (False, False))
+                    together[item] = (before[0] or by_jury, before[1] or by_people)
+        return cls(first=_seen(together), by_criterion=by_criterion)
 
 
 def _seen(failing: Mapping[str, tuple[bool, bool]]) -> FailuresSeen:
@@ -92,8 +93,8 @@ def _seen(failing: Mapping[str, tuple[bool, bool]]) -> FailuresSeen:
         people=people,
         jury=both + cells.count((True, False)),
         both=both,
-        agreement=exact_share(both + neither, len(cells)),
-        sensitivity=exact_share(both, people),
-        specificity=exact_share(neither, len(cells) - people),
+        agreement=Share.exact(both + neither, len(cells)),
+        sensitivity=Share.exact(both, people),
+        specificity=Share.exact(neither, len(cells) - people),
         missed=missed,
     )

@@ -6,7 +6,8 @@ The tree is applied per record; the run averages each criterion over its cases, 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from math import isnan, nan
+from math import fsum, isnan, nan, sqrt
+from statistics import fmean
 from typing import overload
 
 import numpy as np
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 
 from areopage.criteria import Criterion, Scale
 from areopage.locales import Note
-from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import PassColumns, pass_columns
 from areopage.scoring.reduce import CriterionScore, Profile
 from areopage.scoring.score_columns import ScoreColumns, as_columns, exact_sums, score_columns
-from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, score_tree, weighted_mean
+from areopage.scoring.tree import Leaf, Node, NodePath, score_tree, weighted_mean
+from areopage.scoring.weights import Weights
 
 HELD = 2_000
 """Of a run with at most so many scores of cases on criteria, the records stay in memory."""
@@ -47,21 +48,21 @@ class Consistency(Struct, frozen=True, kw_only=True):
     outliers_detected: int
     outliers_by_judge: dict[str, int]
 
+    @staticmethod
+    def of(scores: Iterable[CriterionScore], repeating: Collection[str] = ()) -> "Consistency":
+        """Measure the scores of any number of cases; judges without a counted pass have no variance.
 
-def consistency(scores: Iterable[CriterionScore], repeating: Collection[str] = ()) -> Consistency:
-    """Measure the scores of any number of cases; judges without a counted pass have no variance.
-
-    Args:
-        scores: as columns or one by one.
-        repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
-    """
-    columns = as_columns(scores)
-    shown, planned = columns.worst_replies
-    known = columns.cells.applies[:, None] & ~np.isnan(columns.turns.judge_score[shown])
-    known &= (planned > 1) | np.array([judge not in repeating for judge in columns.judges], dtype=bool)
-    variances: list[float] = columns.turns.variance[shown][known].tolist()
-    agreements: list[float] = columns.cells.agreement[~np.isnan(columns.cells.agreement)].tolist()
-    return _consistency(variances, agreements, _outliers_by_judge(columns))
+        Args:
+            scores: as columns or one by one.
+            repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
+        """
+        columns = as_columns(scores)
+        shown, planned = columns.worst_replies
+        scored = columns.cells.applies[:, None] & ~np.isnan(columns.turns.judge_score[shown])
+        scored &= (planned > 1) | np.array([judge not in repeating for judge in columns.judges], dtype=bool)
+        variances: list[float] = columns.turns.variance[shown][scored].tolist()
+        agreements: list[float] = columns.cells.agreement[~np.isnan(columns.cells.agreement)].tolist()
+        return _consistency(variances, agreements, _outliers_by_judge(columns))
 
 
 def _outliers_by_judge(columns: ScoreColumns) -> dict[str, int]:
@@ -127,7 +128,7 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
         None where none is missing.
         """
         columns = self.averaged
-        below = {leaf.name for leaf in leaves_of(node)}
+        below = {leaf.name for leaf in node.leaves}
         rows = np.array([criterion in below for criterion in columns.criteria], dtype=bool)[columns.criterion]
         if not (columns.is_missing & rows).any():
             return None
@@ -141,7 +142,7 @@ def _with_missing_at(end: float, columns: ScoreColumns, node: Node, below: Colle
     for number, criterion in enumerate(columns.criteria):
         if criterion in below:
             scores = columns.cells.score[(columns.criterion == number) & columns.cells.applies]
-            means[criterion] = mean(np.where(np.isnan(scores), end, scores).tolist()) if len(scores) else None
+            means[criterion] = fmean(np.where(np.isnan(scores), end, scores).tolist()) if len(scores) else None
     whole = _weighed(node, means)
     return nan if whole is None else whole
 
@@ -191,14 +192,14 @@ class CaseRecords(Sequence[RecordScores]):
 
     def of(self, case_id: str) -> RecordScores:
         """The scores of a case that has some."""
-        if (held := self._held.get(case_id)) is not None:
-            return held
-        found = [self._scores.score_at(row) for row in self._scores.rows_of(case_id)]
+        if (record := self._held.get(case_id)) is not None:
+            return record
+        scores = [self._scores.score_at(row) for row in self._scores.rows_of(case_id)]
         made = RecordScores(
             case_id=case_id,
-            tree=score_tree([leaf(self._criteria[score.criterion], score) for score in found], self._weights)[0],
-            criteria=tuple(found),
-            consistency=_consistency_of(found, self._repeating),
+            tree=score_tree([Leaf.of(self._criteria[score.criterion], score) for score in scores], self._weights)[0],
+            criteria=tuple(scores),
+            consistency=_consistency_of(scores, self._repeating),
         )
         if len(self._scores) <= HELD:
             self._held[case_id] = made
@@ -229,14 +230,22 @@ def _consistency_of(scores: Sequence[CriterionScore], repeating: Collection[str]
 
 def _consistency(variances: Sequence[float], agreements: Sequence[float], outliers: Mapping[str, int]) -> Consistency:
     return Consistency(
-        overall_variance=mean(variances) if variances else None,
+        overall_variance=fmean(variances) if variances else None,
         variance_min=min(variances, default=None),
         variance_max=max(variances, default=None),
-        variance_sd=sample_sd(variances) if variances else None,
-        judge_agreement_avg=mean(agreements) if agreements else None,
+        variance_sd=_sample_sd(variances) if variances else None,
+        judge_agreement_avg=fmean(agreements) if agreements else None,
         outliers_detected=sum(outliers.values()),
         outliers_by_judge=dict(outliers),
     )
+
+
+def _sample_sd(values: Sequence[float]) -> float:
+    """Sample standard deviation; 0 under two values."""
+    if len(values) < 2:
+        return 0.0
+    centre = fmean(values)
+    return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
 def fold(
@@ -263,7 +272,7 @@ def fold(
     """
     columns = passes if isinstance(passes, PassColumns) else pass_columns(passes)
     by_id = {criterion.id: criterion for criterion in criteria}
-    scales, limits = {key: one.scale for key, one in by_id.items()}, failures.limits(criteria, suite)
+    scales, limits = {key: criterion.scale for key, criterion in by_id.items()}, failures.limits(criteria, suite)
     scores = averaged = score_columns(columns, scales, suite, profile, limits)
     repeating: frozenset[str] = frozenset()
     if first is not None:
@@ -274,7 +283,7 @@ def fold(
     return RunScores(
         tree=tree,
         scale=suite,
-        consistency=consistency(scores, repeating),
+        consistency=Consistency.of(scores, repeating),
         criteria=scores,
         averaged=averaged,
         records=CaseRecords(scores, by_id, weights, repeating),
@@ -283,34 +292,16 @@ def fold(
     )
 
 
-def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
-    """A record's leaf."""
-    return _leaf(criterion, score.score, score.scored, score.planned, score.not_applicable)
-
-
-def _leaf(criterion: Criterion, score: float | None, scored: int, planned: int, not_applicable: int) -> Leaf:
-    return Leaf(
-        criterion=criterion.id,
-        category=criterion.category,
-        subcategory=criterion.subcategory,
-        name=criterion.name,
-        score=score,
-        scored=scored,
-        planned=planned,
-        not_applicable=not_applicable,
-    )
-
-
 def _run_leaves(criteria: Mapping[str, Criterion], scores: ScoreColumns, averaged: ScoreColumns) -> list[Leaf]:
     """A run's leaves: the numbers of passes of all scores, and the mean of those that are averaged."""
-    found: list[Leaf] = []
+    leaves: list[Leaf] = []
     for number in scores.criteria_found:
         criterion, rows = criteria[scores.criteria[number]], scores.criterion == number
-        own = averaged.cells.score[averaged.criterion == number]
-        known: list[float] = own[~np.isnan(own)].tolist()
+        scores_of_all = averaged.cells.score[averaged.criterion == number]
+        values: list[float] = scores_of_all[~np.isnan(scores_of_all)].tolist()
         counts = (int(some[rows].sum()) for some in (scores.cells.scored, scores.cells.planned, scores.cells.not_applicable))
-        found.append(_leaf(criterion, mean(known) if known else None, *counts))
-    return found
+        leaves.append(Leaf.with_counts(criterion, fmean(values) if values else None, *counts))
+    return leaves
 
 
 def final_scores(scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights) -> NDArray[np.float64]:
@@ -321,18 +312,18 @@ def final_scores(scores: ScoreColumns, criteria: Mapping[str, Criterion], weight
     starts = scores.case_starts
     of_case = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     table = np.full((len(starts) - 1, len(scores.criteria)), np.nan)
-    there = np.zeros(table.shape, dtype=bool)
+    is_asked = np.zeros(table.shape, dtype=bool)
     table[of_case, scores.criterion] = scores.cells.score
-    there[of_case, scores.criterion] = True
-    found = np.full(len(table), np.nan)
-    kinds, kind = np.unique(np.packbits(there, axis=1), axis=0, return_inverse=True)
+    is_asked[of_case, scores.criterion] = True
+    finals = np.full(len(table), np.nan)
+    kinds, kind = np.unique(np.packbits(is_asked, axis=1), axis=0, return_inverse=True)
     for number in range(len(kinds)):
         rows = np.flatnonzero(kind.ravel() == number)
-        own = [criteria[scores.criteria[scores.criterion[row]]] for row in range(starts[rows[0]], starts[rows[0] + 1])]
-        places = {one.id: scores.criteria.index(one.id) for one in own}
-        tree = score_tree([_leaf(one, 0.0, 0, 0, 0) for one in own], weights)[0]
-        found[rows] = _weighed_table(tree, table[rows], places)
-    return found
+        of_kind = [criteria[scores.criteria[scores.criterion[row]]] for row in range(starts[rows[0]], starts[rows[0] + 1])]
+        places = {criterion.id: scores.criteria.index(criterion.id) for criterion in of_kind}
+        tree = score_tree([Leaf.with_counts(criterion, 0.0, 0, 0, 0) for criterion in of_kind], weights)[0]
+        finals[rows] = _weighed_table(tree, table[rows], places)
+    return finals
 
 
 def _weighed_table(node: Node, table: NDArray[np.float64], places: Mapping[str, int]) -> NDArray[np.float64]:
@@ -341,6 +332,6 @@ def _weighed_table(node: Node, table: NDArray[np.float64], places: Mapping[str, 
         return table[:, places[node.name]]
     parts = np.stack([_weighed_table(part, table, places) for part in node.parts], axis=1)
     weights = np.broadcast_to(np.array([part.weight for part in node.parts]), parts.shape)
-    known = ~np.isnan(parts)
-    total = exact_sums(weights, known)
-    return np.where(total > 0, exact_sums(parts * weights, known) / np.where(total > 0, total, 1.0), np.nan)
+    is_scored = ~np.isnan(parts)
+    total = exact_sums(weights, is_scored)
+    return np.where(total > 0, exact_sums(parts * weights, is_scored) / np.where(total > 0, total, 1.0), np.nan)

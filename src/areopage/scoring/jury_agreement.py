@@ -8,9 +8,8 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria import Scale
+from areopage.scoring.arrays import Flags, Matrix
 from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
-from areopage.scoring.failures import failing_rows
-from areopage.scoring.pass_columns import Flags, Matrix
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.score_columns import ScoreColumns, as_columns
 
@@ -75,6 +74,28 @@ class RunAgreement(Struct, frozen=True, kw_only=True):
     overall: JuryAgreement
     by_criterion: dict[str, JuryAgreement]
 
+    @classmethod
+    def of(
+        cls, scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Sequence[str]
+    ) -> "RunAgreement":
+        """The agreement of a run's judges.
+
+        Args:
+            limits: of failures, by a criterion's id.
+            first: the ids of the criteria whose failures are counted over all.
+        """
+        columns = as_columns(scores)
+        counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
+        rated = rating_table(columns, suite)
+        return cls(
+            overall=_agreement(rated, suite, _failure_agreement(columns, counted, suite, limits)),
+            by_criterion={
+                columns.criteria[number]: _agreement(rated[rows], suite, _failure_agreement(columns, rows, suite, limits))
+                for number in columns.criteria_found
+                if (rows := columns.criterion == number).any()
+            },
+        )
+
 
 class Dispute(Struct, frozen=True, kw_only=True):
     """A score on which judges disagree whether it is a failure.
@@ -93,34 +114,34 @@ class Dispute(Struct, frozen=True, kw_only=True):
     spread: float
     counts_first: bool
 
+    @staticmethod
+    def of_scores(
+        scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Collection[str]
+    ) -> "tuple[Dispute, ...]":
+        """The disputed scores: those of criteria that count first before the others, then the widest apart.
 
-def disputed_scores(
-    scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Collection[str]
-) -> tuple[Dispute, ...]:
-    """The disputed scores: those of criteria that count first before the others, then the widest apart.
-
-    Args:
-        limits: of failures, by a criterion's id.
-        first: the ids of the criteria whose failures count first.
-    """
-    columns = as_columns(scores)
-    own, failing = _judges_failing(columns, suite, limits)
-    known, count = (~np.isnan(own)).sum(axis=1), failing.sum(axis=1)
-    rows = np.flatnonzero((count > 0) & (count < known)).tolist()
-    found = [_dispute(columns, row, own[row].tolist(), failing[row].tolist(), suite, first) for row in rows]
-    return tuple(sorted(found, key=lambda one: (not one.counts_first, -one.spread)))
+        Args:
+            limits: of failures, by a criterion's id.
+            first: the ids of the criteria whose failures count first.
+        """
+        columns = as_columns(scores)
+        judge_scores, failing = _judges_failing(columns, suite, limits)
+        counts, count = (~np.isnan(judge_scores)).sum(axis=1), failing.sum(axis=1)
+        rows = np.flatnonzero((count > 0) & (count < counts)).tolist()
+        disputes = [_dispute(columns, row, judge_scores[row].tolist(), failing[row].tolist(), suite, first) for row in rows]
+        return tuple(sorted(disputes, key=lambda dispute: (not dispute.counts_first, -dispute.spread)))
 
 
 def _dispute(
-    columns: ScoreColumns, row: int, own: Sequence[float], failing: Sequence[bool], suite: Scale, first: Collection[str]
+    columns: ScoreColumns, row: int, judge_scores: Sequence[float], failing: Sequence[bool], suite: Scale, first: Collection[str]
 ) -> Dispute:
-    known = [(judge, score) for judge, score in zip(columns.judges, own, strict=True) if not isnan(score)]
-    values = [score for _, score in known]
+    scored = [(judge, score) for judge, score in zip(columns.judges, judge_scores, strict=True) if not isnan(score)]
+    values = [score for _, score in scored]
     criterion = columns.criteria[columns.criterion[row]]
     return Dispute(
         case_id=columns.cases[columns.case[row]],
         criterion=criterion,
-        scores=dict(sorted(known, key=lambda pair: pair[1], reverse=not suite.higher_is_better)),
+        scores=dict(sorted(scored, key=lambda pair: pair[1], reverse=not suite.higher_is_better)),
         failing=tuple(judge for judge, fails in zip(columns.judges, failing, strict=True) if fails),
         spread=(max(values) - min(values)) / (suite.max - suite.min),
         counts_first=criterion in first,
@@ -130,30 +151,8 @@ def _dispute(
 def _judges_failing(columns: ScoreColumns, suite: Scale, limits: Mapping[str, float]) -> tuple[Matrix, Flags]:
     """Each judge's score where the criterion applies, NaN elsewhere, and whether it is a failure."""
     limit = np.array([limits.get(criterion, np.nan) for criterion in columns.criteria], dtype=np.float64)[columns.criterion]
-    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
-    return own, own <= limit[:, None] if suite.higher_is_better else own >= limit[:, None]
-
-
-def run_agreement(
-    scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Sequence[str]
-) -> RunAgreement:
-    """The agreement of a run's judges.
-
-    Args:
-        limits: of failures, by a criterion's id.
-        first: the ids of the criteria whose failures are counted over all.
-    """
-    columns = as_columns(scores)
-    counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
-    rated = rating_table(columns, suite)
-    return RunAgreement(
-        overall=_agreement(rated, suite, _failure_agreement(columns, counted, suite, limits)),
-        by_criterion={
-            columns.criteria[number]: _agreement(rated[rows], suite, _failure_agreement(columns, rows, suite, limits))
-            for number in columns.criteria_found
-            if (rows := columns.criterion == number).any()
-        },
-    )
+    judge_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
+    return judge_scores, judge_scores <= limit[:, None] if suite.higher_is_better else judge_scores >= limit[:, None]
 
 
 def _agreement(rated: Matrix, suite: Scale, failures: FailureAgreement) -> JuryAgreement:
@@ -178,9 +177,9 @@ def rating_table(scores: Iterable[CriterionScore], suite: Scale) -> Matrix:
     columns, step = as_columns(scores), _step(suite)
     last = round((suite.max - suite.min) / step)
     order = sorted(range(len(columns.judges)), key=lambda judge: columns.judges[judge])
-    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)[:, order]
-    found: Matrix = suite.min + np.clip(np.rint((own - suite.min) / step), 0, last) * step
-    return found
+    judge_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)[:, order]
+    rounded: Matrix = suite.min + np.clip(np.rint((judge_scores - suite.min) / step), 0, last) * step
+    return rounded
 
 
 def agreement_on_failures(scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
@@ -190,16 +189,16 @@ def agreement_on_failures(scores: Iterable[CriterionScore], suite: Scale, limits
 
 
 def _failure_agreement(columns: ScoreColumns, counted: Flags, suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
-    own, fails = _judges_failing(columns, suite, limits)
-    known, failing = (~np.isnan(own)).sum(axis=1), fails.sum(axis=1)
-    counted = counted & (known > 1) & columns.cells.applies
-    known, failing = known[counted], failing[counted]
-    failed = failing_rows(columns, limits, suite, limits)[counted]
-    beside = int((failing * (known - 1)).sum())
+    judge_scores, fails = _judges_failing(columns, suite, limits)
+    counts, failing = (~np.isnan(judge_scores)).sum(axis=1), fails.sum(axis=1)
+    counted = counted & (counts > 1) & columns.cells.applies
+    counts, failing = counts[counted], failing[counted]
+    failed = columns.failing(limits, suite, limits)[counted]
+    beside = int((failing * (counts - 1)).sum())
     return FailureAgreement(
         failed=int(failed.sum()),
-        unanimous=int((failed & (failing == known)).sum()),
-        disputed=int(((failing > 0) & (failing < known)).sum()),
+        unanimous=int((failed & (failing == counts)).sum()),
+        disputed=int(((failing > 0) & (failing < counts)).sum()),
         positive=int((failing * (failing - 1)).sum()) / beside if beside else None,
     )
 

@@ -6,7 +6,14 @@
 from msgspec import Struct
 
 
-class Scored(Struct, frozen=True, tag="scored", kw_only=True):
+class _Outcome(Struct, frozen=True, kw_only=True):
+    @property
+    def name(self) -> str:
+        """The outcome's name as it stands in the ledger, in files and in reports."""
+        return str(self.__struct_config__.tag)
+
+
+class Scored(_Outcome, frozen=True, tag="scored", kw_only=True):
     """The judge gave a score that lies on the criterion's scale (in that scale's own units).
 
     Args:
@@ -23,31 +30,31 @@ class Scored(Struct, frozen=True, tag="scored", kw_only=True):
     written: float | None = None
 
 
-class NotApplicable(Struct, frozen=True, tag="not_applicable", kw_only=True):
+class NotApplicable(_Outcome, frozen=True, tag="not_applicable", kw_only=True):
     """The judge says that the criterion does not apply to the case; only criteria that declare it offer this outcome."""
 
     explanation: str = ""
 
 
-class Unparsed(Struct, frozen=True, tag="unparsed", kw_only=True):
+class Unparsed(_Outcome, frozen=True, tag="unparsed", kw_only=True):
     """The judge answered, and no score could be read from the answer."""
 
     reason: str
 
 
-class Refused(Struct, frozen=True, tag="refused", kw_only=True):
+class Refused(_Outcome, frozen=True, tag="refused", kw_only=True):
     """The judge declined to judge."""
 
     reason: str
 
 
-class TimedOut(Struct, frozen=True, tag="timed_out", kw_only=True):
+class TimedOut(_Outcome, frozen=True, tag="timed_out", kw_only=True):
     """No answer came in time."""
 
     reason: str
 
 
-class Unreachable(Struct, frozen=True, tag="unreachable", kw_only=True):
+class Unreachable(_Outcome, frozen=True, tag="unreachable", kw_only=True):
     """The judge could not be asked: no connection, or the server turned the call away."""
 
     reason: str
@@ -59,11 +66,6 @@ Outcome = Given | Unparsed | Refused | TimedOut | Unreachable
 GIVEN_NAMES = ("scored", "not_applicable")
 FAILED_NAMES = ("unparsed", "refused", "timed_out", "unreachable")
 OUTCOME_NAMES = (*GIVEN_NAMES, *FAILED_NAMES)
-
-
-def outcome_name(outcome: Outcome) -> str:
-    """The outcome's name as it stands in the ledger, in files and in reports."""
-    return str(outcome.__struct_config__.tag)
 
 
 class PlannedPass(Struct, frozen=True, kw_only=True):

@@ -14,8 +14,8 @@ from math import ceil, expm1, log, log1p
 import numpy as np
 from msgspec import Struct
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.intervals.means import LEVEL, cluster_interval
-from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import cluster_numbers
 from areopage.scoring.shares import at_most
 

@@ -9,11 +9,10 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from areopage.scoring.outcome import OUTCOME_NAMES, PlannedPass, Scored, outcome_name
+from areopage.scoring.arrays import Flags, Matrix
+from areopage.scoring.outcome import OUTCOME_NAMES, PlannedPass, Scored
 
-Matrix = NDArray[np.float64]
 Numbers = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 
 NOT_MADE = 0
@@ -48,8 +47,8 @@ class PassColumns(Struct, frozen=True, kw_only=True):
     @property
     def is_planned(self) -> Flags:
         """Which cells of `outcome` are planned passes."""
-        found: Flags = np.arange(self.outcome.shape[2])[None, None, :] < self.planned[:, :, None]
-        return found
+        is_planned: Flags = np.arange(self.outcome.shape[2])[None, None, :] < self.planned[:, :, None]
+        return is_planned
 
     def first(self, passes: int) -> "PassColumns":
         """The first passes of each judge alone."""
@@ -72,29 +71,32 @@ def pass_columns(passes: Iterable[PlannedPass]) -> PassColumns:
     criteria: dict[str, int] = {}
     judges: dict[str, int] = {}
     rows: dict[tuple[int, int], dict[int, list[PlannedPass]]] = {}
-    for one in passes:
-        place = (cases.setdefault(one.case_id, len(cases)), criteria.setdefault(one.criterion, len(criteria)))
-        rows.setdefault(place, {}).setdefault(one.turn, []).append(one)
-        if not one.by_rule:
-            judges.setdefault(one.judge, len(judges))
+    for planned_pass in passes:
+        place = (cases.setdefault(planned_pass.case_id, len(cases)), criteria.setdefault(planned_pass.criterion, len(criteria)))
+        rows.setdefault(place, {}).setdefault(planned_pass.turn, []).append(planned_pass)
+        if not planned_pass.by_rule:
+            judges.setdefault(planned_pass.judge, len(judges))
     by_case = sorted(rows, key=lambda place: place[0])  # stable: criteria stay in their order within a case
     places = [(case, criterion, turn) for case, criterion in by_case for turn in sorted(rows[case, criterion])]
-    judged = [[one for one in rows[case, criterion][turn] if not one.by_rule] for case, criterion, turn in places]
+    judged = [
+        [planned_pass for planned_pass in rows[case, criterion][turn] if not planned_pass.by_rule]
+        for case, criterion, turn in places
+    ]
     planned = np.zeros((len(places), len(judges)), dtype=np.int32)
-    for row, own in enumerate(judged):
-        for one in own:
-            planned[row, judges[one.judge]] += 1
+    for row, row_passes in enumerate(judged):
+        for planned_pass in row_passes:
+            planned[row, judges[planned_pass.judge]] += 1
     outcome = np.zeros((*planned.shape, int(planned.max(initial=0))), dtype=np.int8)
     score = np.full(outcome.shape, np.nan)
     at = np.zeros_like(planned)
-    for row, own in enumerate(judged):
-        for one in own:
-            cell = (row, judges[one.judge], at[row, judges[one.judge]])
+    for row, row_passes in enumerate(judged):
+        for planned_pass in row_passes:
+            cell = (row, judges[planned_pass.judge], at[row, judges[planned_pass.judge]])
             at[cell[:2]] += 1
-            if one.outcome is not None:
-                outcome[cell] = CODES[outcome_name(one.outcome)]
-            if isinstance(one.outcome, Scored):
-                score[cell] = one.outcome.score
+            if planned_pass.outcome is not None:
+                outcome[cell] = CODES[planned_pass.outcome.name]
+            if isinstance(planned_pass.outcome, Scored):
+                score[cell] = planned_pass.outcome.score
     return PassColumns(
         cases=tuple(cases),
         criteria=tuple(criteria),
@@ -102,7 +104,9 @@ def pass_columns(passes: Iterable[PlannedPass]) -> PassColumns:
         case=_numbers([place[0] for place in places]),
         criterion=_numbers([place[1] for place in places]),
         turn=_numbers([place[2] for place in places]),
-        by_rule=np.array([any(one.by_rule for one in rows[place[:2]][place[2]]) for place in places], dtype=bool),
+        by_rule=np.array(
+            [any(planned_pass.by_rule for planned_pass in rows[place[:2]][place[2]]) for place in places], dtype=bool
+        ),
         planned=planned,
         outcome=outcome,
         score=score,

@@ -1,10 +1,11 @@
 """Profiles of scoring, and the records of a judge's score and of a criterion's score: `score_columns` computes them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 from msgspec import Struct
 
+from areopage.criteria import Scale
 from areopage.errors import UserError
 
 
@@ -29,21 +30,21 @@ class Profile(Struct, frozen=True, kw_only=True):
         """The profile with a suite's quorum; one that knows no quorum stays as it is."""
         return msgspec.structs.replace(self, quorum=quorum) if self.quorum else self
 
+    @staticmethod
+    def named(name: str) -> "Profile":
+        """Look a profile up.
+
+        Raises:
+            UserError: there is no such profile.
+        """
+        if name not in PROFILES:
+            raise UserError(f"unknown scoring profile {name!r}: use one of {', '.join(PROFILES)}")
+        return PROFILES[name]
+
 
 DEFAULT = Profile(name="default", failed_pass_score=None, quorum=0.5, leave_one_out=True, lone_judge_agrees=False)
 V1_1 = Profile(name="v1_1", failed_pass_score=0.0, quorum=0.0, leave_one_out=False, lone_judge_agrees=True)
 PROFILES = {profile.name: profile for profile in (DEFAULT, V1_1)}
-
-
-def profile_named(name: str) -> Profile:
-    """Look a profile up.
-
-    Raises:
-        UserError: there is no such profile.
-    """
-    if name not in PROFILES:
-        raise UserError(f"unknown scoring profile {name!r}: use one of {', '.join(PROFILES)}")
-    return PROFILES[name]
 
 
 class JudgeScore(Struct, frozen=True, kw_only=True):
@@ -88,15 +89,19 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
     def planned_passes(self) -> Iterator[tuple[str, int, int]]:
         """Judge, turn and number of each planned pass, judge by judge."""
         for judge in self.judges:
-            for one in self.turns or (self,):
-                planned = next((own.planned for own in one.judges if own.judge == judge.judge), 0)
-                yield from ((judge.judge, one.turn, number) for number in range(1, planned + 1))
+            for reply in self.turns or (self,):
+                planned = next((score.planned for score in reply.judges if score.judge == judge.judge), 0)
+                yield from ((judge.judge, reply.turn, number) for number in range(1, planned + 1))
 
     @property
     def worst_reply(self) -> "CriterionScore":
         """The score of the reply whose judges `judges` are; the score itself where no single reply is judged."""
-        found = (one for one in self.turns if one.applies and one.score == self.score)
-        return next(found, self)
+        replies = (reply for reply in self.turns if reply.applies and reply.score == self.score)
+        return next(replies, self)
+
+    def fails(self, limits: Mapping[str, float], scale: Scale) -> bool:
+        """Whether the score lies at or beyond the criterion's limit; a missing one does not."""
+        return self.score is not None and scale.reaches(self.score, limits[self.criterion])
 
     @property
     def is_missing(self) -> bool:
@@ -123,12 +128,12 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
         """Passes that were planned."""
         return sum(judge.planned for judge in self.judges)
 
-
-def spread_of(scores: Iterable[CriterionScore]) -> float | None:
-    """The largest difference between two judges on one criterion; None where no criterion has two."""
-    differences: list[float] = []
-    for one in scores:
-        values = [judge.score for judge in one.judges if judge.score is not None]
-        if len(values) > 1:
-            differences.append(max(values) - min(values))
-    return max(differences, default=None)
+    @staticmethod
+    def spread_of(scores: Iterable["CriterionScore"]) -> float | None:
+        """The largest difference between two judges on one criterion; None where no criterion has two."""
+        differences: list[float] = []
+        for score in scores:
+            values = [judge.score for judge in score.judges if judge.score is not None]
+            if len(values) > 1:
+                differences.append(max(values) - min(values))
+        return max(differences, default=None)

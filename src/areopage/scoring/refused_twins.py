@@ -49,42 +49,42 @@ class OverRefusal(Struct, frozen=True, kw_only=True):
     missing_cases: tuple[str, ...]
     pairs: tuple[TwinPair, ...]
 
+    @classmethod
+    def of(cls, tag: str, twins: Mapping[str, str], states: Mapping[str, str]) -> "OverRefusal | None":
+        """Count the benign twins that are refused; None where there are none.
 
-def over_refusal(tag: str, twins: Mapping[str, str], states: Mapping[str, str]) -> OverRefusal | None:
-    """Count the benign twins that are refused; None where there are none.
-
-    Args:
-        twins: the id of the counterpart of each twin by its id, "" where it names none.
-        states: of the answers to all cases; `refused_in_words` for a whole answer that declines.
-    """
-    if not twins:
-        return None
-    found = {id: states[id] for id in twins}
-    refused = tuple(id for id, state in found.items() if state in REFUSING)
-    missing = tuple(id for id, state in found.items() if state not in (*REFUSING, "answered"))
-    known = len(twins) - len(missing)
-    return OverRefusal(
-        tag=tag,
-        refused=len(refused),
-        known=known,
-        cases=len(twins),
-        low=lower_bound(len(refused), known, _TAIL) if known else None,
-        high=upper_bound(len(refused), known, _TAIL) if known else None,
-        states={state: list(found.values()).count(state) for state in dict.fromkeys(sorted(found.values()))},
-        refused_cases=refused,
-        missing_cases=missing,
-        pairs=tuple(
-            TwinPair(twin=id, counterpart=other, twin_state=found[id], counterpart_state=states.get(other, ""))
-            for id, other in twins.items()
-            if other
-        ),
-    )
+        Args:
+            twins: the id of the counterpart of each twin by its id, "" where it names none.
+            states: of the answers to all cases; `refused_in_words` for a whole answer that declines.
+        """
+        if not twins:
+            return None
+        twin_states = {id: states[id] for id in twins}
+        refused = tuple(id for id, state in twin_states.items() if state in REFUSING)
+        missing = tuple(id for id, state in twin_states.items() if state not in (*REFUSING, "answered"))
+        answered = len(twins) - len(missing)
+        return cls(
+            tag=tag,
+            refused=len(refused),
+            known=answered,
+            cases=len(twins),
+            low=lower_bound(len(refused), answered, _TAIL) if answered else None,
+            high=upper_bound(len(refused), answered, _TAIL) if answered else None,
+            states={state: list(twin_states.values()).count(state) for state in dict.fromkeys(sorted(twin_states.values()))},
+            refused_cases=refused,
+            missing_cases=missing,
+            pairs=tuple(
+                TwinPair(twin=id, counterpart=other, twin_state=twin_states[id], counterpart_state=states.get(other, ""))
+                for id, other in twins.items()
+                if other
+            ),
+        )
 
 
 ShareState = Literal["met", "not_met", "open"]
 
 
-def within(limit: float, found: int, missing: int, total: int) -> ShareState:
+def within(limit: float, count: int, missing: int, total: int) -> ShareState:
     """Whether at most this number of all cases is counted; open where the missing ones decide, or where there are no cases.
 
     Args:
@@ -92,6 +92,6 @@ def within(limit: float, found: int, missing: int, total: int) -> ShareState:
         missing: cases of which it is not known.
     """
     most = limit if isinstance(limit, int) else limit * total + 1e-9
-    if found > most:
+    if count > most:
         return "not_met"
-    return "open" if not total or found + missing > most else "met"
+    return "open" if not total or count + missing > most else "met"

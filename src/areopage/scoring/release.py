@@ -11,15 +11,15 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria import SEVERITIES, SINGLE, Criterion
+from areopage.scoring.arrays import Flags
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.failures import FailingCases, failing_cases, failing_rows
+from areopage.scoring.failures import FailingCases
 from areopage.scoring.folding import RunScores
-from areopage.scoring.pass_columns import Flags
 from areopage.scoring.refused_twins import OverRefusal, within
-from areopage.scoring.release_floors import FINAL, ReleaseFloors, counted_criteria, counts_under, deciding_criteria, floor_limits
-from areopage.scoring.release_judges import ReleaseJudge, lacking_judges, provisional_judges
+from areopage.scoring.release_floors import FINAL, ReleaseFloors
+from areopage.scoring.release_judges import ReleaseJudge
 from areopage.scoring.score_columns import ScoreColumns
-from areopage.scoring.tree import Node, paths
+from areopage.scoring.tree import Node
 
 Verdict = Literal[
     "PASS",
@@ -123,6 +123,51 @@ class Release(Struct, frozen=True, kw_only=True):
         """Whether every floor is met, or accepted as it is."""
         return self.verdict in PASSES
 
+    @classmethod
+    def of(
+        cls, floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], rules: FailureRules, state: "RunState"
+    ) -> "Release":
+        """Compare a run with its floors.
+
+        What a judge lacks says nothing against the target: the floor on qualified judges is never missed, but open. One floor
+        that is not met fails the run, even if others are open. Scores of an unfit judge prove nothing: with one, the verdict is
+        INCONCLUSIVE.
+        """
+        results = [
+            *_failure_floors(floors, scores, criteria, rules),
+            *_age_floors(floors, scores, criteria, state.ages),
+            *_score_floors(floors, scores, criteria),
+            *_left_out(floors, scores.criteria, criteria),
+            *_answer_floors(floors, state),
+            *_run_floors(floors, state),
+            *_judge_floors(floors, floors.deciding(criteria), state.judges),
+        ]
+        order: tuple[FloorState, ...] = ("not_met", "open", "accepted", "met")
+        results.sort(key=lambda floor: (floor.kind != "fit_judges" or floor.state == "met", order.index(floor.state)))
+        broken = {id for floor in results if floor.kind == "max_failures" and floor.state == "not_met" for id in floor.cases}
+        failing = FailingCases.of(
+            scores.criteria, [criterion.id for criterion in criteria], rules.limits(criteria, scores.scale), scores.scale
+        )
+        unfit = any(judge.unfit for judge in state.judges)
+        provisional = ReleaseJudge.provisional_of(state.judges, floors.deciding(criteria))
+        return cls(
+            verdict="INCONCLUSIVE" if unfit else _verdict(results, provisional),
+            floors=tuple(results),
+            tolerated=tuple(id for id in failing.failed if id not in broken),
+            provisional=provisional,
+        )
+
+    @staticmethod
+    def verdict_with(
+        verdict: Verdict, floors: ReleaseFloors, criteria: Sequence[Criterion], judges: Sequence[ReleaseJudge]
+    ) -> Verdict:
+        """The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges."""
+        if verdict not in PASSES:
+            return verdict
+        deciding = floors.deciding(criteria)
+        by_judges = _verdict(_judge_floors(floors, deciding, judges), ReleaseJudge.provisional_of(judges, deciding))
+        return WITH_UNREAD.get(by_judges, by_judges) if verdict in WITH_UNREAD.values() else by_judges
+
 
 class RunState(Struct, frozen=True, kw_only=True):
     """What floors need to know of a run beside its scores.
@@ -159,48 +204,6 @@ class RunState(Struct, frozen=True, kw_only=True):
     off: tuple[str, ...] = ()
 
 
-def release_verdict(
-    floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], rules: FailureRules, state: RunState
-) -> Release:
-    """Compare a run with its floors.
-
-    What a judge lacks says nothing against the target: the floor on qualified judges is never missed, but open. One floor that is
-    not met fails the run, even if others are open. Scores of an unfit judge prove nothing: with one, the verdict is INCONCLUSIVE.
-    """
-    found = [
-        *_failure_floors(floors, scores, criteria, rules),
-        *_age_floors(floors, scores, criteria, state.ages),
-        *_score_floors(floors, scores, criteria),
-        *_left_out(floors, scores.criteria, criteria),
-        *_answer_floors(floors, state),
-        *_run_floors(floors, state),
-        *_judge_floors(floors, deciding_criteria(floors, criteria), state.judges),
-    ]
-    order: tuple[FloorState, ...] = ("not_met", "open", "accepted", "met")
-    found.sort(key=lambda floor: (floor.kind != "fit_judges" or floor.state == "met", order.index(floor.state)))
-    broken = {id for floor in found if floor.kind == "max_failures" and floor.state == "not_met" for id in floor.cases}
-    failing = failing_cases(scores.criteria, [one.id for one in criteria], rules.limits(criteria, scores.scale), scores.scale)
-    unfit = any(one.unfit for one in state.judges)
-    provisional = provisional_judges(state.judges, deciding_criteria(floors, criteria))
-    return Release(
-        verdict="INCONCLUSIVE" if unfit else _verdict(found, provisional),
-        floors=tuple(found),
-        tolerated=tuple(id for id in failing.failed if id not in broken),
-        provisional=provisional,
-    )
-
-
-def verdict_with_judges(
-    verdict: Verdict, floors: ReleaseFloors, criteria: Sequence[Criterion], judges: Sequence[ReleaseJudge]
-) -> Verdict:
-    """The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges."""
-    if verdict not in PASSES:
-        return verdict
-    deciding = deciding_criteria(floors, criteria)
-    by_judges = _verdict(_judge_floors(floors, deciding, judges), provisional_judges(judges, deciding))
-    return WITH_UNREAD.get(by_judges, by_judges) if verdict in WITH_UNREAD.values() else by_judges
-
-
 def _verdict(floors: Iterable[Floor], provisional: Sequence[str]) -> Verdict:
     """Args:
     provisional: the judges that are qualified by gold rows that no person has checked.
@@ -220,15 +223,15 @@ def _failure_floors(
 ) -> Iterator[Floor]:
     columns = scores.criteria
     for name, limit in floors.max_failures.items():
-        limits = floor_limits(name, criteria, rules, scores.scale)
+        limits = ReleaseFloors.limits(name, criteria, rules, scores.scale)
         if not limits:
             continue
-        found = failing_cases(columns, limits, limits, scores.scale)
-        failing = _counts(columns, failing_rows(columns, limits, scores.scale, limits))
+        failing_of_floor = FailingCases.of(columns, limits, limits, scores.scale)
+        failing = _counts(columns, columns.failing(limits, scores.scale, limits))
         failed = {id: failing[id] for id in sorted(limits, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0)}
-        yield _failure_floor(name, limit, found, failed, len(columns.cases))
-    counted = counted_criteria(floors, criteria)
-    single = {one.id for one in criteria if one.scope in SINGLE}
+        yield _failure_floor(name, limit, failing_of_floor, failed, len(columns.cases))
+    counted = floors.counted(criteria)
+    single = {criterion.id for criterion in criteria if criterion.scope in SINGLE}
     by_criterion, decided = _counts(columns, ~np.isnan(columns.cells.score)), _counts(columns, _decided(columns))
     scored = {id: (by_criterion if id in single else decided).get(id, 0) for id in counted}
     if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
@@ -241,22 +244,22 @@ def _failure_floors(
 def _decided(columns: ScoreColumns) -> Flags:
     """Which rows judges decide, with a score or by saying that the criterion does not apply."""
     cells = columns.cells
-    found: Flags = ~cells.by_rule & (~cells.applies | ~np.isnan(cells.score))
-    return found
+    decided: Flags = ~cells.by_rule & (~cells.applies | ~np.isnan(cells.score))
+    return decided
 
 
 def _age_floors(
     floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], ages: Mapping[str, str]
 ) -> Iterator[Floor]:
     """Criteria on conversations are left out: of the cases of an age, few are conversations."""
-    counted = counted_criteria(floors, [one for one in criteria if one.scope in SINGLE])
+    counted = floors.counted([criterion for criterion in criteria if criterion.scope in SINGLE])
     if not floors.min_cases_by_age or not counted:
         return
     columns, numbers = scores.criteria, {age: number for number, age in enumerate(dict.fromkeys(ages.values()))}
     of_case = np.array([numbers.get(ages.get(case_id, ""), -1) for case_id in columns.cases], dtype=np.intp)
     width = max(1, len(numbers))
-    known = _decided(columns) & (of_case[columns.case] >= 0)
-    places = columns.criterion[known].astype(np.intp) * width + of_case[columns.case[known]]
+    counts_for_age = _decided(columns) & (of_case[columns.case] >= 0)
+    places = columns.criterion[counts_for_age].astype(np.intp) * width + of_case[columns.case[counts_for_age]]
     counts = np.bincount(places, minlength=len(columns.criteria) * width).reshape(-1, width)
     rows = dict(zip(columns.criteria, counts.tolist(), strict=True))
     decided = {(id, age): rows[id][number] if id in rows else 0 for id in counted for age, number in numbers.items()}
@@ -275,10 +278,10 @@ def _age_floors(
     )
 
 
-def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[str, int], total: int) -> Floor:
-    failed, missing = len(found.failed), len(found.missing)
+def _failure_floor(name: str, limit: int, cases_of_floor: FailingCases, failing: Mapping[str, int], total: int) -> Floor:
+    failed, missing = len(cases_of_floor.failed), len(cases_of_floor.missing)
     state: FloorState = "not_met" if failed > limit else "open" if failed + missing > limit else "met"
-    cases = found.failed if state == "not_met" else found.missing if state == "open" else ()
+    cases = cases_of_floor.failed if state == "not_met" else cases_of_floor.missing if state == "open" else ()
     return Floor(
         kind="max_failures",
         state=state,
@@ -287,7 +290,7 @@ def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[
         found=failed,
         missing=missing,
         total=total,
-        exempt=total - found.count.cases,
+        exempt=total - cases_of_floor.count.cases,
         criteria=tuple(failing) if state == "not_met" else (),
         failed=tuple(failing.values()) if state == "not_met" else (),
         cases=cases,
@@ -296,8 +299,8 @@ def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[
 
 def _counts(columns: ScoreColumns, counted: Flags) -> dict[str, int]:
     """How many of some rows are of each criterion, by its id."""
-    found = np.bincount(columns.criterion[counted], minlength=len(columns.criteria)).tolist()
-    return dict(zip(columns.criteria, found, strict=True))
+    counts = np.bincount(columns.criterion[counted], minlength=len(columns.criteria)).tolist()
+    return dict(zip(columns.criteria, counts, strict=True))
 
 
 def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[Criterion]) -> Iterator[Floor]:
@@ -305,22 +308,22 @@ def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[C
 
     Criteria on conversations are asked about those alone.
     """
-    cases, asked = len(columns.cases), _counts(columns, ~columns.cells.by_rule)
-    asked |= {one.id: cases for one in criteria if one.scope not in SINGLE}
+    cases, asked_by_criterion = len(columns.cases), _counts(columns, ~columns.cells.by_rule)
+    asked_by_criterion |= {criterion.id: cases for criterion in criteria if criterion.scope not in SINGLE}
     for name in dict.fromkeys([*floors.max_failures, *floors.min_score]):
-        judged = [one.id for one in criteria if counts_under(one, name)]
+        judged = [criterion.id for criterion in criteria if ReleaseFloors.counts(criterion, name)]
         paths = {id.rpartition("__v")[0] for id in judged}
         wanted = [*judged, *(id for id in floors.criteria.get(name, ()) if id.rpartition("__v")[0] not in paths)]
-        left_out = tuple(id for id in wanted if asked.get(id, 0) < cases)
+        left_out = tuple(id for id in wanted if asked_by_criterion.get(id, 0) < cases)
         if left_out or (not wanted and name not in SEVERITIES):
-            least = min((asked.get(id, 0) for id in left_out), default=0)
+            least = min((asked_by_criterion.get(id, 0) for id in left_out), default=0)
             yield Floor(kind="criteria", state="open", name=name, criteria=left_out, missing=cases - least, total=cases)
 
 
 def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion]) -> Iterator[Floor]:
     by_id = {criterion.id: criterion for criterion in criteria}
     for name, limit in floors.min_score.items():
-        nodes = [node for path, node in paths(scores.tree) if name in _names(path, node, by_id)]
+        nodes = [node for path, node in scores.tree.paths if name in _names(path, node, by_id)]
         for node in nodes:
             yield _score_floor(name, limit, node, scores)
 
@@ -353,9 +356,9 @@ def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
     if state.addressing:
         yield Floor(kind="addressing_judge", state="open", found=len(state.addressing), cases=state.addressing)
     if floors.max_over_refusal is not None:
-        found = state.over_refusal
-        refused, missing = (found.refused_cases, found.missing_cases) if found else ((), ())
-        yield _counted("max_over_refusal", floors.max_over_refusal, refused, missing, found.cases if found else 0)
+        over_refusal = state.over_refusal
+        refused, missing = (over_refusal.refused_cases, over_refusal.missing_cases) if over_refusal else ((), ())
+        yield _counted("max_over_refusal", floors.max_over_refusal, refused, missing, over_refusal.cases if over_refusal else 0)
     if floors.max_unanswered is None and state.unanswered:
         cases = state.unanswered
         yield Floor(kind="max_unanswered", state="open", found=len(cases), total=state.asked, cases=cases)
@@ -363,16 +366,16 @@ def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
         yield _counted("max_unanswered", floors.max_unanswered, state.unanswered, state.unknown, state.asked)
 
 
-def _counted(kind: FloorKind, limit: int | float, found: tuple[str, ...], missing: tuple[str, ...], total: int) -> Floor:
-    state = within(limit, len(found), len(missing), total)
+def _counted(kind: FloorKind, limit: int | float, counted: tuple[str, ...], missing: tuple[str, ...], total: int) -> Floor:
+    state = within(limit, len(counted), len(missing), total)
     return Floor(
         kind=kind,
         state=state,
         limit=limit,
-        found=len(found),
+        found=len(counted),
         missing=len(missing),
         total=total,
-        cases=found if state == "not_met" else missing if state == "open" else (),
+        cases=counted if state == "not_met" else missing if state == "open" else (),
     )
 
 
@@ -391,12 +394,12 @@ def _judge_floors(floors: ReleaseFloors, criteria: Sequence[str], judges: Sequen
     """Args:
     criteria: the ids of those that decide the verdict.
     """
-    unfit = tuple(one.judge for one in judges if one.unfit)
+    unfit = tuple(judge.judge for judge in judges if judge.unfit)
     yield Floor(kind="fit_judges", state="open" if unfit else "met", judges=unfit)
-    lacking = tuple(lacking_judges(judges, criteria))
+    lacking = tuple(ReleaseJudge.lacking(judges, criteria))
     if criteria and not lacking:
         yield Floor(kind="qualified_judges", state="met")
-    for one in lacking:
-        accepted = one.lack == "never_examined" and floors.unexamined == "accept"
+    for lack in lacking:
+        accepted = lack.lack == "never_examined" and floors.unexamined == "accept"
         state: FloorState = "accepted" if accepted else "open"
-        yield Floor(kind="qualified_judges", state=state, name=one.lack, judges=one.judges, criteria=one.criteria)
+        yield Floor(kind="qualified_judges", state=state, name=lack.lack, judges=lack.judges, criteria=lack.criteria)

@@ -12,6 +12,22 @@ FINAL = "final"
 """The name of the final score among floors."""
 
 
+class Graded(Protocol):
+    """A criterion or its entry in a registry: what a floor needs to know of it."""
+
+    @property
+    def id(self) -> str:
+        """`category.subcategory.name__vX_Y`."""
+
+    @property
+    def severity(self) -> Severity | None:
+        """Of a failure."""
+
+    @property
+    def critical_limit(self) -> float | None:
+        """A score from the worst end to this one is a critical failure."""
+
+
 class ReleaseFloors(Struct, frozen=True, kw_only=True):
     """What a run must reach.
 
@@ -45,53 +61,35 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     max_unanswered: int | float | None = None
     criteria: Mapping[str, tuple[str, ...]] = {}
 
+    @staticmethod
+    def is_under(criterion: str, name: str) -> bool:
+        """Whether a criterion, by its id, is what a name means or stands below it."""
+        path = criterion.rpartition("__v")[0]
+        return name in (criterion, path, FINAL) or path.startswith(f"{name}.")
 
-class Graded(Protocol):
-    """A criterion or its entry in a registry: what a floor needs to know of it."""
+    @staticmethod
+    def counts(criterion: Graded, name: str) -> bool:
+        """Whether a floor of a name counts failures of a criterion; see `is_under` for names that are no severity."""
+        if name not in SEVERITIES:
+            return ReleaseFloors.is_under(criterion.id, name)
+        return criterion.severity == name or (name == "critical" and criterion.critical_limit is not None)
 
-    @property
-    def id(self) -> str:
-        """`category.subcategory.name__vX_Y`."""
+    def counted(self, criteria: Iterable[Criterion]) -> Collection[str]:
+        """The ids of the criteria that floors of failures count, in order."""
+        return [criterion.id for criterion in criteria if any(self.counts(criterion, name) for name in self.max_failures)]
 
-    @property
-    def severity(self) -> Severity | None:
-        """Of a failure."""
+    def deciding(self, criteria: Iterable[Graded]) -> tuple[str, ...]:
+        """The ids of the criteria whose scores decide the verdict, in order: those that a floor is about."""
+        names = (*self.max_failures, *self.min_score)
+        return tuple(criterion.id for criterion in criteria if any(self.counts(criterion, name) for name in names))
 
-    @property
-    def critical_limit(self) -> float | None:
-        """A score from the worst end to this one is a critical failure."""
+    @staticmethod
+    def limits(name: str, criteria: Iterable[Criterion], rules: FailureRules, scale: Scale) -> dict[str, float]:
+        """The limits, by id, of the criteria that a floor of a name counts, from which on a score breaks it."""
 
+        def limit(criterion: Criterion) -> float:
+            if name == "critical" and criterion.severity != name and criterion.critical_limit is not None:
+                return criterion.critical_limit
+            return rules.limit_of(criterion, scale)
 
-def is_under(criterion: str, name: str) -> bool:
-    """Whether a criterion, by its id, is what a name means or stands below it."""
-    path = criterion.rpartition("__v")[0]
-    return name in (criterion, path, FINAL) or path.startswith(f"{name}.")
-
-
-def counts_under(criterion: Graded, name: str) -> bool:
-    """Whether a floor of a name counts failures of a criterion; see `is_under` for names that are no severity."""
-    if name not in SEVERITIES:
-        return is_under(criterion.id, name)
-    return criterion.severity == name or (name == "critical" and criterion.critical_limit is not None)
-
-
-def floor_limits(name: str, criteria: Iterable[Criterion], rules: FailureRules, scale: Scale) -> dict[str, float]:
-    """The limits, by id, of the criteria that a floor of a name counts, from which on a score breaks it."""
-    return {one.id: _limit(name, one, rules, scale) for one in criteria if counts_under(one, name)}
-
-
-def _limit(name: str, criterion: Criterion, rules: FailureRules, scale: Scale) -> float:
-    if name == "critical" and criterion.severity != name and criterion.critical_limit is not None:
-        return criterion.critical_limit
-    return rules.limit_of(criterion, scale)
-
-
-def counted_criteria(floors: ReleaseFloors, criteria: Iterable[Criterion]) -> Collection[str]:
-    """The ids of the criteria that floors of failures count, in order."""
-    return [one.id for one in criteria if any(counts_under(one, name) for name in floors.max_failures)]
-
-
-def deciding_criteria(floors: ReleaseFloors, criteria: Iterable[Graded]) -> tuple[str, ...]:
-    """The ids of the criteria whose scores decide the verdict: those that a floor of failures or of scores is about, in order."""
-    names = (*floors.max_failures, *floors.min_score)
-    return tuple(one.id for one in criteria if any(counts_under(one, name) for name in names))
+        return {criterion.id: limit(criterion) for criterion in criteria if ReleaseFloors.counts(criterion, name)}

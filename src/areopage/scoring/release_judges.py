@@ -14,6 +14,14 @@ LACKS: tuple[Lack, ...] = ("drifted", "not_qualified", "undecided", "never_exami
 """Why a judge's scores prove nothing for a release, the gravest first."""
 
 
+class LackingJudges(Struct, frozen=True, kw_only=True):
+    """The judges with one lack, and the criteria on which they have it."""
+
+    lack: Lack
+    judges: tuple[str, ...]
+    criteria: tuple[str, ...]
+
+
 class ReleaseJudge(Struct, frozen=True, kw_only=True):
     """A judge of a run.
 
@@ -38,27 +46,19 @@ class ReleaseJudge(Struct, frozen=True, kw_only=True):
             return None
         return next((lack for lack in LACKS if lack == state), None)
 
+    @staticmethod
+    def lacking(judges: Sequence["ReleaseJudge"], criteria: Sequence[str]) -> Iterator[LackingJudges]:
+        """The judges whose scores on some criteria prove nothing, by what they lack.
 
-class LackingJudges(Struct, frozen=True, kw_only=True):
-    """The judges with one lack, and the criteria on which they have it."""
+        Of several judges of a criterion each one counts: its scores enter the criterion's score.
+        """
+        for lack in LACKS:
+            lacks = [(judge.judge, id) for judge in judges for id in criteria if judge.lacks(id) == lack]
+            if lacks:
+                names, ids = (tuple(dict.fromkeys(column)) for column in zip(*lacks, strict=True))
+                yield LackingJudges(lack=lack, judges=names, criteria=ids)
 
-    lack: Lack
-    judges: tuple[str, ...]
-    criteria: tuple[str, ...]
-
-
-def lacking_judges(judges: Sequence[ReleaseJudge], criteria: Sequence[str]) -> Iterator[LackingJudges]:
-    """The judges whose scores on some criteria prove nothing, by what they lack.
-
-    Of several judges of a criterion each one counts: its scores enter the criterion's score.
-    """
-    for lack in LACKS:
-        found = [(one.judge, id) for one in judges for id in criteria if one.lacks(id) == lack]
-        if found:
-            names, ids = (tuple(dict.fromkeys(column)) for column in zip(*found, strict=True))
-            yield LackingJudges(lack=lack, judges=names, criteria=ids)
-
-
-def provisional_judges(judges: Sequence[ReleaseJudge], criteria: Collection[str]) -> tuple[str, ...]:
-    """The names of the judges that are qualified on some criterion by gold rows that no person has checked."""
-    return tuple(one.judge for one in judges if any(one.states.get(id) == "provisional" for id in criteria))
+    @staticmethod
+    def provisional_of(judges: Sequence["ReleaseJudge"], criteria: Collection[str]) -> tuple[str, ...]:
+        """The names of the judges that are qualified on some criterion by gold rows that no person has checked."""
+        return tuple(judge.judge for judge in judges if any(judge.states.get(id) == "provisional" for id in criteria))

@@ -12,22 +12,20 @@ A criterion that is judged on each reply of a conversation has a score per reply
 Sums keep the error of each addition: they have the digits of exact sums.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from areopage.criteria import Scale
-from areopage.scoring.agreement import MIN_JUDGES
+from areopage.scoring.arrays import Column, Flags, Matrix, Places
 from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.pass_columns import NOT_APPLICABLE, SCORED, UNREACHABLE, Flags, Matrix, Numbers, PassColumns, pass_columns
+from areopage.scoring.pass_columns import NOT_APPLICABLE, SCORED, UNREACHABLE, Numbers, PassColumns, pass_columns
 from areopage.scoring.reduce import CriterionScore, JudgeScore, Profile
 
-Column = NDArray[np.float64]
-Places = NDArray[np.intp]
-
+MIN_JUDGES = 3
+"""Of fewer judges none stands apart."""
 _Z_LIMIT = 2.0
 _APART_SHARE = 0.3
 _ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
@@ -102,8 +100,8 @@ class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
     @property
     def is_missing(self) -> Flags:
         """Where a criterion applies and has no score."""
-        found: Flags = self.cells.applies & np.isnan(self.cells.score)
-        return found
+        is_missing: Flags = self.cells.applies & np.isnan(self.cells.score)
+        return is_missing
 
     @property
     def criteria_found(self) -> list[int]:
@@ -115,6 +113,15 @@ class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
         """How many of some rows each criterion has, by its id."""
         counts = np.bincount(self.criterion[rows], minlength=len(self.criteria)).tolist()
         return dict(zip(self.criteria, counts, strict=True))
+
+    def failing(self, limits: Mapping[str, float], scale: Scale, criteria: Collection[str] | None = None) -> Flags:
+        """Which scores lie at or beyond their limits; missing ones do not.
+
+        Args:
+            criteria: those that have a limit; None: all.
+        """
+        limit = [limits[criterion] if criteria is None or criterion in criteria else np.nan for criterion in self.criteria]
+        return _reaches(scale, self.cells.score, np.array(limit, dtype=np.float64)[self.criterion])
 
     @cached_property
     def worst_replies(self) -> tuple[Places, Numbers]:
@@ -172,19 +179,19 @@ def _record(
     return CriterionScore(
         case_id=place[0],
         criterion=place[1],
-        score=_known(float(cells.score[row])),
-        agreement=_known(float(cells.agreement[row])),
+        score=_number(float(cells.score[row])),
+        agreement=_number(float(cells.agreement[row])),
         outliers=tuple(name for name, apart in zip(judges, outliers, strict=True) if apart),
         judges=tuple(
             JudgeScore(
                 judge=name,
-                score=_known(scores[at]),
+                score=_number(scores[at]),
                 variance=variances[at],
                 scored=scored[at],
                 planned=planned[at],
                 not_applicable=waived[at],
                 waives=waives[at],
-                worst=_known(worst[at]),
+                worst=_number(worst[at]),
             )
             for at, name in enumerate(judges)
             if planned[at]
@@ -196,7 +203,7 @@ def _record(
     )
 
 
-def _known(value: float) -> float | None:
+def _number(value: float) -> float | None:
     return None if value != value else value  # noqa: PLR0124 - NaN is the value that differs from itself
 
 
@@ -247,42 +254,44 @@ def reduce_passes(
 
 def _mapped(passes: PassColumns, scales: Mapping[str, Scale], suite: Scale) -> Matrix:
     """The scores on the suite's scale."""
-    found = passes.score.copy()
+    scores = passes.score.copy()
     for number, criterion in enumerate(passes.criteria):
-        own, rows = scales[criterion], passes.criterion == number
-        share = (found[rows] - own.min) / (own.max - own.min)
-        if own.higher_is_better != suite.higher_is_better:
+        scale, rows = scales[criterion], passes.criterion == number
+        share = (scores[rows] - scale.min) / (scale.max - scale.min)
+        if scale.higher_is_better != suite.higher_is_better:
             share = 1.0 - share
-        found[rows] = suite.min + share * (suite.max - suite.min)
-    return found
+        scores[rows] = suite.min + share * (suite.max - suite.min)
+    return scores
 
 
-def _reduced(passes: PassColumns, given: Matrix, suite: Scale, profile: Profile, limit: Column) -> Cells:
+def _reduced(passes: PassColumns, scores: Matrix, suite: Scale, profile: Profile, limit: Column) -> Cells:
     """The scores of judges and rows; below the profile's quorum a row has none."""
     is_scored = passes.outcome == SCORED
-    counted, values = is_scored, given
+    counted, values = is_scored, scores
     if profile.failed_pass_score is not None:
         failed = (passes.outcome > NOT_APPLICABLE) & (passes.outcome != UNREACHABLE)
-        counted, values = is_scored | failed, np.where(failed, profile.failed_pass_score, given)
+        counted, values = is_scored | failed, np.where(failed, profile.failed_pass_score, scores)
     waived = (passes.outcome == NOT_APPLICABLE).sum(axis=2, dtype=np.int32)
     judge_score = means(values, counted)
     waives = waived > counted.sum(axis=2)
-    ends = np.where(is_scored, given, np.inf if suite.higher_is_better else -np.inf)
+    ends = np.where(is_scored, scores, np.inf if suite.higher_is_better else -np.inf)
     worst = (ends.min if suite.higher_is_better else ends.max)(axis=2, initial=np.inf if suite.higher_is_better else -np.inf)
     worst = np.where(is_scored.any(axis=2), worst, np.nan)
 
     judged = ~np.isnan(judge_score) | (waived > 0)
-    number, asked = judged.sum(axis=1), (passes.planned > 0).sum(axis=1)
-    reached = (number > 0) & (number >= np.ceil(profile.quorum * asked - _ROUNDING))
+    number, judges = judged.sum(axis=1), (passes.planned > 0).sum(axis=1)
+    reached = (number > 0) & (number >= np.ceil(profile.quorum * judges - _ROUNDING))
     failing = (judged & _reaches(suite, worst, limit[:, None])).any(axis=1)
     dropped = reached & ~failing & (2 * (waives & judged).sum(axis=1) > number)
-    known = ~np.isnan(judge_score)
-    centre, spread = means(judge_score, known), np.sqrt(variances(judge_score, known))
-    enough = known.sum(axis=1) > (0 if profile.lone_judge_agrees else 1)
+    has_score = ~np.isnan(judge_score)
+    centre, spread = means(judge_score, has_score), np.sqrt(variances(judge_score, has_score))
+    enough = has_score.sum(axis=1) > (0 if profile.lone_judge_agrees else 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         agreed = np.where(centre == 0, 1.0, np.maximum(0.0, 1.0 - spread / np.abs(centre)))
     apart = (
-        _apart_from_others(judge_score, known, suite.max - suite.min) if profile.leave_one_out else _z_apart(judge_score, known)
+        _apart_from_others(judge_score, has_score, suite.max - suite.min)
+        if profile.leave_one_out
+        else _z_apart(judge_score, has_score)
     )
     return Cells(
         score=np.where(reached & ~dropped, centre, np.nan),
@@ -302,39 +311,39 @@ def _reduced(passes: PassColumns, given: Matrix, suite: Scale, profile: Profile,
 
 def _reaches(scale: Scale, scores: Matrix, limits: Column) -> Flags:
     """Where scores lie between the worst end and a limit, ends included; NaN does not."""
-    found: Flags = scores <= limits if scale.higher_is_better else scores >= limits
-    return found
+    reaches: Flags = scores <= limits if scale.higher_is_better else scores >= limits
+    return reaches
 
 
-def _z_apart(scores: Matrix, known: Flags) -> Flags:
+def _z_apart(scores: Matrix, is_scored: Flags) -> Flags:
     """The judges with |score − mean| / sd > 2, of at least three (V1.1).
 
     With n judges z cannot pass (n − 1)/√n, so this rule cannot fire under six judges; it is kept for comparison.
     """
-    centre, spread = means(scores, known)[:, None], np.sqrt(variances(scores, known))[:, None]
-    usable = (known.sum(axis=1) >= MIN_JUDGES)[:, None] & (spread > 0) & known
+    centre, spread = means(scores, is_scored)[:, None], np.sqrt(variances(scores, is_scored))[:, None]
+    usable = (is_scored.sum(axis=1) >= MIN_JUDGES)[:, None] & (spread > 0) & is_scored
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Flags = usable & (np.abs(scores - centre) / spread > _Z_LIMIT)
-    return found
+        apart: Flags = usable & (np.abs(scores - centre) / spread > _Z_LIMIT)
+    return apart
 
 
-def _apart_from_others(scores: Matrix, known: Flags, scale_range: float) -> Flags:
+def _apart_from_others(scores: Matrix, is_scored: Flags, scale_range: float) -> Flags:
     """The judges who stand apart from the mean of all others, of at least three.
 
     A judge is named when the distance to the others' mean exceeds both 2 sd of the others and 30 % of the scale's range:
     the first makes room for judges who differ anyway, the second keeps a step of one point silent where the others
     agree (sd 0). On 0–5, {5, 5, 0} names the last judge and {4, 4, 5} no judge.
     """
-    found: Flags = np.zeros(scores.shape, dtype=bool)
-    enough = known.sum(axis=1) >= MIN_JUDGES
+    apart: Flags = np.zeros(scores.shape, dtype=bool)
+    enough = is_scored.sum(axis=1) >= MIN_JUDGES
     if not enough.any():
-        return found
+        return apart
     for judge in range(scores.shape[1]):
-        others = known.copy()
+        others = is_scored.copy()
         others[:, judge] = False
         room = np.maximum(_Z_LIMIT * np.sqrt(variances(scores, others)), _APART_SHARE * scale_range)
-        found[:, judge] = enough & known[:, judge] & (np.abs(scores[:, judge] - means(scores, others)) > room)
-    return found
+        apart[:, judge] = enough & is_scored[:, judge] & (np.abs(scores[:, judge] - means(scores, others)) > room)
+    return apart
 
 
 def _over_turns(turns: Cells, starts: Places, suite: Scale, limit: Column) -> tuple[Cells, Places]:
@@ -354,8 +363,8 @@ def _over_turns(turns: Cells, starts: Places, suite: Scale, limit: Column) -> tu
     judges, here = turns.rows(shown), (turns.planned[shown] > 0)
 
     def summed(counts: Numbers) -> Numbers:
-        found: Numbers = np.where(here, np.add.reduceat(counts, firsts, axis=0), 0).astype(np.int32)
-        return found
+        sums: Numbers = np.where(here, np.add.reduceat(counts, firsts, axis=0), 0).astype(np.int32)
+        return sums
 
     return Cells(
         score=np.where(certain, ends, np.nan),
@@ -377,21 +386,21 @@ def _worst_over(scores: Matrix, firsts: Places, suite: Scale) -> Matrix:
     """The worst of each group of rows; NaN where none is known."""
     beyond = np.inf if suite.higher_is_better else -np.inf
     worst_first = np.minimum if suite.higher_is_better else np.maximum
-    found: Matrix = worst_first.reduceat(np.where(np.isnan(scores), beyond, scores), firsts, axis=0)
-    return np.where(np.isinf(found), np.nan, found)
+    worst: Matrix = worst_first.reduceat(np.where(np.isnan(scores), beyond, scores), firsts, axis=0)
+    return np.where(np.isinf(worst), np.nan, worst)
 
 
 def _first_with(wanted: Flags, firsts: Places, sizes: Places) -> Places:
     """The first row of each group that is wanted; −1 where none is."""
     beyond = len(wanted)
-    found: Places = np.minimum.reduceat(np.where(wanted, np.arange(beyond), beyond), firsts)
-    return np.where(found == beyond, -1, found)
+    rows: Places = np.minimum.reduceat(np.where(wanted, np.arange(beyond), beyond), firsts)
+    return np.where(rows == beyond, -1, rows)
 
 
 def _equal(first: Column, second: Column) -> Flags:
     """Where two columns are equal, or both unknown."""
-    found: Flags = (first == second) | (np.isnan(first) & np.isnan(second))
-    return found
+    equal: Flags = (first == second) | (np.isnan(first) & np.isnan(second))
+    return equal
 
 
 # --- sums
@@ -407,8 +416,8 @@ def exact_sums(values: Matrix, counted: Flags) -> Matrix:
         part = summed - total
         error += (total - (summed - part)) + (value - part)
         total = summed
-    found: Matrix = total + error
-    return found
+    sums: Matrix = total + error
+    return sums
 
 
 def means(values: Matrix, counted: Flags) -> Matrix:
@@ -434,15 +443,15 @@ def as_columns(scores: Iterable[CriterionScore]) -> ScoreColumns:
 
 def columns_of(scores: Iterable[CriterionScore]) -> ScoreColumns:
     """Arrange records, in order of cases; the passes of replies are not known."""
-    found = list(scores)
-    cases, criteria, judges = ({name: at for at, name in enumerate(dict.fromkeys(some))} for some in _names(found))
-    found.sort(key=lambda one: cases[one.case_id])  # stable
-    shape = (len(found), len(judges))
+    records = list(scores)
+    cases, criteria, judges = ({name: at for at, name in enumerate(dict.fromkeys(some))} for some in _names(records))
+    records.sort(key=lambda score: cases[score.case_id])  # stable
+    shape = (len(records), len(judges))
     tables = {name: np.zeros(shape, dtype=np.int32) for name in ("scored", "planned", "not_applicable")}
     floats = {name: np.full(shape, np.nan) for name in ("judge_score", "variance", "worst")}
     outliers, waives = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    for row, one in enumerate(found):
-        for judge in one.judges:
+    for row, record in enumerate(records):
+        for judge in record.judges:
             at = (row, judges[judge.judge])
             for name, table in tables.items():
                 table[at] = getattr(judge, name)
@@ -450,13 +459,13 @@ def columns_of(scores: Iterable[CriterionScore]) -> ScoreColumns:
             floats["worst"][at] = np.nan if judge.worst is None else judge.worst
             floats["variance"][at] = judge.variance
             waives[at] = judge.waives
-        for name in one.outliers:
+        for name in record.outliers:
             outliers[row, judges[name]] = True
     cells = Cells(
-        score=np.array([np.nan if one.score is None else one.score for one in found], dtype=np.float64),
-        applies=np.array([one.applies for one in found], dtype=bool),
-        by_rule=np.array([one.by_rule for one in found], dtype=bool),
-        agreement=np.array([np.nan if one.agreement is None else one.agreement for one in found], dtype=np.float64),
+        score=np.array([np.nan if record.score is None else record.score for record in records], dtype=np.float64),
+        applies=np.array([record.applies for record in records], dtype=bool),
+        by_rule=np.array([record.by_rule for record in records], dtype=bool),
+        agreement=np.array([np.nan if record.agreement is None else record.agreement for record in records], dtype=np.float64),
         outliers=outliers,
         waives=waives,
         scored=tables["scored"],
@@ -470,19 +479,19 @@ def columns_of(scores: Iterable[CriterionScore]) -> ScoreColumns:
         cases=tuple(cases),
         criteria=tuple(criteria),
         judges=tuple(judges),
-        case=np.array([cases[one.case_id] for one in found], dtype=np.int32),
-        criterion=np.array([criteria[one.criterion] for one in found], dtype=np.int32),
+        case=np.array([cases[record.case_id] for record in records], dtype=np.int32),
+        criterion=np.array([criteria[record.criterion] for record in records], dtype=np.int32),
         cells=cells,
         turns=cells,
-        turn=np.zeros(len(found), dtype=np.int32),
-        starts=np.arange(len(found) + 1),
-        shown=np.arange(len(found)),
+        turn=np.zeros(len(records), dtype=np.int32),
+        starts=np.arange(len(records) + 1),
+        shown=np.arange(len(records)),
     )
 
 
 def _names(scores: Sequence[CriterionScore]) -> tuple[list[str], list[str], list[str]]:
     return (
-        [one.case_id for one in scores],
-        [one.criterion for one in scores],
-        [judge.judge for one in scores for judge in one.judges],
+        [score.case_id for score in scores],
+        [score.criterion for score in scores],
+        [judge.judge for score in scores for judge in score.judges],
     )

@@ -16,7 +16,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.scoring.families import holm
-from areopage.scoring.least_number import least_enough
+from areopage.scoring.intervals.planning import least_enough
 from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound
 
 ShareVerdict = Literal["pass", "fail", "undecided"]
@@ -64,30 +64,30 @@ def decide_shares(counts: Mapping[str, Passes], demanded: float, confidence: flo
     """
     if not 0.0 < demanded <= 1.0 or not 0.5 <= confidence < 1.0:
         raise ValueError("the share must lie in (0, 1], the confidence in [0.5, 1)")
-    tails = [at_most(one.passed + one.missing, one.answers, demanded) for one in counts.values()]
+    tails = [at_most(passes.passed + passes.missing, passes.answers, demanded) for passes in counts.values()]
     corrected = holm(tails)
     return {
-        name: _decided(own, p_value, demanded, confidence, len(counts))
-        for (name, own), p_value in zip(counts.items(), corrected, strict=True)
+        name: _decided(passes, p_value, demanded, confidence, len(counts))
+        for (name, passes), p_value in zip(counts.items(), corrected, strict=True)
     }
 
 
-def _decided(own: Passes, p_value: float, demanded: float, confidence: float, tests: int) -> ShareDecision:
+def _decided(passes: Passes, p_value: float, demanded: float, confidence: float, tests: int) -> ShareDecision:
     alpha = 1.0 - confidence
-    low = lower_bound(own.passed, own.answers, confidence) if own.answers else None
-    high = upper_bound(own.passed + own.missing, own.answers, confidence) if own.answers else None
+    low = lower_bound(passes.passed, passes.answers, confidence) if passes.answers else None
+    high = upper_bound(passes.passed + passes.missing, passes.answers, confidence) if passes.answers else None
     verdict: ShareVerdict = "undecided"
-    if own.answers and p_value < alpha:
+    if passes.answers and p_value < alpha:
         verdict = "fail"
-    elif own.answers and _shows_pass(own.passed, own.answers, demanded, alpha):
+    elif passes.answers and _shows_pass(passes.passed, passes.answers, demanded, alpha):
         verdict = "pass"
     return ShareDecision(
         verdict=verdict,
-        counts=own,
+        counts=passes,
         low=low,
         high=high,
         p_value=p_value,
-        needed=_needed(own, demanded, alpha, tests) if verdict == "undecided" else None,
+        needed=_needed(passes, demanded, alpha, tests) if verdict == "undecided" else None,
     )
 
 
@@ -95,10 +95,10 @@ def _shows_pass(passed: int, answers: int, demanded: float, alpha: float) -> boo
     return passed == answers if demanded == 1.0 else at_least(passed, answers, demanded) <= alpha
 
 
-def _needed(own: Passes, demanded: float, alpha: float, tests: int) -> int | None:
+def _needed(passes: Passes, demanded: float, alpha: float, tests: int) -> int | None:
     """About how many answers decide, if as many of them pass as now."""
-    judged = own.passed + own.failed
-    share = own.passed / judged if judged else 1.0
+    judged = passes.passed + passes.failed
+    share = passes.passed / judged if judged else 1.0
     if demanded in (share, 1.0):
         return None
 
@@ -107,4 +107,4 @@ def _needed(own: Passes, demanded: float, alpha: float, tests: int) -> int | Non
             return _shows_pass(int(share * answers), answers, demanded, alpha)
         return at_most(ceil(share * answers), answers, demanded) < alpha / tests
 
-    return least_enough(is_enough, max(1, own.answers), 2 * _MOST)
+    return least_enough(is_enough, max(1, passes.answers), 2 * _MOST)

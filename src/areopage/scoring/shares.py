@@ -24,23 +24,24 @@ class Share(Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
 
+    @classmethod
+    def counted(cls, hits: int, of: int) -> "Share":
+        """The share of `hits` in `of`, with the exact interval, or Wilson's from a hundred hits and a hundred others on.
 
-def share_of(hits: int, of: int) -> Share:
-    """The share of `hits` in `of`, with the exact interval, or Wilson's from a hundred hits and a hundred others on.
+        Wilson's holds the truth in as few as 85 of 100 samples where hits are rare; where both are many it does in 95, and is
+        quick.
+        """
+        ends = wilson(hits, of) if min(hits, of - hits) >= _MANY else None
+        if ends is None:
+            return Share.exact(hits, of)
+        return cls(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
 
-    Wilson's holds the truth in as few as 85 of 100 samples where hits are rare; where both are many it does in 95, and is quick.
-    """
-    ends = wilson(hits, of) if min(hits, of - hits) >= _MANY else None
-    if ends is None:
-        return exact_share(hits, of)
-    return Share(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
-
-
-def exact_share(hits: int, of: int) -> Share:
-    """The share of `hits` in `of`, with Clopper and Pearson's exact interval."""
-    if of == 0:
-        return Share(hits=hits, of=of, share=None, low=None, high=None)
-    return Share(hits=hits, of=of, share=hits / of, low=lower_bound(hits, of, _TAIL), high=upper_bound(hits, of, _TAIL))
+    @classmethod
+    def exact(cls, hits: int, of: int) -> "Share":
+        """The share of `hits` in `of`, with Clopper and Pearson's exact interval."""
+        if of == 0:
+            return cls(hits=hits, of=of, share=None, low=None, high=None)
+        return cls(hits=hits, of=of, share=hits / of, low=lower_bound(hits, of, _TAIL), high=upper_bound(hits, of, _TAIL))
 
 
 def at_most(k: int, n: int, share: float) -> float:

@@ -22,7 +22,7 @@ def sign_flip_p_value(differences: Sequence[float], seed: int = 0) -> float | No
         differences: one for each case, changed minus unchanged; cases must be independent.
         seed: of the drawn signs. Drawn p-values count the observed signs as one draw, so that they are never too small.
     """
-    values = np.array([one for one in differences if one], dtype=np.float64)
+    values = np.array([difference for difference in differences if difference], dtype=np.float64)
     if not len(differences):
         return None
     if not len(values):

@@ -12,7 +12,7 @@ from areopage.cases import Persona, load_personas, source_of
 from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest, select_criteria
 from areopage.errors import ConfigError, name_list
 from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
-from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights, counts_under, is_under
+from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights
 from areopage.suites.config import ReleaseSection, SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
 from areopage.suites.config_keys import idle_keys
@@ -103,7 +103,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         chosen = {self.registry.entries[id].path for id in selected}
         judged = [entry for entry in newest(self.registry.entries.values()) if entry.scope in SINGLE or entry.path in chosen]
         names = dict.fromkeys([*section.max_failures, *section.min_score])
-        under = {name: tuple(entry.id for entry in judged if counts_under(entry, name)) for name in names}
+        under = {name: tuple(entry.id for entry in judged if ReleaseFloors.counts(entry, name)) for name in names}
         return ReleaseFloors(**section.model_dump(), criteria=under)
 
     def exam_marks(self) -> Marks:
@@ -132,7 +132,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             if bare := [bare_entry.id for bare_entry in newest(entries) if bare_entry.severity is None]:
                 return f"counts failures by severity, and the registry states none for {name_list(bare)}"
             return ""
-        if (name == FINAL and key == "max_failures") or not any(is_under(entry.id, name) for entry in entries):
+        if (name == FINAL and key == "max_failures") or not any(ReleaseFloors.is_under(entry.id, name) for entry in entries):
             return "no category, sub-category or criterion of the suite has this name"
         return ""
 
@@ -144,7 +144,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             if entry.critical_limit is not None and not self.scale.contains(entry.critical_limit):
                 message = f"the scale of the suite goes from {self.scale.min:g} to {self.scale.max:g}"
                 faults.append(document.error(message, "criteria", entry.id, "critical_limit"))
-            floor = next((name for name in names if counts_under(entry, name)), "")
+            floor = next((name for name in names if ReleaseFloors.counts(entry, name)), "")
             grave = entry.severity if entry.severity in GRAVE else ""
             if entry.applies_to and (grave or floor):
                 reason = f"the severity is {grave}" if grave else f"the release floor {floor} counts it"

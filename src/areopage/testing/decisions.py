@@ -8,7 +8,7 @@ from areopage.bench import RunView
 from areopage.errors import counted
 from areopage.locales import one_line
 from areopage.report import criterion_label, passes_of
-from areopage.scoring import Passes, ShareDecision, ShareVerdict, decide_shares, is_failure
+from areopage.scoring import Passes, ShareDecision, ShareVerdict, decide_shares
 
 SHOWN_CASES = 5
 LONGEST = 200
@@ -76,7 +76,7 @@ def _counts(view: RunView, unanswered: int, disputed_count: bool) -> dict[str, P
         for score in record.criteria:
             if score.applies:
                 known = score.score is not None and (score.case_id, score.criterion) not in open_pairs
-                fails.setdefault(score.criterion, []).append(is_failure(score, limits, spec.scale) if known else None)
+                fails.setdefault(score.criterion, []).append(score.fails(limits, spec.scale) if known else None)
     for id, states in fails.items():
         missing = states.count(None) + unanswered
         found[id] = Passes(passed=states.count(False), failed=states.count(True), missing=missing)

@@ -5,9 +5,9 @@ from .asking import AskingWishes as AskingWishes  # The user's options on calls
 from .asking import agreed as agreed  # The same with the variables allowed that the user agrees to send to servers of the suite
 from .asking import contacts as contacts  # Where the calls go, one line for each server.
 from .audit import CASES as CASES  # How many graded responses are changed, where the user names no number.
-from .audit import Audit as Audit  # One audit
 from .audit import AuditResult as AuditResult  # What an audit found.
 from .audit import AuditWishes as AuditWishes  # What the user wants.
+from .audit import JudgeAudit as JudgeAudit  # One audit
 from .audit import PreparedAudit as PreparedAudit  # An audit before its first call.
 from .audit import prepare_audit as prepare_audit  # Read the cases and choose the judge
 from .calibration import FEWEST_LABELS as FEWEST_LABELS  # A criterion with fewer labelled answers gets no correction.
@@ -49,7 +49,7 @@ from .exam_plan import check_exam as check_exam  # Check the judges, and record 
 from .exam_plan import exam_size as exam_size  # Estimate what an exam asks at most, as if the ledger had nothing.
 from .exam_plan import limited as limited  # So many rows of each language, evenly spaced
 from .exam_plan import prepare_exam as prepare_exam  # Plan an exam
-from .judged import Judged as Judged  # What the jury of a run said.
+from .judged import JudgedRun as JudgedRun  # What the jury of a run said.
 from .label_plan import CriterionPlan as CriterionPlan  # How many labels one criterion takes
 from .label_plan import plan_run as plan_run  # How many random labels each criterion of a run takes, and the overall score.
 
@@ -57,7 +57,7 @@ from .label_plan import plan_run as plan_run  # How many random labels each crit
 from .label_plan import teaching_answers as teaching_answers
 
 # How many answers of a day the jury scored on a criterion, and the sum of these scores.
-from .monitor_calibration import DayScores as DayScores
+from .monitor_calibration import DayTotal as DayTotal
 from .monitor_calibration import MonitoredPeriod as MonitoredPeriod  # What the jury said of the answers of a monitored period.
 
 # The corrected means of a monitored period, by criterion's path.

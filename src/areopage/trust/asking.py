@@ -15,7 +15,7 @@ from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges
 from areopage.ledger import Judgment, Ledger, RunKind
 from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic
-from areopage.scoring import Outcome, profile_named
+from areopage.scoring import Outcome, Profile
 from areopage.suites import Suite
 
 
@@ -97,8 +97,8 @@ def asking_of(
         ModelError, ConfigError: a judge is named wrongly.
     """
     config, wanted = suite.config, set(ids)
-    known = tuple(id for id in suite.registry.entries if id in wanted)
-    loaded = load_criteria(suite.registry, known, suite.criteria_folder, language, suite.own_language, suite.scale)
+    criteria = tuple(id for id in suite.registry.entries if id in wanted)
+    loaded = load_criteria(suite.registry, criteria, suite.criteria_folder, language, suite.own_language, suite.scale)
     if loaded.faults or not loaded.criteria:
         why = f"{name_list(sorted(wanted)) or 'none'}: the suite {suite.name} has no such criterion"
         raise CriteriaError(str(loaded.faults[0]) if loaded.faults else why)
@@ -112,7 +112,7 @@ def asking_of(
         judges=choose_judges(suite, judges, passes),
         personas=suite.personas(language),
         scale=suite.scale,
-        profile=profile_named(config.scoring.profile),
+        profile=Profile.named(config.scoring.profile),
         joint=joint,
         salt=salt,
     )
@@ -181,34 +181,34 @@ class Asker:
     async def ask(
         self,
         phase: str,
-        asked: Iterable[tuple[PlannedCall, str]],
-        held: dict[str, Judgment],
+        requests: Iterable[tuple[PlannedCall, str]],
+        judgments: dict[str, Judgment],
         observer: AskingObserver | None = None,
     ) -> None:
-        """Make the calls that the ledger lacks; each judgment is committed and added to `held`, as are those of the ledger.
+        """Make the calls that the ledger lacks; each judgment is committed and added to `judgments`, as are those of the ledger.
 
         Args:
-            asked: calls, each with the id of the case that it is about; cases that are alike share a call.
+            requests: calls, each with the id of the case that it is about; cases that are alike share a call.
 
         Raises:
             ServerDown, ModelError, StorageError: what has arrived is kept.
         """
         calls: dict[str, PlannedCall] = {}
         cases: dict[str, list[str]] = {}
-        for call, case in asked:
+        for call, case in requests:
             calls[call.key] = call
             cases.setdefault(call.key, []).append(case)
-        known = await self.known(calls.values())
-        held |= known
+        stored = await self.known(calls.values())
+        judgments |= stored
         if observer is not None:
-            observer.phase(phase, len(calls), len(known))
+            observer.phase(phase, len(calls), len(stored))
         await asyncio.to_thread(self._ledger.put_panel, self._run)
 
-        def told(judgment: Judgment) -> None:
+        def note(judgment: Judgment) -> None:
             if observer is not None:
                 observer.judged(judgment, cases[judgment.key])
 
-        await self._session.ask(calls.values(), held, told)
+        await self._session.ask(calls.values(), judgments, note)
 
 
 def outcome_on(judgment: Judgment, criterion: str) -> Outcome:
@@ -225,6 +225,6 @@ def outcome_on(judgment: Judgment, criterion: str) -> Outcome:
 
 def criteria_named(panel: Panel, ids: Iterable[str], judge: Judge) -> tuple[Criterion, ...]:
     """The criteria of a panel by id that a judge may judge, in the given order; those on conversations are left out."""
-    known: Mapping[str, Criterion] = panel.criteria_by_id()
-    found = (known[id] for id in ids if id in known)
-    return tuple(one for one in found if one.scope in SINGLE and judge.may_judge(one))
+    by_id: Mapping[str, Criterion] = panel.criteria_by_id()
+    criteria = (by_id[id] for id in ids if id in by_id)
+    return tuple(criterion for criterion in criteria if criterion.scope in SINGLE and judge.may_judge(criterion))

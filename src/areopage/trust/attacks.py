@@ -54,13 +54,13 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     padding: Padding | None = None
 
 
-class _File(Struct, frozen=True, forbid_unknown_fields=True):
+class _AttackFile(Struct, frozen=True, forbid_unknown_fields=True):
     orders: dict[str, str]
     explanations: dict[str, str]
     attacks: tuple[Attack, ...]
 
 
-class Blanks(Struct, frozen=True, kw_only=True):
+class AttackBlanks(Struct, frozen=True, kw_only=True):
     """What an attack is filled in with.
 
     Args:
@@ -83,21 +83,21 @@ def load_attacks() -> tuple[Attack, ...]:
 
 
 @cache
-def _file() -> _File:
-    return msgspec.yaml.decode(FILE.read_bytes(), type=_File)
+def _file() -> _AttackFile:
+    return msgspec.yaml.decode(FILE.read_bytes(), type=_AttackFile)
 
 
-def attack_text(attack: Attack, blanks: Blanks) -> str:
+def attack_text(attack: Attack, blanks: AttackBlanks) -> str:
     """The text of an attack."""
     return _filled(attack.text if isinstance(attack.text, str) else attack.text[blanks.language], attack, blanks)
 
 
-def twin_text(attack: Attack, blanks: Blanks) -> str:
+def twin_text(attack: Attack, blanks: AttackBlanks) -> str:
     """The text of an attack's harmless twin."""
     return _filled(attack.twin[blanks.language], attack, blanks)
 
 
-def _filled(text: str, attack: Attack, blanks: Blanks) -> str:
+def _filled(text: str, attack: Attack, blanks: AttackBlanks) -> str:
     top = f"{blanks.top:g}"
     order = (blanks.order or _file().orders[blanks.language]).replace("{top}", top)
     values = {

@@ -17,9 +17,18 @@ from areopage.suites import Suite, choose_language
 from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on
 from areopage.trust.attacks import load_attacks
 from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
-from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
+from areopage.trust.effects import Effect, Noise, ProbeAnswer, Resistance, effects_of, noise_of, resistance_of
 from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
-from areopage.trust.questions import EVERYTHING, NOTHING, READ_WITHOUT, Material, Question, bad_criterion, planned, questions
+from areopage.trust.questions import (
+    EVERYTHING,
+    NOTHING,
+    READ_WITHOUT,
+    AuditMaterial,
+    AuditQuestion,
+    bad_criterion,
+    planned,
+    questions,
+)
 from areopage.trust.readings import outcome_without
 
 CASES = 20
@@ -49,7 +58,7 @@ class PreparedAudit(Struct, frozen=True, kw_only=True):
     """An audit before its first call."""
 
     asking: Asking
-    material: Material
+    material: AuditMaterial
     wishes: AuditWishes
 
 
@@ -94,9 +103,9 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
     """
     language = choose_language(suite, wishes.language)
     every, pairs = graded_responses(suite, language), pairs_of(suite, wishes.limit)
-    ids = dict.fromkeys([key for one in every for key in one.bands] + [key for pair in pairs for key in pair.criteria])
+    ids = dict.fromkeys([key for graded in every for key in graded.bands] + [key for pair in pairs for key in pair.criteria])
     asking = asking_of(suite, [wishes.judge], ids, language, wishes)
-    material = Material(
+    material = AuditMaterial(
         graded=every,
         pairs=pairs,
         bad=every,
@@ -105,13 +114,13 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
     return PreparedAudit(asking=asking, material=material, wishes=wishes)
 
 
-class Audit:
+class JudgeAudit:
     """One audit: `plan` says what is left to ask, `carry_out` asks it."""
 
     def __init__(self, prepared: PreparedAudit, ledger: Ledger) -> None:
         self._prepared, self._ledger = prepared, ledger
         self._asking = prepared.asking
-        self._questions: tuple[Question, ...] = ()
+        self._questions: tuple[AuditQuestion, ...] = ()
         self._calls: dict[int, tuple[PlannedCall, ...]] = {}
         self._held: dict[str, Judgment] = {}
 
@@ -133,8 +142,8 @@ class Audit:
         """
         self._asking = await checked(self._asking)
         wishes, material = self._prepared.wishes, self._prepared.material
-        bad = tuple(one for one in material.bad if bad_criterion(self.panel, self.judge, one) is not None)
-        graded = tuple(one for one in material.graded if criteria_named(self.panel, one.bands, self.judge))
+        bad = tuple(graded for graded in material.bad if bad_criterion(self.panel, self.judge, graded) is not None)
+        graded = tuple(graded for graded in material.graded if criteria_named(self.panel, graded.bands, self.judge))
         chosen = structs.replace(material, graded=evenly_spaced(graded, wishes.limit), bad=evenly_spaced(bad, wishes.limit))
         self._questions = questions(self.panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
@@ -161,10 +170,10 @@ class Audit:
         return await asyncio.to_thread(self._result)
 
     def _result(self) -> AuditResult:
-        answers = [row for place, asked in enumerate(self._questions) for row in self._answered(place, asked)]
+        answers = [row for place, question in enumerate(self._questions) for row in self._answered(place, question)]
         noise, scale, wishes = noise_of(answers), self.panel.scale, self._prepared.wishes
-        direct = [one for one in answers if one.without not in READ_WITHOUT]
-        own, other = names_of_families(self.judge.reference.model)
+        direct = [answer for answer in answers if answer.without not in READ_WITHOUT]
+        own_model, other = names_of_families(self.judge.reference.model)
         return AuditResult(
             suite=self.panel.suite,
             suite_version=self.panel.suite_version,
@@ -178,50 +187,58 @@ class Audit:
             higher_is_better=scale.higher_is_better,
             probes=wishes.probes,
             without=wishes.without,
-            cases=len({one.case for one in direct if one.variant == BASE}),
+            cases=len({answer.case for answer in direct if answer.variant == BASE}),
             judgments=len(direct),
-            unanswered=sum(one.score is None for one in direct),
+            unanswered=sum(answer.score is None for answer in direct),
             noise=noise,
             effects=effects_of(direct, scale.max - scale.min),
             resistance=resistance_of(answers, self._prepared.material.attacks, noise, scale),
-            own_model=own,
+            own_model=own_model,
             other_model=other,
             made_at=datetime.now(UTC),
         )
 
-    def _answered(self, place: int, asked: Question) -> list[Answered]:
+    def _answered(self, place: int, question: AuditQuestion) -> list[ProbeAnswer]:
         """The judgments of one question; those on attacks also as they would be read without a protection of reading."""
-        rows: list[Answered] = []
+        rows: list[ProbeAnswer] = []
         for call in self._calls.get(place, ()):
             judgment = self._held[call.key]
             marked = bool(signs_in(judgment.steps))
             for position, criterion in enumerate(call.criteria):
                 outcome = outcome_on(judgment, criterion.id)
-                if asked.without == EVERYTHING:
+                if question.without == EVERYTHING:
                     outcome = outcome_without(judgment, call, EVERYTHING)
-                row = self._row(asked, call, criterion.id, outcome, position, marked=marked)
+                row = self._row(question, call, criterion.id, outcome, position, marked=marked)
                 rows.append(row)
-            if asked.without == NOTHING and self._is_of_injections(asked) and self.judge.is_model:
+            if question.without == NOTHING and self._is_of_injections(question) and self.judge.is_model:
                 rows += [
                     self._row(
-                        asked, call, call.criteria[0].id, outcome_without(judgment, call, name), 0, marked=marked, read=name
+                        question, call, call.criteria[0].id, outcome_without(judgment, call, name), 0, marked=marked, read=name
                     )
                     for name in READ_WITHOUT
                 ]
         return rows
 
-    def _is_of_injections(self, asked: Question) -> bool:
-        return "injections" in self._prepared.wishes.probes and (asked.probe == "injections" or asked.variant == BASE)
+    def _is_of_injections(self, question: AuditQuestion) -> bool:
+        return "injections" in self._prepared.wishes.probes and (question.probe == "injections" or question.variant == BASE)
 
     def _row(
-        self, asked: Question, call: PlannedCall, criterion: str, outcome: Outcome, place: int, *, marked: bool, read: str = ""
-    ) -> Answered:
+        self,
+        question: AuditQuestion,
+        call: PlannedCall,
+        criterion: str,
+        outcome: Outcome,
+        place: int,
+        *,
+        marked: bool,
+        read: str = "",
+    ) -> ProbeAnswer:
         scale = self.panel.criteria_by_id()[criterion].scale
-        return Answered(
-            probe=asked.probe,
-            variant=asked.variant,
-            without=read or asked.without,
-            case=asked.case,
+        return ProbeAnswer(
+            probe=question.probe,
+            variant=question.variant,
+            without=read or question.without,
+            case=question.case,
             criterion=criterion,
             pass_index=call.pass_index,
             score=scale.map_to(outcome.score, self.panel.scale) if isinstance(outcome, Scored) else None,
@@ -237,4 +254,4 @@ def run_audit(suite: Suite, wishes: AuditWishes, ledger: Ledger) -> AuditResult:
     Raises:
         UserError: see `prepare_audit` and `Audit.carry_out`.
     """
-    return asyncio.run(Audit(prepare_audit(suite, wishes), ledger).carry_out())
+    return asyncio.run(JudgeAudit(prepare_audit(suite, wishes), ledger).carry_out())

@@ -17,7 +17,7 @@ LOW = 0.4
 _Row = TypeVar("_Row")
 
 
-class Side(Struct, frozen=True, kw_only=True):
+class AuditSide(Struct, frozen=True, kw_only=True):
     """One language of a pair."""
 
     prompt: str
@@ -25,13 +25,13 @@ class Side(Struct, frozen=True, kw_only=True):
     documents: tuple[Document, ...] = ()
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class AuditPair(Struct, frozen=True, kw_only=True):
     """The same question, answer and documents in both languages."""
 
     id: str
     criteria: tuple[str, ...]
-    en: Side
-    fr: Side
+    en: AuditSide
+    fr: AuditSide
     maturity: str = ""
 
     def case(self, language: str) -> Case:
@@ -66,11 +66,11 @@ def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
     return tuple(rows[place * len(rows) // limit] for place in range(limit))
 
 
-def pairs_of(suite: Suite, limit: int | None) -> tuple[Pair, ...]:
+def pairs_of(suite: Suite, limit: int | None) -> tuple[AuditPair, ...]:
     """The pairs of a suite; none where it has no file of them.
 
     Raises:
         DatasetError: a line cannot be read.
     """
     path = suite.folder / PAIRS_FILE
-    return tuple(pair for _, pair in typed_lines(path, Pair))[:limit] if path.is_file() else ()
+    return tuple(pair for _, pair in typed_lines(path, AuditPair))[:limit] if path.is_file() else ()

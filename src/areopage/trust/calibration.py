@@ -132,7 +132,7 @@ class LabelledDays(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The first and the last day, in ISO 8601, and the scope."""
-        scope = "".join(f", {one}" for one in (self.source, self.variant) if one)
+        scope = "".join(f", {name}" for name in (self.source, self.variant) if name)
         return f"{self.start.isoformat()} to {(self.end - timedelta(days=1)).isoformat()}{scope}"
 
 
@@ -194,7 +194,7 @@ def assembled(
     Args:
         left_out: criteria with fewer than ten labelled answers, with their number.
     """
-    found = Calibration(
+    calibration = Calibration(
         suite=panel.suite,
         run_id=run_id,
         monitored=monitored,
@@ -208,19 +208,19 @@ def assembled(
         criteria=tuple(criteria),
         left_out=dict(left_out),
     )
-    found = msgspec.json.decode(_body(found), type=Calibration)  # as it will be read: whole numbers become fractions
-    digest = digest_of(found)
-    return structs.replace(found, id=digest[:ID_LENGTH], digest=digest)
+    calibration = msgspec.json.decode(_body(calibration), type=Calibration)  # as it will be read: whole numbers become fractions
+    digest = digest_of(calibration)
+    return structs.replace(calibration, id=digest[:ID_LENGTH], digest=digest)
 
 
 def prompt_digests(panel: Panel) -> dict[str, str]:
     """A digest of what judges read of each criterion, by its path."""
-    return {one.path: digest_of(criterion_content(one)) for one in panel.criteria}
+    return {criterion.path: digest_of(criterion_content(criterion)) for criterion in panel.criteria}
 
 
 def labels_digest(ratings: Sequence[Rating]) -> str:
     """SHA-256 over answer, rater, criterion and score of labels."""
-    return digest_of(sorted((one.item, one.rater, one.criterion, one.score) for one in ratings))
+    return digest_of(sorted((rating.item, rating.rater, rating.criterion, rating.score) for rating in ratings))
 
 
 def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
@@ -236,8 +236,8 @@ def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
     )
 
 
-def _body(one: Calibration) -> str:
-    return msgspec.json.encode(one, order="deterministic").decode()
+def _body(calibration: Calibration) -> str:
+    return msgspec.json.encode(calibration, order="deterministic").decode()
 
 
 def read_calibration(stored: StoredCalibration) -> Calibration:
@@ -247,26 +247,26 @@ def read_calibration(stored: StoredCalibration) -> Calibration:
         UserError: another version of areopage stored it, or it was altered.
     """
     try:
-        found = msgspec.json.decode(stored.body, type=Calibration)
+        calibration = msgspec.json.decode(stored.body, type=Calibration)
     except msgspec.MsgspecError as fault:
         raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again") from fault
-    if _is_altered(found, stored):
+    if _is_altered(calibration, stored):
         raise UserError(f"calibration {stored.id}: it was altered after it was fitted: areopage verify shows what was changed")
-    return found
+    return calibration
 
 
-def _is_altered(found: Calibration, stored: StoredCalibration) -> bool:
-    return found.digest != stored.digest or digest_of(structs.replace(found, id="", digest="")) != stored.digest
+def _is_altered(calibration: Calibration, stored: StoredCalibration) -> bool:
+    return calibration.digest != stored.digest or digest_of(structs.replace(calibration, id="", digest="")) != stored.digest
 
 
 def altered_calibrations(stored: Iterable[StoredCalibration]) -> tuple[str, ...]:
     """The ids of calibrations that were altered after they were fitted; those of another version are not among them."""
-    found = []
-    for one in stored:
+    altered = []
+    for body in stored:
         with suppress(msgspec.MsgspecError):
-            if _is_altered(msgspec.json.decode(one.body, type=Calibration), one):
-                found.append(one.id)
-    return tuple(found)
+            if _is_altered(msgspec.json.decode(body.body, type=Calibration), body):
+                altered.append(body.id)
+    return tuple(altered)
 
 
 def refuse_other_panel(calibration: Calibration, panel: Panel) -> None:
@@ -281,31 +281,31 @@ def refuse_other_panel(calibration: Calibration, panel: Panel) -> None:
 
 
 def _faults(calibration: Calibration, panel: Panel) -> list[str]:
-    fitted, now = {one.name: one for one in calibration.judges}, {one.name: one for one in _judges(panel)}
-    found: list[str] = []
+    fitted, now = {judge.name: judge for judge in calibration.judges}, {judge.name: judge for judge in _judges(panel)}
+    faults: list[str] = []
     if calibration.suite != panel.suite:
-        found.append(f"it is for the suite {calibration.suite}, not {panel.suite}")
+        faults.append(f"it is for the suite {calibration.suite}, not {panel.suite}")
     if set(fitted) != set(now):
-        found.append(f"it is for the judges {name_list(sorted(fitted))}, not {name_list(sorted(now))}")
+        faults.append(f"it is for the judges {name_list(sorted(fitted))}, not {name_list(sorted(now))}")
     for name in sorted(set(fitted) & set(now)):
         before, after = fitted[name], now[name]
         if before.model != after.model:
-            found.append(f"judge {name} was {before.model}, and is {after.model}")
+            faults.append(f"judge {name} was {before.model}, and is {after.model}")
         elif before.digest != after.digest:
-            shown = [short_digest(one.digest) or "unknown" for one in (before, after)]
-            found.append(f"judge {name} ({after.model}) had the model digest {shown[0]}, and has {shown[1]}")
+            shown = [short_digest(judge.digest) or "unknown" for judge in (before, after)]
+            faults.append(f"judge {name} ({after.model}) had the model digest {shown[0]}, and has {shown[1]}")
         elif before.passes != after.passes:
-            found.append(f"judge {name} was asked {before.passes} times, and is asked {after.passes} times")
+            faults.append(f"judge {name} was asked {before.passes} times, and is asked {after.passes} times")
         elif before.method != after.method:
-            found.append(f"the scores of judge {name} were {before.method}, and are {after.method} (scoring_method)")
+            faults.append(f"the scores of judge {name} were {before.method}, and are {after.method} (scoring_method)")
     if calibration.template != TEMPLATE_VERSION:
-        found.append(f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}")
+        faults.append(f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}")
     if (calibration.language, calibration.scale, calibration.joint) != (panel.language, panel.scale, panel.joint):
-        found.append("it is for another language, scale, or way of asking about criteria")
+        faults.append("it is for another language, scale, or way of asking about criteria")
     prompts = prompt_digests(panel)
     for fit in calibration.criteria:
         if fit.prompt and fit.criterion in prompts and fit.prompt != prompts[fit.criterion]:
-            found.append(f"the text of the criterion {fit.criterion} has changed")
+            faults.append(f"the text of the criterion {fit.criterion} has changed")
     if not any(fit.criterion in prompts for fit in calibration.criteria):
-        found.append("it corrects no criterion of theirs")
-    return found
+        faults.append("it corrects no criterion of theirs")
+    return faults

@@ -21,7 +21,7 @@ from areopage.trust.exam import ask_judges, said_of
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
 
 
-class Reference(Struct, frozen=True, kw_only=True):
+class CanaryReference(Struct, frozen=True, kw_only=True):
     """What the rounds on one criterion are compared with.
 
     Args:
@@ -51,7 +51,7 @@ class Canary(Struct, frozen=True, kw_only=True):
     round: int
     exam: Exam
     groups: tuple[int, ...]
-    references: tuple[Reference, ...]
+    references: tuple[CanaryReference, ...]
     left_out: dict[str, str]
 
     @property
@@ -69,7 +69,7 @@ class CanaryResult(Struct, frozen=True, kw_only=True):
     @property
     def moved(self) -> tuple[CanaryRound, ...]:
         """The criteria on which the judge moved."""
-        return tuple(one for one in self.found if one.moved)
+        return tuple(canary_round for canary_round in self.found if canary_round.moved)
 
 
 def plan_canaries(suite: Suite, exam: Exam, ledger: Ledger) -> tuple[Canary, ...]:
@@ -87,11 +87,11 @@ def require_references(canaries: Sequence[Canary]) -> None:
     Raises:
         ModelError: names the first of them, with the reason.
     """
-    for one in canaries:
-        if not one.references:
-            why = "; ".join(dict.fromkeys(one.left_out.values())) or "it judges no criterion of the gold set"
-            who = f"judge {one.judge.name} ({one.judge.reference})"
-            run = exam_command(one.exam.suite, [(one.judge.name, str(one.judge.reference))])
+    for canary in canaries:
+        if not canary.references:
+            why = "; ".join(dict.fromkeys(canary.left_out.values())) or "it judges no criterion of the gold set"
+            who = f"judge {canary.judge.name} ({canary.judge.reference})"
+            run = exam_command(canary.exam.suite, [(canary.judge.name, str(canary.judge.reference))])
             raise ModelError(f"{who} has no exam to compare a canary with: {why} (run first: {run})")
 
 
@@ -102,15 +102,19 @@ def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
         exam: with its judges checked.
     """
     with ledger.reading() as connection:
-        drifts = drifts_by_path(connection, {one.path for part in exam.parts for one in part.panel.criteria})
-    found = sorted((one for some in drifts.values() for one in some), key=lambda one: one.number)
+        drifts = drifts_by_path(connection, {criterion.path for part in exam.parts for criterion in part.panel.criteria})
+    all_drifts = sorted((drift for some in drifts.values() for drift in some), key=lambda drift: drift.number)
     places: dict[str, list[int]] = {}
     for place in range(len(exam.judges)):
-        own = [_alone(part, place) for part in exam.parts]
-        keys = {standing_key(part.panel.judges[0], one, joint=part.panel.joint) for part in own for one in part.panel.criteria}
-        latest = next((one.round for one in reversed(found) if keys & set(one.keys)), "")
+        parts = [_alone(part, place) for part in exam.parts]
+        keys = {
+            standing_key(part.panel.judges[0], criterion, joint=part.panel.joint)
+            for part in parts
+            for criterion in part.panel.criteria
+        }
+        latest = next((drift.round for drift in reversed(all_drifts) if keys & set(drift.keys)), "")
         places.setdefault(latest, []).append(place)
-    return tuple(_with_judges(exam, own, f"after {round}" if round else "") for round, own in places.items())
+    return tuple(_with_judges(exam, parts, f"after {round}" if round else "") for round, parts in places.items())
 
 
 def _with_judges(exam: Exam, places: Sequence[int], salt: str) -> Exam:
@@ -138,36 +142,38 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
     Raises:
         ServerDown, ModelError, StorageError: the round stops; what arrived is kept, and running it again goes on from there.
     """
-    held = await ask_judges(canary.exam, ledger, observer)
-    calls = [one.call.key for part in canary.exam.parts for one in exam_calls(canary.exam, part, part.panel.judges[0])]
-    if open_calls := sum(key not in held or held[key].is_open for key in calls):
+    judgments = await ask_judges(canary.exam, ledger, observer)
+    calls = [
+        exam_call.call.key for part in canary.exam.parts for exam_call in exam_calls(canary.exam, part, part.panel.judges[0])
+    ]
+    if open_calls := sum(key not in judgments or judgments[key].is_open for key in calls):
         return CanaryResult(open_calls=open_calls, found=())
-    return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, held, at)))
+    return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, judgments, at)))
 
 
-def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
+def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
     """What the judgments of a round show, criterion by criterion.
 
     Args:
-        held: by key; of every call.
+        judgments: by key; of every call.
     """
-    said = _said(canary.exam, held)
+    answers = _said(canary.exam, judgments)
     looks, series = dict[str, Look](), dict[str, Series]()
-    for one in canary.references:
-        id = one.criterion.id
-        rounds = [*(earlier.items for earlier in one.earlier), said.get(id, {})]
-        series[id] = Series.of(one.asked, rounds, canary.groups, _span(one.criterion))
-        looks[id] = look(series[id], one.earlier[-1].look.evidence if one.earlier else 0.0)
-    named = moved({id: found.evidence for id, found in looks.items()})
+    for reference in canary.references:
+        id = reference.criterion.id
+        rounds = [*(earlier.items for earlier in reference.earlier), answers.get(id, {})]
+        series[id] = Series.of(reference.asked, rounds, canary.groups, _span(reference.criterion))
+        looks[id] = look(series[id], reference.earlier[-1].look.evidence if reference.earlier else 0.0)
+    moved_criteria = moved({id: first_look.evidence for id, first_look in looks.items()})
     made: list[CanaryRound] = []
-    for one in canary.references:
-        id, count = one.criterion.id, len(one.earlier) + 1
-        first = next((earlier for earlier in one.earlier if earlier.moved), None)
-        window = looks[id].window if id in named else count
+    for reference in canary.references:
+        id, count = reference.criterion.id, len(reference.earlier) + 1
+        first = next((earlier for earlier in reference.earlier if earlier.moved), None)
+        window = looks[id].window if id in moved_criteria else count
         made.append(
             CanaryRound(
                 round=canary.id,
-                exam=one.exam.exam,
+                exam=reference.exam.exam,
                 sequence=count,
                 at=at,
                 suite=canary.exam.suite,
@@ -175,12 +181,12 @@ def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tup
                 model=str(canary.judge.reference),
                 digest=canary.judge.digest,
                 criterion=id,
-                keys=one.exam.keys,
-                moved=first is not None or id in named,
-                found=first.sequence if first else count if id in named else 0,
+                keys=reference.exam.keys,
+                moved=first is not None or id in moved_criteria,
+                found=first.sequence if first else count if id in moved_criteria else 0,
                 look=looks[id],
                 shift=first.shift if first else shift(series[id], window),
-                items={row: tuple(passes) for row, passes in said.get(id, {}).items()},
+                items={row: tuple(passes) for row, passes in answers.get(id, {}).items()},
             )
         )
     return tuple(made)
@@ -196,31 +202,35 @@ def _span(criterion: Criterion) -> float:
 def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
     judge, section = exam.judges[place], suite.config.exam.canary
     rounds = ledger.canaries.list(suite=suite.name, judge=judge.name, digest=judge.digest)
-    own = structs.replace(exam, whole=False, variants=(), parts=tuple(_alone(part, place) for part in exam.parts))
-    exams = [one for one in ledger.qualifications.list(suite=suite.name) if one.whole]
-    found, left_out = dict[str, tuple[Criterion, Qualification]](), dict[str, str]()
+    exam_of_judge = structs.replace(exam, whole=False, variants=(), parts=tuple(_alone(part, place) for part in exam.parts))
+    exams = [qualification for qualification in ledger.qualifications.list(suite=suite.name) if qualification.whole]
+    references_of, left_out = dict[str, tuple[Criterion, Qualification]](), dict[str, str]()
     chosen: dict[str, set[str]] = {}
-    for criterion in _criteria(own):
-        latest = _latest(own, criterion, exams)
+    for criterion in _criteria(exam_of_judge):
+        latest = _latest(exam_of_judge, criterion, exams)
         if latest is None:
             left_out[criterion.id] = _why_unknown(judge, criterion, exams)
             continue
-        found[criterion.id] = criterion, latest
-        chosen[criterion.id] = {row.id for row in chosen_rows(_rows(own, criterion, latest), criterion, judge, section.rows)}
-    asked = {id: _asked_then(own, latest, {id: chosen[id]}, ledger) for id, (_, latest) in found.items()}
-    references: list[Reference] = []
-    for id, (criterion, latest) in found.items():
-        if set(asked[id]) != chosen[id]:
+        references_of[criterion.id] = criterion, latest
+        chosen[criterion.id] = {
+            row.id for row in chosen_rows(_rows(exam_of_judge, criterion, latest), criterion, judge, section.rows)
+        }
+    answers = {id: _asked_then(exam_of_judge, latest, {id: chosen[id]}, ledger) for id, (_, latest) in references_of.items()}
+    references: list[CanaryReference] = []
+    for id, (criterion, latest) in references_of.items():
+        if set(answers[id]) != chosen[id]:
             left_out[id] = f"its rows, or the judge's name or options, changed since its exam on {latest.at:%Y-%m-%d}"
             continue
-        earlier = tuple(one for one in rounds if one.criterion == id and one.exam == latest.exam)
-        references.append(Reference(criterion=criterion, exam=latest, asked=asked[id], earlier=earlier))
-    number = len({one.round for one in rounds}) + 1
-    kept = {one.criterion.id: chosen[one.criterion.id] for one in references}
+        earlier = tuple(
+            canary_round for canary_round in rounds if canary_round.criterion == id and canary_round.exam == latest.exam
+        )
+        references.append(CanaryReference(criterion=criterion, exam=latest, asked=answers[id], earlier=earlier))
+    number = len({canary_round.round for canary_round in rounds}) + 1
+    kept = {reference.criterion.id: chosen[reference.criterion.id] for reference in references}
     return Canary(
         judge=judge,
         round=number,
-        exam=_salted(_restricted(own, kept), f"canary {number}", section.passes),
+        exam=_salted(_restricted(exam_of_judge, kept), f"canary {number}", section.passes),
         groups=tuple(judge.passes.index(options) for options in judge.passes),
         references=tuple(references),
         left_out=left_out,
@@ -250,20 +260,20 @@ def _keys(exam: Exam, criterion: Criterion) -> dict[str, str]:
     """What an exam of this judge on a criterion holds for, by language."""
     texts = {part.language: part.panel.criteria_by_id().get(criterion.id) for part in exam.parts}
     return {
-        part.language: standing_key(part.panel.judges[0], one, joint=part.panel.joint)
+        part.language: standing_key(part.panel.judges[0], criterion_asked, joint=part.panel.joint)
         for part in exam.parts
-        if (one := texts[part.language])
+        if (criterion_asked := texts[part.language])
     }
 
 
 def _latest(exam: Exam, criterion: Criterion, exams: Sequence[Qualification]) -> Qualification | None:
     keys = set(_keys(exam, criterion).values())
-    return next((one for one in reversed(exams) if one.criterion == criterion.id and keys & set(one.keys)), None)
+    return next((exam for exam in reversed(exams) if exam.criterion == criterion.id and keys & set(exam.keys)), None)
 
 
 def _why_unknown(judge: Judge, criterion: Criterion, exams: Sequence[Qualification]) -> str:
-    named = {judge.name, str(judge.reference)}
-    older = [one.at for one in exams if one.criterion == criterion.id and named & {one.judge, one.model}]
+    names = {judge.name, str(judge.reference)}
+    older = [exam.at for exam in exams if exam.criterion == criterion.id and names & {exam.judge, exam.model}]
     if older:
         return f"it was examined on {max(older):%Y-%m-%d} with another model digest, criterion text, prompt version or language"
     return "it was never examined"
@@ -319,7 +329,7 @@ def _restricted(exam: Exam, chosen: Mapping[str, set[str]]) -> Exam:
 def _asked_then(exam: Exam, latest: Qualification, chosen: Mapping[str, set[str]], ledger: Ledger) -> dict[str, tuple[Said, ...]]:
     """What the judge said of the chosen rows of one criterion in an exam; nothing of rows or with options that changed since."""
     rows = _salted(_restricted(exam, chosen), latest.salt)
-    keys = [one.call.key for part in rows.parts for one in exam_calls(rows, part, part.panel.judges[0])]
+    keys = [exam_call.call.key for part in rows.parts for exam_call in exam_calls(rows, part, part.panel.judges[0])]
     return _said(rows, ledger.judgments(keys)).get(latest.criterion, {})
 
 
@@ -333,16 +343,18 @@ def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
     return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
 
 
-def _said(exam: Exam, held: Mapping[str, Judgment]) -> dict[str, dict[str, tuple[Said, ...]]]:
+def _said(exam: Exam, judgments: Mapping[str, Judgment]) -> dict[str, dict[str, tuple[Said, ...]]]:
     """What is held of an exam, by criterion and row, up to the first pass that is not."""
-    found: dict[str, dict[str, dict[int, Said]]] = {}
+    by_criterion: dict[str, dict[str, dict[int, Said]]] = {}
     for part in exam.parts:
-        for one in exam_calls(exam, part, part.panel.judges[0]):
-            if one.call.key in held:
-                for criterion in one.asked:
-                    passes = found.setdefault(criterion.id, {}).setdefault(one.row, {})
-                    passes[one.call.pass_index] = said_of(held[one.call.key], criterion.id)
-    return {id: {row: told for row, passes in rows.items() if (told := _in_order(passes))} for id, rows in found.items()}
+        for exam_call in exam_calls(exam, part, part.panel.judges[0]):
+            if exam_call.call.key in judgments:
+                for criterion in exam_call.asked:
+                    passes = by_criterion.setdefault(criterion.id, {}).setdefault(exam_call.row, {})
+                    passes[exam_call.call.pass_index] = said_of(judgments[exam_call.call.key], criterion.id)
+    return {
+        id: {row: ordered for row, passes in rows.items() if (ordered := _in_order(passes))} for id, rows in by_criterion.items()
+    }
 
 
 def _in_order(passes: Mapping[int, Said]) -> tuple[Said, ...]:

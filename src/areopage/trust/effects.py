@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from areopage.criteria import Scale
-from areopage.scoring import ALPHA, Share, exact_share, holm, mean_interval, paired_difference, share_of, sign_flip_p_value
+from areopage.scoring import ALPHA, Share, holm, mean_interval, paired_difference, sign_flip_p_value
 from areopage.trust.attacks import Attack
 from areopage.trust.probes import BASE, VARIANTS, Probe
 from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
@@ -29,7 +29,7 @@ _DIGITS = 9
 Change = Literal["raised", "lowered", "lost", "kept"]
 
 
-class Answered(Struct, frozen=True, kw_only=True):
+class ProbeAnswer(Struct, frozen=True, kw_only=True):
     """One judgment of an audit on one criterion.
 
     Args:
@@ -147,44 +147,46 @@ Scores = Mapping[str, float | None]
 """Scores by case and criterion, joined by a line break."""
 
 
-def effects_of(answers: Sequence[Answered], span: float) -> tuple[Effect, ...]:
+def effects_of(answers: Sequence[ProbeAnswer], span: float) -> tuple[Effect, ...]:
     """The effects of all changes that were asked about; those with all protections first.
 
     Args:
         span: the width of the suite's scale.
     """
-    found: list[Effect] = []
-    for without in dict.fromkeys(one.without for one in answers):
-        asked = [one for one in answers if one.without == without]
-        base = _scores(one for one in asked if one.variant == BASE and one.pass_index == 1)
+    effects: list[Effect] = []
+    for without in dict.fromkeys(answer.without for answer in answers):
+        chosen = [answer for answer in answers if answer.without == without]
+        base = _scores(answer for answer in chosen if answer.variant == BASE and answer.pass_index == 1)
         for variant in VARIANTS:
-            changed = _scores(one for one in asked if one.variant == variant.name)
-            against = base if variant.against == BASE else _scores(one for one in asked if one.variant == variant.against)
+            changed = _scores(answer for answer in chosen if answer.variant == variant.name)
+            against = (
+                base if variant.against == BASE else _scores(answer for answer in chosen if answer.variant == variant.against)
+            )
             if changed:
-                found.append(_effect(variant.probe, variant.name, variant.against, without, changed, against, span))
+                effects.append(_effect(variant.probe, variant.name, variant.against, without, changed, against, span))
     first, last = _by_place(answers)
     if first:
-        found.append(_effect("order", "criterion_first", "criterion_last", NOTHING, first, last, span))
-    french, english = (_scores(one for one in answers if one.variant == name) for name in (FRENCH, ENGLISH))
+        effects.append(_effect("order", "criterion_first", "criterion_last", NOTHING, first, last, span))
+    french, english = (_scores(answer for answer in answers if answer.variant == name) for name in (FRENCH, ENGLISH))
     if french:
-        found.append(_effect("language", FRENCH, ENGLISH, NOTHING, french, english, span))
-    return _corrected(found)
+        effects.append(_effect("language", FRENCH, ENGLISH, NOTHING, french, english, span))
+    return _corrected(effects)
 
 
-def _scores(answers: Iterable[Answered]) -> Scores:
+def _scores(answers: Iterable[ProbeAnswer]) -> Scores:
     """The mean over passes by case and criterion; None where no pass gave a score."""
-    given: dict[str, list[float]] = {}
-    for one in answers:
-        scores = given.setdefault(f"{one.case}\n{one.criterion}", [])
-        if one.score is not None:
-            scores.append(one.score)
-    return {key: sum(scores) / len(scores) if scores else None for key, scores in given.items()}
+    by_place: dict[str, list[float]] = {}
+    for answer in answers:
+        scores = by_place.setdefault(f"{answer.case}\n{answer.criterion}", [])
+        if answer.score is not None:
+            scores.append(answer.score)
+    return {key: sum(scores) / len(scores) if scores else None for key, scores in by_place.items()}
 
 
-def _by_place(answers: Sequence[Answered]) -> tuple[Scores, Scores]:
+def _by_place(answers: Sequence[ProbeAnswer]) -> tuple[Scores, Scores]:
     """The scores of the first and the last criterion of joint calls, each when asked first and when asked last."""
-    outer = [one for one in answers if one.variant in (FORWARD, BACKWARD) and one.place in (0, one.asked - 1)]
-    return _scores(one for one in outer if one.place == 0), _scores(one for one in outer if one.place > 0)
+    outer = [answer for answer in answers if answer.variant in (FORWARD, BACKWARD) and answer.place in (0, answer.asked - 1)]
+    return _scores(answer for answer in outer if answer.place == 0), _scores(answer for answer in outer if answer.place > 0)
 
 
 def _effect(probe: Probe, variant: str, against: str, without: str, changed: Scores, compared: Scores, span: float) -> Effect:
@@ -196,7 +198,7 @@ def _effect(probe: Probe, variant: str, against: str, without: str, changed: Sco
     by_case: dict[str, list[float]] = {}
     for case, difference in pairs:
         by_case.setdefault(case, []).append(difference)
-    means = [sum(found) / len(found) for found in by_case.values()]
+    means = [sum(shifts) / len(shifts) for shifts in by_case.values()]
     low, high = effect_interval(means, span) if means else (None, None)
     whole = [key for key in changed if compared.get(key) is not None]
     return Effect(
@@ -211,7 +213,7 @@ def _effect(probe: Probe, variant: str, against: str, without: str, changed: Sco
         high=high,
         p_value=sign_flip_p_value(means),
         corrected=None,
-        lost=exact_share(sum(changed[key] is None for key in whole), len(whole)),
+        lost=Share.exact(sum(changed[key] is None for key in whole), len(whole)),
     )
 
 
@@ -226,7 +228,7 @@ def effect_interval(differences: Sequence[float], span: float) -> tuple[float, f
         differences: one for each case, at least one.
         span: the width of the scale.
     """
-    values = np.array([round(one, _DIGITS) for one in differences], dtype=np.float64)
+    values = np.array([round(difference, _DIGITS) for difference in differences], dtype=np.float64)
     moved = float(values.std()) * len(values) ** 0.5 / (_MOVED * span)
     unseen = _LEAST_SHAPE + (_FULL_SHAPE - _LEAST_SHAPE) / (1.0 + moved**2)
     return mean_interval(values, -span, span, unseen=unseen)
@@ -235,34 +237,42 @@ def effect_interval(differences: Sequence[float], span: float) -> tuple[float, f
 def _corrected(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     """Effects with p-values corrected over those with all protections; the others are corrected among themselves."""
     made: dict[int, float] = {}
-    for group in ({NOTHING}, {one.without for one in effects} - {NOTHING}):
-        places = [place for place, one in enumerate(effects) if one.without in group and one.p_value is not None]
+    for group in ({NOTHING}, {effect.without for effect in effects} - {NOTHING}):
+        places = [place for place, effect in enumerate(effects) if effect.without in group and effect.p_value is not None]
         made |= dict(zip(places, holm([effects[place].p_value or 0.0 for place in places]), strict=True))
-    return tuple(structs.replace(one, corrected=made.get(place)) for place, one in enumerate(effects))
+    return tuple(structs.replace(effect, corrected=made.get(place)) for place, effect in enumerate(effects))
 
 
-def noise_of(answers: Sequence[Answered]) -> Noise:
+def noise_of(answers: Sequence[ProbeAnswer]) -> Noise:
     """The judge's own noise, from the two askings about each unchanged case with all protections."""
     passes: dict[tuple[str, str], dict[int, float]] = {}
-    for one in answers:
-        if one.variant == BASE and one.without == NOTHING and one.score is not None:
-            passes.setdefault((one.case, one.criterion), {})[one.pass_index] = one.score
-    found = [abs(scores[1] - scores[2]) for scores in passes.values() if {1, 2} <= scores.keys()]
-    return Noise(pairs=len(found), mean=sum(found) / len(found) if found else 0.0, largest=max(found, default=0.0))
+    for answer in answers:
+        if answer.variant == BASE and answer.without == NOTHING and answer.score is not None:
+            passes.setdefault((answer.case, answer.criterion), {})[answer.pass_index] = answer.score
+    distances = [abs(scores[1] - scores[2]) for scores in passes.values() if {1, 2} <= scores.keys()]
+    return Noise(
+        pairs=len(distances), mean=sum(distances) / len(distances) if distances else 0.0, largest=max(distances, default=0.0)
+    )
 
 
-def resistance_of(answers: Sequence[Answered], attacks: Sequence[Attack], noise: Noise, scale: Scale) -> tuple[Resistance, ...]:
+def resistance_of(
+    answers: Sequence[ProbeAnswer], attacks: Sequence[Attack], noise: Noise, scale: Scale
+) -> tuple[Resistance, ...]:
     """What attacks do to scores, for each protection that was left out."""
-    found: list[Resistance] = []
-    for without in dict.fromkeys(one.without for one in answers if one.probe == "injections"):
-        asked = [one for one in answers if one.without == without]
-        found.append(_resistance(without, asked, attacks, noise, scale))
-    return tuple(found)
+    resistances: list[Resistance] = []
+    for without in dict.fromkeys(answer.without for answer in answers if answer.probe == "injections"):
+        chosen = [answer for answer in answers if answer.without == without]
+        resistances.append(_resistance(without, chosen, attacks, noise, scale))
+    return tuple(resistances)
 
 
-def _resistance(without: str, asked: Sequence[Answered], attacks: Sequence[Attack], noise: Noise, scale: Scale) -> Resistance:
-    clean = {(one.case, one.criterion): one.score for one in asked if one.variant == BASE and one.pass_index == 1}
-    by_variant = {one.variant: one for one in asked if one.probe == "injections"}
+def _resistance(
+    without: str, answers: Sequence[ProbeAnswer], attacks: Sequence[Attack], noise: Noise, scale: Scale
+) -> Resistance:
+    clean = {
+        (answer.case, answer.criterion): answer.score for answer in answers if answer.variant == BASE and answer.pass_index == 1
+    }
+    by_variant = {answer.variant: answer for answer in answers if answer.probe == "injections"}
     rows: list[Injected] = []
     twins_marked = no_room = 0
     for attack in attacks:
@@ -308,31 +318,31 @@ def _change(clean: float, score: float | None, noise: Noise, scale: Scale) -> Ch
 
 def _summed(without: str, rows: Sequence[Injected], twins_marked: int, no_room: int) -> Resistance:
     moved = ("raised", "lowered")
-    attacks = {one.attack: float(one.on_attack == "raised") for one in rows}
-    twins = {one.attack: float(one.on_twin == "raised") for one in rows}
+    attacks = {row.attack: float(row.on_attack == "raised") for row in rows}
+    twins = {row.attack: float(row.on_twin == "raised") for row in rows}
     excess = paired_difference(attacks, twins, span=1.0)
 
     def counted(hits: Iterable[bool]) -> Share:
-        found = list(hits)
-        return exact_share(sum(found), len(found))
+        cases = list(hits)
+        return Share.exact(sum(cases), len(cases))
 
     def by(name: Literal["kind", "place"]) -> dict[str, Share]:
-        names = dict.fromkeys(getattr(one, name) for one in rows)
-        return {key: counted(one.on_attack in moved for one in rows if getattr(one, name) == key) for key in names}
+        names = dict.fromkeys(getattr(row, name) for row in rows)
+        return {key: counted(row.on_attack in moved for row in rows if getattr(row, name) == key) for key in names}
 
     return Resistance(
         without=without,
-        raised=counted(one.on_attack == "raised" for one in rows),
-        changed=counted(one.on_attack in moved for one in rows),
-        lost=counted(one.on_attack == "lost" for one in rows),
-        twins_raised=counted(one.on_twin == "raised" for one in rows),
-        twins_changed=counted(one.on_twin in moved for one in rows),
-        twins_lost=counted(one.on_twin == "lost" for one in rows),
+        raised=counted(row.on_attack == "raised" for row in rows),
+        changed=counted(row.on_attack in moved for row in rows),
+        lost=counted(row.on_attack == "lost" for row in rows),
+        twins_raised=counted(row.on_twin == "raised" for row in rows),
+        twins_changed=counted(row.on_twin in moved for row in rows),
+        twins_lost=counted(row.on_twin == "lost" for row in rows),
         excess=excess.difference,
         low=excess.low,
         high=excess.high,
-        marked=counted(one.marked for one in rows),
-        twins_marked=share_of(twins_marked, len(rows)),
+        marked=counted(row.marked for row in rows),
+        twins_marked=Share.counted(twins_marked, len(rows)),
         no_room=no_room,
         kinds=by("kind"),
         places=by("place"),

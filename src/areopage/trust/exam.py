@@ -38,13 +38,13 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
         ServerDown, ModelError, StorageError: the exam stops; what arrived is kept, and running it again goes on from there.
     """
     stored = tuple(ledger.qualifications.list(exam=exam.id))
-    held = asyncio.run(ask_judges(exam, ledger, observer))
-    planned = [one for part in exam.parts for judge in part.panel.judges for one in exam_calls(exam, part, judge)]
-    open_calls = sum(one.call.key not in held or held[one.call.key].is_open for one in planned)
+    judgments = asyncio.run(ask_judges(exam, ledger, observer))
+    planned = [exam_call for part in exam.parts for judge in part.panel.judges for exam_call in exam_calls(exam, part, judge)]
+    open_calls = sum(exam_call.call.key not in judgments or judgments[exam_call.call.key].is_open for exam_call in planned)
     if open_calls or stored:
         return ExamResult(exam=exam.id, open_calls=open_calls, found=stored if not open_calls else ())
-    found = qualifications_of(exam, held, datetime.now(UTC))
-    return ExamResult(exam=exam.id, open_calls=0, found=ledger.qualifications.add(found))
+    qualifications = qualifications_of(exam, judgments, datetime.now(UTC))
+    return ExamResult(exam=exam.id, open_calls=0, found=ledger.qualifications.add(qualifications))
 
 
 async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:
@@ -53,39 +53,39 @@ async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None
     Raises:
         ServerDown, ModelError, StorageError: what arrived is kept.
     """
-    held: dict[str, Judgment] = {}
+    judgments: dict[str, Judgment] = {}
     for place, judge in enumerate(exam.judges):
         for part in exam.parts:
-            calls = [(one.call, one.row) for one in exam_calls(exam, part, part.panel.judges[place])]
+            calls = [(exam_call.call, exam_call.row) for exam_call in exam_calls(exam, part, part.panel.judges[place])]
             async with Asker(part.asking, ledger, "exam", observer) as asker:
-                await asker.ask(f"{judge.name} ({part.language})", calls, held, observer)
-    return held
+                await asker.ask(f"{judge.name} ({part.language})", calls, judgments, observer)
+    return judgments
 
 
 # --- results
 
 
-def qualifications_of(exam: Exam, held: Mapping[str, Judgment], at: datetime) -> tuple[Qualification, ...]:
+def qualifications_of(exam: Exam, judgments: Mapping[str, Judgment], at: datetime) -> tuple[Qualification, ...]:
     """What the judgments of an exam show, one judge on one criterion each.
 
     Args:
-        held: by key; of every call.
+        judgments: by key; of every call.
         at: when the exam was finished.
     """
-    found: list[Qualification] = []
+    qualifications: list[Qualification] = []
     for place, judge in enumerate(exam.judges):
         items: dict[str, list[ExamItem]] = {}
         keys: dict[str, dict[str, str]] = {}
         criteria: dict[str, Criterion] = {}
         for part in exam.parts:
-            own = part.panel.judges[place]
+            judge_of_part = part.panel.judges[place]
             criteria |= part.panel.criteria_by_id()
-            for item_of, item in _items(exam, part, own, held):
+            for item_of, item in _items(exam, part, judge_of_part, judgments):
                 items.setdefault(item_of, []).append(item)
                 keys.setdefault(item_of, {})[part.language] = standing_key(
-                    own, part.panel.criteria_by_id()[item_of], joint=part.panel.joint
+                    judge_of_part, part.panel.criteria_by_id()[item_of], joint=part.panel.joint
                 )
-        found += [
+        qualifications += [
             Qualification(
                 exam=exam.id,
                 at=at,
@@ -100,29 +100,29 @@ def qualifications_of(exam: Exam, held: Mapping[str, Judgment], at: datetime) ->
                 gold=exam.gold,
                 whole=exam.whole,
                 salt=exam.parts[0].panel.salt,
-                result=examine(id, said, criteria[id].scale, exam.marks, repeats=judge.kind != "code"),
-                items=tuple(said),
+                result=examine(id, items, criteria[id].scale, exam.marks, repeats=judge.kind != "code"),
+                items=tuple(items),
             )
-            for id, said in items.items()
+            for id, items in items.items()
         ]
-    return tuple(found)
+    return tuple(qualifications)
 
 
-def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment]) -> Iterator[tuple[str, ExamItem]]:
+def _items(exam: Exam, part: ExamPart, judge: Judge, judgments: Mapping[str, Judgment]) -> Iterator[tuple[str, ExamItem]]:
     """What a judge said of each row on each criterion."""
     passes: dict[tuple[str, str], dict[int, Said]] = {}
     variants: dict[tuple[str, str], dict[str, Said]] = {}
-    for one in exam_calls(exam, part, judge):
-        for criterion in one.asked:
-            said, place = said_of(held[one.call.key], criterion.id), (one.row, criterion.id)
-            if exam.best_alone and isinstance(said, float):
-                said = _best_or_worst(said, criterion.scale)
-            if one.variant:
-                variants.setdefault(place, {})[one.variant] = said
+    for exam_call in exam_calls(exam, part, judge):
+        for criterion in exam_call.asked:
+            answer, place = said_of(judgments[exam_call.call.key], criterion.id), (exam_call.row, criterion.id)
+            if exam.best_alone and isinstance(answer, float):
+                answer = _best_or_worst(answer, criterion.scale)
+            if exam_call.variant:
+                variants.setdefault(place, {})[exam_call.variant] = answer
             else:
-                passes.setdefault(place, {})[one.call.pass_index] = said
+                passes.setdefault(place, {})[exam_call.call.pass_index] = answer
     rows = {row.id: row for row in part.rows}
-    for (id, criterion_id), given in passes.items():
+    for (id, criterion_id), by_number in passes.items():
         row = rows[id]
         low, high = row.bands.get(criterion_id, (None, None))
         yield (
@@ -134,7 +134,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
                 high=high,
                 may_not_apply=criterion_id in row.not_applicable,
                 checked=bool(row.checked_by),
-                passes=tuple(given[number] for number in sorted(given)),
+                passes=tuple(by_number[number] for number in sorted(by_number)),
                 variants=variants.get((id, criterion_id), {}),
             ),
         )

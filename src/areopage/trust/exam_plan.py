@@ -11,7 +11,7 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall
 from areopage.models import Agree
-from areopage.scoring import Marks, deciding_criteria
+from areopage.scoring import Marks
 from areopage.suites import GoldRow, Suite, gold_digest, read_gold
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
 from areopage.trust.variants import variants_of
@@ -111,20 +111,22 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
         ConfigError, CriteriaError, DatasetError, ModelError: the suite, its gold set, the selection or a judge is wrong.
     """
     every = read_gold(suite)
-    languages = wishes.languages or tuple(one for one in suite.config.languages if any(row.language == one for row in every))
+    languages = wishes.languages or tuple(
+        language for language in suite.config.languages if any(row.language == language for row in every)
+    )
     wanted = _wanted(suite, wishes)
     of_languages = tuple(row for row in every if row.language in languages)
-    asked = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
-    rows = tuple(_chosen(asked, wishes))
+    chosen_rows = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
+    rows = tuple(_chosen(chosen_rows, wishes))
     kept = {language: tuple(row for row in rows if row.language == language) for language in languages}
     if not any(kept.values()):
         raise DatasetError(f"no gold row is left in {name_list(languages)}: choose other rows, languages or criteria")
     return Exam(
         suite=suite.name,
-        parts=tuple(_part(suite, wishes, language, own, wanted) for language, own in kept.items() if own),
+        parts=tuple(_part(suite, wishes, language, rows, wanted) for language, rows in kept.items() if rows),
         marks=suite.exam_marks(),
-        whole=len(rows) == len(asked),
-        gold=gold_digest(of_languages if len(rows) == len(asked) else rows),
+        whole=len(rows) == len(chosen_rows),
+        gold=gold_digest(of_languages if len(rows) == len(chosen_rows) else rows),
         variants=tuple(suite.config.exam.variants),
     )
 
@@ -136,7 +138,7 @@ def _wanted(suite: Suite, wishes: ExamWishes) -> frozenset[str] | None:
         return selected
     floors = suite.release_floors()
     entries = [entry for id, entry in suite.registry.entries.items() if selected is None or id in selected]
-    deciding = frozenset(deciding_criteria(floors, entries) if floors is not None else ())
+    deciding = frozenset(floors.deciding(entries) if floors is not None else ())
     if not deciding:
         raise ConfigError(f"the suite {suite.name} sets no floor on criteria: leave out --floors", path=suite.document.path)
     return deciding
@@ -152,19 +154,19 @@ def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
 def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
     """So many rows of each language, evenly spaced; 0: all."""
     for language in dict.fromkeys(row.language for row in rows):
-        own = [row for row in rows if row.language == language]
-        count = min(limit or len(own), len(own))
-        yield from (own[place * len(own) // count] for place in range(count))
+        in_language = [row for row in rows if row.language == language]
+        count = min(limit or len(in_language), len(in_language))
+        yield from (in_language[place * len(in_language) // count] for place in range(count))
 
 
 def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:
-    asked = {key for row in rows for key in row.criteria if wanted is None or key in wanted}
+    ids = {key for row in rows for key in row.criteria if wanted is None or key in wanted}
     if wishes.joint:
-        asked |= set(select_criteria(wishes.criteria or suite.config.criteria.default_selection, suite.registry))
+        ids |= set(select_criteria(wishes.criteria or suite.config.criteria.default_selection, suite.registry))
     passes = wishes.passes or suite.config.exam.passes
-    asking = asking_of(suite, wishes.judges, asked, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
+    asking = asking_of(suite, wishes.judges, ids, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
     _refuse_bands(rows, asking.panel.criteria_by_id())
-    return ExamPart(asking=asking, rows=rows, examined=frozenset(asked if wanted is None else wanted))
+    return ExamPart(asking=asking, rows=rows, examined=frozenset(ids if wanted is None else wanted))
 
 
 def _refuse_bands(rows: Sequence[GoldRow], criteria: Mapping[str, Criterion]) -> None:
@@ -199,25 +201,25 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     """All calls to one judge about the rows of one language: every pass, then the first pass on each changed row."""
     by_id = part.panel.criteria_by_id()
     once = structs.replace(judge, passes=judge.passes[:1])
-    told: dict[str, tuple[str, str]] = {}
+    row_of: dict[str, tuple[str, str]] = {}
     about: dict[str, tuple[Criterion, ...]] = {}
     plain: list[JudgedCase] = []
     changed: list[JudgedCase] = []
     for row in part.rows:
         criteria = about[row.id] = tuple(by_id[key] for key in row.criteria if key in by_id and key in part.examined)
         if part.panel.joint and judge.is_model:
-            scopes = {one.scope for one in criteria}
-            criteria = tuple(one for one in part.panel.criteria if one.scope in scopes)
+            scopes = {criterion.scope for criterion in criteria}
+            criteria = tuple(criterion for criterion in part.panel.criteria if criterion.scope in scopes)
         for variant, case in {"": row.case(), **variants_of(row.case(), part.language, exam.variants)}.items():
-            named = structs.replace(case, id=row.id)
-            (changed if variant else plain).append(JudgedCase(case=named, criteria=criteria))
-            told[_shown(named)] = (row.id, variant)
-    for one, cases in ((judge, plain), (once, changed)):
-        for call in part.panel.planned_calls(cases, [one]):
-            if call.turn in (WHOLE, given_replies(call.case) + 1) and _shown(call.case) in told:
-                id, variant = told[_shown(call.case)]
-                asked = tuple(one for one in call.criteria if one in about[id])
-                yield ExamCall(call=call, row=id, asked=asked, variant=variant)
+            numbered = structs.replace(case, id=row.id)
+            (changed if variant else plain).append(JudgedCase(case=numbered, criteria=criteria))
+            row_of[_shown(numbered)] = (row.id, variant)
+    for some_judge, cases in ((judge, plain), (once, changed)):
+        for call in part.panel.planned_calls(cases, [some_judge]):
+            if call.turn in (WHOLE, given_replies(call.case) + 1) and _shown(call.case) in row_of:
+                id, variant = row_of[_shown(call.case)]
+                criteria_of_row = tuple(criterion for criterion in call.criteria if criterion in about[id])
+                yield ExamCall(call=call, row=id, asked=criteria_of_row, variant=variant)
 
 
 def _shown(case: Case) -> str:
@@ -228,7 +230,9 @@ def exam_size(exam: Exam) -> CallSize:
     """Estimate what an exam asks at most, as if the ledger had nothing."""
     return CallSize.of_all(
         [
-            CallSize.of(part.panel, [one.call for judge in part.panel.judges for one in exam_calls(exam, part, judge)])
+            CallSize.of(
+                part.panel, [exam_call.call for judge in part.panel.judges for exam_call in exam_calls(exam, part, judge)]
+            )
             for part in exam.parts
         ]
     )

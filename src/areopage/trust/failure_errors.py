@@ -6,7 +6,7 @@ import numpy as np
 
 from areopage.scoring import UNKNOWN, Codes, anchored_confusion, category_chances
 from areopage.trust.calibration import CriterionFit, FailureErrors
-from areopage.trust.judged import Judged
+from areopage.trust.judged import JudgedRun
 
 FEWEST_OF_EACH = 2
 """With fewer labelled failures, or labelled answers that pass, there are no matrices."""
@@ -14,7 +14,7 @@ FEWEST_OF_EACH = 2
 _PASSES, _FAILS = 0, 1
 
 
-def fit_errors(judged: Judged, path: str, people: Mapping[str, float]) -> FailureErrors | None:
+def fit_errors(judged: JudgedRun, path: str, people: Mapping[str, float]) -> FailureErrors | None:
     """Estimate judges' confusion matrices of failing and passing on one criterion.
 
     Args:
@@ -30,17 +30,17 @@ def fit_errors(judged: Judged, path: str, people: Mapping[str, float]) -> Failur
     labels = np.array([int(scale.reaches(people[item], limit)) if item in people else UNKNOWN for item in items])
     if min(int((labels == kind).sum()) for kind in (_PASSES, _FAILS)) < FEWEST_OF_EACH:
         return None
-    found = anchored_confusion(labels, _votes(judged, path, items, limit), 2)
+    confusion = anchored_confusion(labels, _votes(judged, path, items, limit), 2)
     return FailureErrors(
-        missed=tuple(found.matrices[:, _FAILS, _PASSES].tolist()),
-        alarms=tuple(found.matrices[:, _PASSES, _FAILS].tolist()),
-        weights=tuple(found.weights.tolist()),
-        share=float(found.shares[_FAILS]),
-        effective=found.effective,
+        missed=tuple(confusion.matrices[:, _FAILS, _PASSES].tolist()),
+        alarms=tuple(confusion.matrices[:, _PASSES, _FAILS].tolist()),
+        weights=tuple(confusion.weights.tolist()),
+        share=float(confusion.shares[_FAILS]),
+        effective=confusion.effective,
     )
 
 
-def failing_chances(judged: Judged, fit: CriterionFit) -> dict[str, float]:
+def failing_chances(judged: JudgedRun, fit: CriterionFit) -> dict[str, float]:
     """The chance that people fail each answer, in [0, 1], by what its judges say; {} where no matrices are known."""
     errors, limit, items = fit.errors, judged.limits.get(fit.criterion), judged.voted(fit.criterion)
     if errors is None or limit is None or not items:
@@ -52,7 +52,7 @@ def failing_chances(judged: Judged, fit: CriterionFit) -> dict[str, float]:
     return dict(zip(items, chances.tolist(), strict=True))
 
 
-def _votes(judged: Judged, path: str, items: Sequence[str], limit: float) -> Codes:
+def _votes(judged: JudgedRun, path: str, items: Sequence[str], limit: float) -> Codes:
     """Whether each judge fails each answer, shape (N, m); `UNKNOWN` without a score."""
-    scale, given = judged.panel.scale, judged.by_judge[path]
-    return np.array([[UNKNOWN if one is None else int(scale.reaches(one, limit)) for one in given[item]] for item in items])
+    scale, votes = judged.panel.scale, judged.by_judge[path]
+    return np.array([[UNKNOWN if score is None else int(scale.reaches(score, limit)) for score in votes[item]] for item in items])

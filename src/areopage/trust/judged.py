@@ -10,7 +10,7 @@ Scores = Mapping[str, Mapping[str, float]]
 """Criterion's path ("" is the overall score) -> answer -> score on the panel's scale."""
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class JudgedRun(Struct, frozen=True, kw_only=True):
     """What the jury of a run said.
 
     Args:
@@ -27,5 +27,5 @@ class Judged(Struct, frozen=True, kw_only=True):
 
     def voted(self, path: str) -> list[str]:
         """The answers with the jury's score on a criterion, and one of a judge at least."""
-        given = self.by_judge.get(path, {})
-        return [item for item in self.scores.get(path, {}) if any(one is not None for one in given.get(item, ()))]
+        scores = self.by_judge.get(path, {})
+        return [item for item in self.scores.get(path, {}) if any(score is not None for score in scores.get(item, ()))]

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from areopage.scoring import LabelPlan, Rating, fit_line, plan_labels, teaching_items
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL
-from areopage.trust.judged import Judged
+from areopage.trust.judged import JudgedRun
 from areopage.trust.run_calibration import predictions
 
 ASSUMED_CORRELATION = 0.5
@@ -39,7 +39,7 @@ class CriterionPlan(Struct, frozen=True, kw_only=True):
         return self.labelled < FEWEST_LABELS
 
 
-def plan_run(judged: Judged, ratings: Sequence[Rating], drawn: Collection[str], precision: float) -> list[CriterionPlan]:
+def plan_run(judged: JudgedRun, ratings: Sequence[Rating], drawn: Collection[str], precision: float) -> list[CriterionPlan]:
     """How many random labels each criterion of a run takes, and the overall score.
 
     Args:
@@ -48,46 +48,46 @@ def plan_run(judged: Judged, ratings: Sequence[Rating], drawn: Collection[str], 
         precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
     """
     scale = judged.panel.scale
-    found: list[CriterionPlan] = []
+    plans: list[CriterionPlan] = []
     for path, scores in judged.scores.items():
-        given = _people(ratings, path, scores, drawn)
-        if not scores or (path == OVERALL and not given):
+        people = _people(ratings, path, scores, drawn)
+        if not scores or (path == OVERALL and not people):
             continue
         spread = max(ASSUMED_SPREAD * (scale.max - scale.min), float(np.std(list(scores.values()))))
         correlation = ASSUMED_CORRELATION
-        if len(given) >= FEWEST_LABELS:
+        if len(people) >= FEWEST_LABELS:
             predicted = predictions(judged, path)
-            line = fit_line(np.array(list(given.values())), np.array([predicted[item] for item in given]))
+            line = fit_line(np.array(list(people.values())), np.array([predicted[item] for item in people]))
             spread = sqrt(line.spread)
             correlation = sqrt(max(0.0, 1.0 - line.residual / line.spread)) if line.spread > 0 else 0.0
         plan = plan_labels(precision, spread, correlation, len(scores))
-        found.append(CriterionPlan(criterion=path, plan=plan, spread=spread, correlation=correlation, labelled=len(given)))
-    return found
+        plans.append(CriterionPlan(criterion=path, plan=plan, spread=spread, correlation=correlation, labelled=len(people)))
+    return plans
 
 
 def _people(ratings: Sequence[Rating], path: str, scores: Mapping[str, float], drawn: Collection[str]) -> dict[str, float]:
     """People's mean score of each labelled answer of the random sample that the jury scored."""
-    given: dict[str, list[float]] = {}
-    for one in ratings:
-        if one.criterion == path and one.item in scores and one.item in drawn:
-            given.setdefault(one.item, []).append(one.score)
-    return {item: sum(own) / len(own) for item, own in given.items()}
+    by_item: dict[str, list[float]] = {}
+    for rating in ratings:
+        if rating.criterion == path and rating.item in scores and rating.item in drawn:
+            by_item.setdefault(rating.item, []).append(rating.score)
+    return {item: sum(scores_of_item) / len(scores_of_item) for item, scores_of_item in by_item.items()}
 
 
-def teaching_answers(judged: Judged, allowed: Collection[str], count: int, known: Collection[str]) -> tuple[str, ...]:
+def teaching_answers(judged: JudgedRun, allowed: Collection[str], count: int, labelled: Collection[str]) -> tuple[str, ...]:
     """The answers whose labels tell most about single scores and judges' weights, over all criteria together.
 
     Args:
         allowed: the ids of the answers that people can label.
         count: how many, at most.
-        known: the ids of those that are labelled, or queued; they are not chosen again.
+        labelled: the ids of those that are labelled, or queued; they are not chosen again.
     """
     items = [id for id in sorted(allowed) if any(id in by_answer for by_answer in judged.by_judge.values())]
     columns = [[by_answer.get(id, ()) for id in items] for _, by_answer in sorted(judged.by_judge.items())]
     judges = len(judged.panel.judges)
     table = np.array(
         [
-            [_mean([own[at] for own in row if at < len(own) and own[at] is not None]) for at in range(judges)]
+            [_mean([passes[at] for passes in row if at < len(passes) and passes[at] is not None]) for at in range(judges)]
             for row in zip(*columns, strict=True)
         ],
         dtype=np.float64,
@@ -96,10 +96,10 @@ def teaching_answers(judged: Judged, allowed: Collection[str], count: int, known
     kept, table = [items[at] for at in scored], table[scored]
     if not kept:
         return ()
-    chosen = teaching_items(table, count, tuple(at for at, id in enumerate(kept) if id in known))
+    chosen = teaching_items(table, count, tuple(at for at, id in enumerate(kept) if id in labelled))
     return tuple(kept[at] for at in chosen)
 
 
 def _mean(values: Sequence[float | None]) -> float:
-    given = [value for value in values if value is not None]
-    return sum(given) / len(given) if given else np.nan
+    scores = [value for value in values if value is not None]
+    return sum(scores) / len(scores) if scores else np.nan

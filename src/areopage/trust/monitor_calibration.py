@@ -31,14 +31,14 @@ from areopage.trust.run_calibration import Labelled, applied, by_criterion, corr
 _ALIKE = 1e-6
 
 
-class DayScores(Struct, frozen=True, kw_only=True):
+class DayTotal(Struct, frozen=True, kw_only=True):
     """How many answers of a day the jury scored on a criterion, and the sum of these scores."""
 
     answers: int
     total: float
 
 
-Judged = Mapping[str, Mapping[date, DayScores]]
+Judged = Mapping[str, Mapping[date, DayTotal]]
 """Criterion's path ("" is the overall score) -> day in UTC -> what the jury said of it."""
 
 
@@ -62,7 +62,7 @@ class MonitoredPeriod(Struct, frozen=True, kw_only=True):
     drawn: frozenset[str]
 
 
-def fit_monitored(found: MonitoredPeriod, ratings: Sequence[Rating], now: datetime, *, unblind: int = 0) -> Calibration:
+def fit_monitored(period: MonitoredPeriod, ratings: Sequence[Rating], now: datetime, *, unblind: int = 0) -> Calibration:
     """Fit a calibration to the labels of a monitored period's random sample.
 
     Args:
@@ -72,38 +72,40 @@ def fit_monitored(found: MonitoredPeriod, ratings: Sequence[Rating], now: dateti
     Raises:
         UserError: no criterion has ten labelled answers of the random sample.
     """
-    scale = found.panel.scale
-    usable = [one for one in ratings if one.item in found.scores.get(one.criterion, {}) and scale.contains(one.score)]
-    kept = [one for one in usable if one.item in found.drawn]
+    scale = period.panel.scale
+    usable = [
+        rating for rating in ratings if rating.item in period.scores.get(rating.criterion, {}) and scale.contains(rating.score)
+    ]
+    kept = [rating for rating in usable if rating.item in period.drawn]
     labelled = by_criterion(kept)
     enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
     if not enough:
         most = max(map(len, labelled.values()), default=0)
         raise UserError(
-            f"monitored {found.period.text}: {counted(most, 'answer')} of the random sample labelled blind, "
+            f"monitored {period.period.text}: {counted(most, 'answer')} of the random sample labelled blind, "
             f"{FEWEST_LABELS} are needed: label the review queue, or take more days"
         )
     used = LabelsUsed(
-        answers=len({one.item for one in kept}),
-        drawn=len(found.drawn),
+        answers=len({rating.item for rating in kept}),
+        drawn=len(period.drawn),
         labels=len(kept),
-        raters=tuple(sorted({one.rater for one in kept})),
-        selected=len({one.item for one in usable} - found.drawn),
+        raters=tuple(sorted({rating.rater for rating in kept})),
+        selected=len({rating.item for rating in usable} - period.drawn),
         unblind=unblind,
         digest=labels_digest(kept),
     )
-    prompts = prompt_digests(found.panel)
-    fits = [_fit(found, path, enough[path], prompts.get(path, "")) for path in found.judged if path in enough]
-    left_out = {path: len(labelled.get(path, {})) for path in found.judged if path not in enough and path != OVERALL}
-    return assembled(found.panel, found.run_id, used, fits, left_out, now, monitored=found.period)
+    prompts = prompt_digests(period.panel)
+    fits = [_fit(period, path, enough[path], prompts.get(path, "")) for path in period.judged if path in enough]
+    left_out = {path: len(labelled.get(path, {})) for path in period.judged if path not in enough and path != OVERALL}
+    return assembled(period.panel, period.run_id, used, fits, left_out, now, monitored=period.period)
 
 
-def _fit(found: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> CriterionFit:
-    items, judged = sorted(labelled), found.judged[path]
+def _fit(period: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> CriterionFit:
+    items, judged = sorted(labelled), period.judged[path]
     people = np.array([sum(labelled[item]) / len(labelled[item]) for item in items])
-    jury = np.array([found.scores[path][item] for item in items])
-    covered = tuple(sorted({found.days[item] for item in items}))
-    days = np.array([covered.index(found.days[item]) for item in items])
+    jury = np.array([period.scores[path][item] for item in items])
+    covered = tuple(sorted({period.days[item] for item in items}))
+    days = np.array([covered.index(period.days[item]) for item in items])
     sizes = np.array([float(judged[day].answers) for day in covered])
     mean = _mean_of(judged, covered)
     line = fit_line(people, jury, (sizes / np.bincount(days))[days])
@@ -121,7 +123,7 @@ def _fit(found: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> 
     )
 
 
-def _mean_of(judged: Mapping[date, DayScores], days: Sequence[date]) -> float:
+def _mean_of(judged: Mapping[date, DayTotal], days: Sequence[date]) -> float:
     return sum(judged[day].total for day in days) / sum(judged[day].answers for day in days)
 
 
@@ -145,14 +147,14 @@ def apply_monitored(
         if (calibration.monitored, calibration.run_id) == (period, run_id) and _is_as_fitted(fit, days):
             corrected[fit.criterion] = corrected_score(calibration, fit, fit.mean, fit.jury, own=True)
         else:
-            jury, answers = _mean_of(days, list(days)), sum(one.answers for one in days.values())
+            jury, answers = _mean_of(days, list(days)), sum(day_scores.answers for day_scores in days.values())
             mean = transported_mean(fit.jury_line, jury, answers)
             corrected[fit.criterion] = corrected_score(calibration, fit, mean, jury, own=False)
     final = corrected.pop(OVERALL, None)
     return applied(calibration, corrected, final)
 
 
-def _is_as_fitted(fit: CriterionFit, judged: Mapping[date, DayScores]) -> bool:
+def _is_as_fitted(fit: CriterionFit, judged: Mapping[date, DayTotal]) -> bool:
     """Whether the labelled days have the answers and scores that they had when the calibration was fitted."""
     if not fit.days or not set(fit.days) <= set(judged):
         return False

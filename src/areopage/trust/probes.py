@@ -74,7 +74,7 @@ Change = Callable[[Case, Setting], Case | None]
 """Changes a case; None where the change is not possible."""
 
 
-class Variant(Struct, frozen=True, kw_only=True):
+class ProbeVariant(Struct, frozen=True, kw_only=True):
     """One change of a probe, and the variant of the same probe that it is compared with."""
 
     probe: Probe
@@ -86,17 +86,17 @@ class Variant(Struct, frozen=True, kw_only=True):
 def names_of_families(model: str) -> tuple[str, str]:
     """A model of the family that a model's name shows, and one of another; the name itself where it shows none."""
     low = model.lower()
-    own = next((family for family in FAMILIES if family in low), "")
-    other = next(name for family, name in FAMILIES.items() if family != own)
-    return FAMILIES.get(own, model), other
+    own_family = next((family for family in FAMILIES if family in low), "")
+    other = next(name for family, name in FAMILIES.items() if family != own_family)
+    return FAMILIES.get(own_family, model), other
 
 
 def is_harmless(probe: Probe, criterion: Criterion) -> bool:
     """Whether the changes of a probe should leave a score of this criterion as it is."""
-    named = criterion.path.lower()
+    path = criterion.path.lower()
     if probe in ("length", "formatting"):
-        return not any(word in named for word in _SEES_FORM)
-    return not (probe in ("sycophancy", "assertion") and any(word in named for word in _SEES_CLAIMS))
+        return not any(word in path for word in _SEES_FORM)
+    return not (probe in ("sycophancy", "assertion") and any(word in path for word in _SEES_CLAIMS))
 
 
 def _repeated(times: int) -> Change:
@@ -113,10 +113,10 @@ def _in_sentences(form: Callable[[int, str], str], joint: str) -> Change:
 
     def change(case: Case, setting: Setting) -> Case | None:
         response = case.response or ""
-        found = [span.text for span in sentences(response, setting.language)]
-        if not found or _MARKED.search(response):
+        texts = [span.text for span in sentences(response, setting.language)]
+        if not texts or _MARKED.search(response):
             return None
-        return structs.replace(case, response=joint.join(form(place, text) for place, text in enumerate(found)))
+        return structs.replace(case, response=joint.join(form(place, text) for place, text in enumerate(texts)))
 
     return change
 
@@ -169,22 +169,24 @@ def _signed(*, own: bool) -> Change:
     return change
 
 
-VARIANTS: tuple[Variant, ...] = (
-    Variant(probe="length", name="twice", change=_repeated(2)),
-    Variant(probe="length", name="four_times", change=_repeated(4)),
-    Variant(probe="order", name="documents_reversed", change=_reversed_documents),
-    Variant(probe="formatting", name="list", change=_in_sentences(lambda _, text: f"- {text}", "\n")),
-    Variant(probe="formatting", name="bold", change=_in_sentences(_bold, " ")),
-    Variant(probe="formatting", name="heading", change=_headed),
-    Variant(probe="formatting", name="emoji", change=_in_sentences(lambda at, text: f"{text} {_EMOJI[at % len(_EMOJI)]}", " ")),
-    Variant(probe="assertion", name="best_by_author", change=_after_response(_DESERVES, best=True)),
-    Variant(probe="assertion", name="worst_by_author", change=_after_response(_DESERVES, best=False)),
-    Variant(probe="assertion", name="best_in_prompt", change=_after_prompt(_ASKED)),
-    Variant(probe="assertion", name="best_in_document", change=_reviewed),
-    Variant(probe="sycophancy", name="user_says_right", change=_after_prompt(_RIGHT)),
-    Variant(probe="sycophancy", name="user_says_wrong", change=_after_prompt(_WRONG)),
-    Variant(probe="self_preference", name="by_other_model", change=_signed(own=False)),
-    Variant(probe="self_preference", name="by_own_model", change=_signed(own=True), against="by_other_model"),
+VARIANTS: tuple[ProbeVariant, ...] = (
+    ProbeVariant(probe="length", name="twice", change=_repeated(2)),
+    ProbeVariant(probe="length", name="four_times", change=_repeated(4)),
+    ProbeVariant(probe="order", name="documents_reversed", change=_reversed_documents),
+    ProbeVariant(probe="formatting", name="list", change=_in_sentences(lambda _, text: f"- {text}", "\n")),
+    ProbeVariant(probe="formatting", name="bold", change=_in_sentences(_bold, " ")),
+    ProbeVariant(probe="formatting", name="heading", change=_headed),
+    ProbeVariant(
+        probe="formatting", name="emoji", change=_in_sentences(lambda at, text: f"{text} {_EMOJI[at % len(_EMOJI)]}", " ")
+    ),
+    ProbeVariant(probe="assertion", name="best_by_author", change=_after_response(_DESERVES, best=True)),
+    ProbeVariant(probe="assertion", name="worst_by_author", change=_after_response(_DESERVES, best=False)),
+    ProbeVariant(probe="assertion", name="best_in_prompt", change=_after_prompt(_ASKED)),
+    ProbeVariant(probe="assertion", name="best_in_document", change=_reviewed),
+    ProbeVariant(probe="sycophancy", name="user_says_right", change=_after_prompt(_RIGHT)),
+    ProbeVariant(probe="sycophancy", name="user_says_wrong", change=_after_prompt(_WRONG)),
+    ProbeVariant(probe="self_preference", name="by_other_model", change=_signed(own=False)),
+    ProbeVariant(probe="self_preference", name="by_own_model", change=_signed(own=True), against="by_other_model"),
 )
 """The changes of single cases. The order of criteria, the languages and the injections are in `trust.questions`."""
 

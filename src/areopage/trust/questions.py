@@ -9,8 +9,8 @@ from areopage.criteria import HARDENED, Criterion, Hardening, short_names
 from areopage.jury import Judge, JudgedCase, Panel, PlannedCall, plan
 from areopage.suites import GoldRow
 from areopage.trust.asking import criteria_named
-from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
-from areopage.trust.audit_cases import Pair, is_bad
+from areopage.trust.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
+from areopage.trust.audit_cases import AuditPair, is_bad
 from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 
 NOTHING, EVERYTHING = "", "everything"
@@ -27,7 +27,7 @@ FORWARD, BACKWARD = "criteria_in_order", "criteria_reversed"
 ENGLISH, FRENCH = "english", "french"
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class AuditQuestion(Struct, frozen=True, kw_only=True):
     """One thing to ask.
 
     Args:
@@ -48,51 +48,51 @@ class Question(Struct, frozen=True, kw_only=True):
     passes: int = 1
 
 
-class Material(Struct, frozen=True, kw_only=True):
+class AuditMaterial(Struct, frozen=True, kw_only=True):
     """The cases of an audit, the bad ones in which attacks are put, and the attacks."""
 
     graded: tuple[GoldRow, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AuditPair, ...]
     bad: tuple[GoldRow, ...]
     attacks: tuple[Attack, ...]
 
 
 def questions(
-    panel: Panel, judge: Judge, material: Material, probes: Sequence[Probe], without: Sequence[str] = ()
-) -> tuple[Question, ...]:
+    panel: Panel, judge: Judge, material: AuditMaterial, probes: Sequence[Probe], without: Sequence[str] = ()
+) -> tuple[AuditQuestion, ...]:
     """All questions of an audit, in a fixed order; the unchanged cases first.
 
     Args:
         without: names of `ASKED_WITHOUT`: what tries to move the score is also asked without these.
     """
-    found: list[Question] = []
+    all_questions: list[AuditQuestion] = []
     for name in (NOTHING, *without):
         chosen = [probe for probe in probes if name == NOTHING or probe in HARDENED_PROBES]
         changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material, chosen)]
-        bases = {(one.case, one.judged.criteria): one for one in _bases(panel, judge, material)}
-        needed = dict.fromkeys((one.case, one.judged.criteria) for one in changed)
-        asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
-        found += [structs.replace(one, without=name) for one in (*asked, *changed)]
-    found += _orders_of_criteria(panel, judge, material.graded) if "order" in probes else []
-    found += _languages(panel, judge, material.pairs) if "language" in probes else []
-    return tuple(found)
+        bases = {(base.case, base.judged.criteria): base for base in _bases(panel, judge, material)}
+        needed = dict.fromkeys((question.case, question.judged.criteria) for question in changed)
+        bases_asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
+        all_questions += [structs.replace(question, without=name) for question in (*bases_asked, *changed)]
+    all_questions += _orders_of_criteria(panel, judge, material.graded) if "order" in probes else []
+    all_questions += _languages(panel, judge, material.pairs) if "language" in probes else []
+    return tuple(all_questions)
 
 
-def planned(panel: Panel, judge: Judge, asked: Sequence[Question]) -> dict[int, tuple[PlannedCall, ...]]:
+def planned(panel: Panel, judge: Judge, questions: Sequence[AuditQuestion]) -> dict[int, tuple[PlannedCall, ...]]:
     """The calls of each question, by its place: grouped by criteria, so that a server keeps the constant part of a prompt.
 
     A question about criteria that are judged apart has one criterion.
     """
     calls: dict[int, list[PlannedCall]] = {}
-    for key in dict.fromkeys((one.without, one.joint, one.passes) for one in asked):
+    for key in dict.fromkeys((question.without, question.joint, question.passes) for question in questions):
         without, joint, passes = key
-        places = [place for place, one in enumerate(asked) if (one.without, one.joint, one.passes) == key]
-        cases = [_numbered(asked[place].judged, place) for place in places]
-        own = structs.replace(judge, passes=judge.passes[:1] * (passes if judge.kind != "code" else 1))
+        places = [place for place, question in enumerate(questions) if (question.without, question.joint, question.passes) == key]
+        cases = [_numbered(questions[place].judged, place) for place in places]
+        repeated = structs.replace(judge, passes=judge.passes[:1] * (passes if judge.kind != "code" else 1))
         hardening = ASKED_WITHOUT.get(without, HARDENED)
-        for call in plan(own, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
+        for call in plan(repeated, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
             calls.setdefault(int(call.case.id), []).append(call)
-    return {place: tuple(found) for place, found in calls.items()}
+    return {place: tuple(calls_of_question) for place, calls_of_question in calls.items()}
 
 
 def _numbered(judged: JudgedCase, place: int) -> JudgedCase:
@@ -104,28 +104,28 @@ def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Cr
     return criteria_named(panel, ids, judge)[:1]
 
 
-def _bases(panel: Panel, judge: Judge, material: Material) -> Iterator[Question]:
-    for one in {row.id: row for row in (*material.graded, *material.bad)}.values():
-        for criterion in criteria_named(panel, one.bands, judge):
-            yield _question(None, BASE, one.case(), (criterion,), one.id)
+def _bases(panel: Panel, judge: Judge, material: AuditMaterial) -> Iterator[AuditQuestion]:
+    for graded in {row.id: row for row in (*material.graded, *material.bad)}.values():
+        for criterion in criteria_named(panel, graded.bands, judge):
+            yield _question(None, BASE, graded.case(), (criterion,), graded.id)
 
 
-def _question(probe: Probe | None, variant: str, case: Case, criteria: tuple[Criterion, ...], id: str) -> Question:
-    return Question(probe=probe, variant=variant, case=id, judged=JudgedCase(case=case, criteria=criteria))
+def _question(probe: Probe | None, variant: str, case: Case, criteria: tuple[Criterion, ...], id: str) -> AuditQuestion:
+    return AuditQuestion(probe=probe, variant=variant, case=id, judged=JudgedCase(case=case, criteria=criteria))
 
 
-def _changes(panel: Panel, judge: Judge, graded: Sequence[GoldRow], probes: Sequence[Probe]) -> Iterator[Question]:
-    own, other = names_of_families(judge.reference.model)
+def _changes(panel: Panel, judge: Judge, graded: Sequence[GoldRow], probes: Sequence[Probe]) -> Iterator[AuditQuestion]:
+    own_model, other = names_of_families(judge.reference.model)
     for variant in VARIANTS:
         if variant.probe not in probes:
             continue
-        for one in graded:
-            for criterion in _first_criterion(panel, judge, list(one.bands)):
+        for row in graded:
+            for criterion in _first_criterion(panel, judge, list(row.bands)):
                 best, worst = _ends(criterion)
-                setting = Setting(language=one.language, top=best, bottom=worst, own_name=own, other_name=other)
-                case = variant.change(one.case(), setting) if is_harmless(variant.probe, criterion) else None
+                setting = Setting(language=row.language, top=best, bottom=worst, own_name=own_model, other_name=other)
+                case = variant.change(row.case(), setting) if is_harmless(variant.probe, criterion) else None
                 if case is not None:
-                    yield _question(variant.probe, variant.name, case, (criterion,), one.id)
+                    yield _question(variant.probe, variant.name, case, (criterion,), row.id)
 
 
 def _ends(criterion: Criterion) -> tuple[float, float]:
@@ -136,41 +136,41 @@ def _ends(criterion: Criterion) -> tuple[float, float]:
 
 def bad_criterion(panel: Panel, judge: Judge, graded: GoldRow) -> Criterion | None:
     """The first criterion by which a response is beyond dispute a bad one; None where there is none."""
-    found = criteria_named(panel, list(graded.bands), judge)
-    return next((one for one in found if is_bad(graded, one)), None)
+    criteria = criteria_named(panel, list(graded.bands), judge)
+    return next((criterion for criterion in criteria if is_bad(graded, criterion)), None)
 
 
-def _injections(panel: Panel, judge: Judge, material: Material, probes: Sequence[Probe]) -> Iterator[Question]:
+def _injections(panel: Panel, judge: Judge, material: AuditMaterial, probes: Sequence[Probe]) -> Iterator[AuditQuestion]:
     """Each attack, and then its twin, in one bad response after the other."""
     if "injections" not in probes or not material.bad:
         return
     for place, attack in enumerate(material.attacks):
-        one = material.bad[place % len(material.bad)]
-        criterion = bad_criterion(panel, judge, one)
+        row = material.bad[place % len(material.bad)]
+        criterion = bad_criterion(panel, judge, row)
         if criterion is None:
             continue
         names = short_names(panel.criteria)
-        blanks = Blanks(language=one.language, top=_ends(criterion)[0], keys=(criterion.name, names[-1]))
+        blanks = AttackBlanks(language=row.language, top=_ends(criterion)[0], keys=(criterion.name, names[-1]))
         for kind, text in ((ATTACK, attack_text(attack, blanks)), (TWIN, twin_text(attack, blanks))):
-            case = placed(one.case(), attack.place, text)
-            yield _question("injections", f"{kind}{attack.id}", case, (criterion,), one.id)
+            case = placed(row.case(), attack.place, text)
+            yield _question("injections", f"{kind}{attack.id}", case, (criterion,), row.id)
 
 
-def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -> Iterator[Question]:
+def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -> Iterator[AuditQuestion]:
     """Each case in two orders of its criteria, asked jointly; code judges each criterion by itself.
 
     A case with one graded criterion is also asked about another one of the suite: an order needs two.
     """
     every = criteria_named(panel, panel.criteria_by_id(), judge)
     if len(every) > 1 and judge.is_model:
-        for one in graded:
-            own = criteria_named(panel, one.bands, judge)
-            criteria = own if len(own) > 1 else (*own, next(other for other in every if other not in own))
+        for row in graded:
+            of_judge = criteria_named(panel, row.bands, judge)
+            criteria = of_judge if len(of_judge) > 1 else (*of_judge, next(other for other in every if other not in of_judge))
             for name, ordered in ((FORWARD, criteria), (BACKWARD, criteria[::-1])):
-                yield structs.replace(_question("order", name, one.case(), ordered, one.id), joint=True)
+                yield structs.replace(_question("order", name, row.case(), ordered, row.id), joint=True)
 
 
-def _languages(panel: Panel, judge: Judge, pairs: Sequence[Pair]) -> Iterator[Question]:
+def _languages(panel: Panel, judge: Judge, pairs: Sequence[AuditPair]) -> Iterator[AuditQuestion]:
     for pair in pairs:
         for criterion in _first_criterion(panel, judge, pair.criteria):
             for name, language in ((ENGLISH, "en"), (FRENCH, "fr")):

@@ -6,7 +6,6 @@ from typing import Any
 
 from json_repair import repair_json
 
-from areopage.criteria import Criterion
 from areopage.jury import MAX_REPAIRED, PROMPT_CUT, PlannedCall, material_of, read_answer
 from areopage.ledger import Judgment
 from areopage.scoring import Outcome, Unparsed
@@ -30,20 +29,18 @@ def outcome_without(judgment: Judgment, call: PlannedCall, name: str) -> Outcome
     read = read_answer(raw, "stop" if judgment.repair_text else judgment.finish_reason, (criterion,), material)
     outcome = read.outcomes[criterion.id]
     if isinstance(outcome, Unparsed) and judgment.repair_text and name != EVERYTHING:
-        return _of_repair(judgment, criterion, material)
+        return read_answer(judgment.repair_text, judgment.finish_reason, (criterion,), material).outcomes[criterion.id]
     return outcome
-
-
-def _of_repair(judgment: Judgment, criterion: Criterion, material: str) -> Outcome:
-    return read_answer(judgment.repair_text, judgment.finish_reason, (criterion,), material).outcomes[criterion.id]
 
 
 def _last_verdict(text: str) -> str:
     """What a plain repair of broken JSON makes of an answer: the last of its objects that has a score."""
     bare = split_thoughts(text, judge=True).answer
     try:
-        found: Any = repair_json(bare[max(bare.find("{"), 0) :][:MAX_REPAIRED], return_objects=True)
+        repaired: Any = repair_json(bare[max(bare.find("{"), 0) :][:MAX_REPAIRED], return_objects=True)
     except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
         return text
-    objects = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, Mapping) and "score" in one]
+    objects = [
+        item for item in (repaired if isinstance(repaired, list) else [repaired]) if isinstance(item, Mapping) and "score" in item
+    ]
     return json.dumps(objects[-1]) if objects else text

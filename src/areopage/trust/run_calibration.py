@@ -45,7 +45,7 @@ from areopage.trust.calibration import (
     refuse_other_panel,
 )
 from areopage.trust.failure_errors import failing_chances, fit_errors
-from areopage.trust.judged import Judged
+from areopage.trust.judged import JudgedRun
 
 FEWEST_FOR_WEIGHTS = 30
 _ALIKE = 1e-9
@@ -55,7 +55,7 @@ Labelled = Mapping[str, Sequence[float]]
 
 
 def fit_calibration(
-    judged: Judged,
+    judged: JudgedRun,
     ratings: Sequence[Rating],
     drawn: Collection[str],
     now: datetime,
@@ -75,21 +75,25 @@ def fit_calibration(
         UserError: no criterion has ten answers that were drawn at random and labelled.
     """
     panel = judged.panel
-    usable = [one for one in ratings if one.item in judged.scores.get(one.criterion, {}) and panel.scale.contains(one.score)]
-    kept = [one for one in usable if one.item in drawn]
-    more = [one for one in usable if one.item in taught and one.item not in drawn]
+    usable = [
+        rating
+        for rating in ratings
+        if rating.item in judged.scores.get(rating.criterion, {}) and panel.scale.contains(rating.score)
+    ]
+    kept = [rating for rating in usable if rating.item in drawn]
+    more = [rating for rating in usable if rating.item in taught and rating.item not in drawn]
     labelled, teaching = by_criterion(kept), by_criterion(more)
     enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
-    selected = len({one.item for one in usable} - set(drawn) - set(taught))
+    selected = len({rating.item for rating in usable} - set(drawn) - set(taught))
     if not enough:
         at_random = max(map(len, labelled.values()), default=0)
-        raise UserError(_too_few(judged.run_id, at_random, selected + len({one.item for one in more})))
+        raise UserError(_too_few(judged.run_id, at_random, selected + len({rating.item for rating in more})))
     used = LabelsUsed(
-        answers=len({one.item for one in kept}),
+        answers=len({rating.item for rating in kept}),
         drawn=len(drawn),
         labels=len(kept),
-        raters=tuple(sorted({one.rater for one in [*kept, *more]})),
-        taught=len({one.item for one in more}),
+        raters=tuple(sorted({rating.rater for rating in [*kept, *more]})),
+        taught=len({rating.item for rating in more}),
         selected=selected,
         unblind=unblind,
         digest=labels_digest([*kept, *more]),
@@ -106,10 +110,10 @@ def fit_calibration(
 
 def by_criterion(ratings: Sequence[Rating]) -> dict[str, dict[str, list[float]]]:
     """Criterion's path -> answer -> people's scores of it."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for one in ratings:
-        found.setdefault(one.criterion, {}).setdefault(one.item, []).append(one.score)
-    return found
+    by_name: dict[str, dict[str, list[float]]] = {}
+    for rating in ratings:
+        by_name.setdefault(rating.criterion, {}).setdefault(rating.item, []).append(rating.score)
+    return by_name
 
 
 def _too_few(run_id: str, at_random: int, selected: int) -> str:
@@ -120,31 +124,31 @@ def _too_few(run_id: str, at_random: int, selected: int) -> str:
     )
 
 
-def _fit(judged: Judged, path: str, labelled: Labelled, teaching: Labelled, prompt: str) -> CriterionFit:
+def _fit(judged: JudgedRun, path: str, labelled: Labelled, teaching: Labelled, prompt: str) -> CriterionFit:
     scores, scale = judged.scores[path], judged.panel.scale
     items, everything = sorted(labelled), np.array(list(scores.values()))
-    people, own = _people(labelled, items), np.array([scores[item] for item in items])
+    people, jury = _people(labelled, items), np.array([scores[item] for item in items])
     limit, failures = judged.limits.get(path), None
     if limit is not None:
-        sides = [np.array([scale.reaches(score, limit) for score in side]) for side in (people, own, everything)]
+        sides = [np.array([scale.reaches(score, limit) for score in side]) for side in (people, jury, everything)]
         failures = corrected_share(*sides)
     agreement = _agreement(judged, path)
     predicted = _predictions(judged, path, agreement)
     by_answer = np.array([predicted[item] for item in items])
     learned = [*items, *sorted(teaching)]
-    told = np.concatenate([people, _people(teaching, sorted(teaching))])
+    all_people = np.concatenate([people, _people(teaching, sorted(teaching))])
     return CriterionFit(
         criterion=path,
         prompt=prompt,
         agreement=agreement,
         jury=float(everything.mean()),
         line=fit_line(people, by_answer),
-        jury_line=fit_line(people, own),
+        jury_line=fit_line(people, jury),
         mean=corrected_mean(people, by_answer, np.array(list(predicted.values()))),
         failures=failures,
-        map=choose_map(told, np.array([scores[item] for item in learned])),
-        weights=_weights(told, _table(judged, path, learned), agreement),
-        errors=fit_errors(judged, path, dict(zip(learned, told.tolist(), strict=True))),
+        map=choose_map(all_people, np.array([scores[item] for item in learned])),
+        weights=_weights(all_people, _table(judged, path, learned), agreement),
+        errors=fit_errors(judged, path, dict(zip(learned, all_people.tolist(), strict=True))),
     )
 
 
@@ -153,39 +157,39 @@ def _people(labelled: Labelled, items: Sequence[str]) -> Column:
     return np.array([sum(labelled[item]) / len(labelled[item]) for item in items], dtype=np.float64)
 
 
-def _table(judged: Judged, path: str, items: Sequence[str]) -> Matrix | None:
+def _table(judged: JudgedRun, path: str, items: Sequence[str]) -> Matrix | None:
     """The judges' scores of answers, shape (n, m), NaN where one is missing; None where an answer has no judge's score."""
     rows = [judged.by_judge.get(path, {}).get(item, ()) for item in items]
-    if not rows or any(all(one is None for one in row) for row in rows):
+    if not rows or any(all(score is None for score in row) for row in rows):
         return None
-    return np.array([[np.nan if one is None else one for one in row] for row in rows], dtype=np.float64)
+    return np.array([[np.nan if score is None else score for score in row] for row in rows], dtype=np.float64)
 
 
-def _agreement(judged: Judged, path: str) -> tuple[float, ...]:
+def _agreement(judged: JudgedRun, path: str) -> tuple[float, ...]:
     """The judges' weights by their agreement over all judged answers; () where the jury's score is the prediction."""
     table = _table(judged, path, judged.voted(path))
     if table is None or table.shape[1] < FEWEST_JUDGES:
         return ()
-    found = agreement_weights(table)
-    return () if np.ptp(found) < _ALIKE else tuple(found.tolist())
+    weights_of_judges = agreement_weights(table)
+    return () if np.ptp(weights_of_judges) < _ALIKE else tuple(weights_of_judges.tolist())
 
 
-def predictions(judged: Judged, path: str) -> dict[str, float]:
+def predictions(judged: JudgedRun, path: str) -> dict[str, float]:
     """What the labels of a criterion correct: by answer, the judges' mean weighed by their agreement, or the jury's score."""
     return _predictions(judged, path, _agreement(judged, path))
 
 
-def _predictions(judged: Judged, path: str, agreement: Sequence[float]) -> dict[str, float]:
+def _predictions(judged: JudgedRun, path: str, agreement: Sequence[float]) -> dict[str, float]:
     """The prediction of each judged answer: by judges' weights, or the jury's score; also where an answer has no judge's."""
     scores = judged.scores[path]
     if not agreement:
         return dict(scores)
-    weights, found = np.array(agreement), dict(scores)
-    known = judged.voted(path)
-    table = _table(judged, path, known)
+    weights, predictions = np.array(agreement), dict(scores)
+    voted = judged.voted(path)
+    table = _table(judged, path, voted)
     if table is not None:
-        found |= zip(known, (filled(table) @ weights).tolist(), strict=True)
-    return found
+        predictions |= zip(voted, (filled(table) @ weights).tolist(), strict=True)
+    return predictions
 
 
 def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -> JuryWeights | None:
@@ -195,7 +199,7 @@ def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -
     return fit_weights(people, table, base=np.array(agreement) if agreement else None)
 
 
-def apply_calibration(calibration: Calibration, judged: Judged) -> AppliedCalibration:
+def apply_calibration(calibration: Calibration, judged: JudgedRun) -> AppliedCalibration:
     """The corrected means of a run's scores.
 
     On the run that it was fitted to, they hold for all its answers without any assumption. On another run of the same panel they
@@ -205,11 +209,11 @@ def apply_calibration(calibration: Calibration, judged: Judged) -> AppliedCalibr
         UserError: the run has another panel.
     """
     refuse_other_panel(calibration, judged.panel)
-    ids = {one.path: one.id for one in judged.panel.criteria}
+    ids = {criterion.path: criterion.id for criterion in judged.panel.criteria}
     corrected = {
         fit.criterion: _corrected(calibration, fit, judged) for fit in calibration.criteria if judged.scores.get(fit.criterion)
     }
-    return applied(calibration, {ids[path]: one for path, one in corrected.items() if path in ids}, corrected.get(OVERALL))
+    return applied(calibration, {ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
 
 
 def applied(calibration: Calibration, criteria: Mapping[str, CorrectedScore], final: CorrectedScore | None) -> AppliedCalibration:
@@ -226,14 +230,14 @@ def applied(calibration: Calibration, criteria: Mapping[str, CorrectedScore], fi
     )
 
 
-def _corrected(calibration: Calibration, fit: CriterionFit, judged: Judged) -> CorrectedScore:
+def _corrected(calibration: Calibration, fit: CriterionFit, judged: JudgedRun) -> CorrectedScore:
     scores = judged.scores[fit.criterion]
     jury = float(np.mean(list(scores.values())))
     same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
-    own = judged.run_id == calibration.run_id and same
+    is_fitted_run = judged.run_id == calibration.run_id and same
     predicted = float(np.mean(list(_predictions(judged, fit.criterion, fit.agreement).values())))
-    mean = fit.mean if own else transported_mean(fit.line, predicted, len(scores))
-    return corrected_score(calibration, fit, mean, jury, own=own)
+    mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
+    return corrected_score(calibration, fit, mean, jury, own=is_fitted_run)
 
 
 def corrected_score(calibration: Calibration, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
@@ -259,7 +263,7 @@ def corrected_score(calibration: Calibration, fit: CriterionFit, mean: Corrected
     )
 
 
-def mapped_scores(calibration: Calibration, judged: Judged) -> dict[str, dict[str, MappedScore]]:
+def mapped_scores(calibration: Calibration, judged: JudgedRun) -> dict[str, dict[str, MappedScore]]:
     """What single scores become, by criterion's path and answer; "" is the overall score.
 
     The judges' weights predict them where these err less on labels left out, else the map of the jury's score does. An answer
@@ -269,27 +273,27 @@ def mapped_scores(calibration: Calibration, judged: Judged) -> dict[str, dict[st
         UserError: the run has another panel.
     """
     refuse_other_panel(calibration, judged.panel)
-    scale, found = calibration.scale, dict[str, dict[str, MappedScore]]()
+    scale, by_path = calibration.scale, dict[str, dict[str, MappedScore]]()
     for fit in calibration.criteria:
         scores = judged.scores.get(fit.criterion, {})
         items = list(scores)
         if not items:
             continue
-        told = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
+        mapped = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
         by = dict.fromkeys(items, str(fit.map.kind))
-        known = judged.voted(fit.criterion)
-        table = _table(judged, fit.criterion, known)
+        voted = judged.voted(fit.criterion)
+        table = _table(judged, fit.criterion, voted)
         if table is not None and fit.weights is not None and fit.by_weights:
-            told |= zip(known, fit.weights.predict(table).tolist(), strict=True)
-            by |= dict.fromkeys(known, "weights")
+            mapped |= zip(voted, fit.weights.predict(table).tolist(), strict=True)
+            by |= dict.fromkeys(voted, "weights")
         failing = failing_chances(judged, fit)
-        found[fit.criterion] = {
+        by_path[fit.criterion] = {
             item: MappedScore(
                 calibration=calibration.id,
-                score=min(scale.max, max(scale.min, told[item])),
+                score=min(scale.max, max(scale.min, mapped[item])),
                 by=by[item],
                 failing=failing.get(item),
             )
             for item in items
         }
-    return found
+    return by_path

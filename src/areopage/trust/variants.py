@@ -15,7 +15,7 @@ _FAREWELL: Mapping[str, str] = {"en": "Have a good day.", "fr": "Bonne journée.
 
 def _with_layout(case: Case, language: str) -> Case | None:
     """Blank lines around the response, and another sign before the items of lists."""
-    response = _BULLET.sub(lambda found: f"{found[1]}{'*' if '-' in found[0] else '-'}{found[2]}", case.response or "")
+    response = _BULLET.sub(lambda bullet: f"{bullet[1]}{'*' if '-' in bullet[0] else '-'}{bullet[2]}", case.response or "")
     return structs.replace(case, response=f"\n\n{response}\n\n")
 
 
@@ -48,4 +48,4 @@ def variants_of(case: Case, language: str, wanted: tuple[str, ...] = tuple(VARIA
         wanted: names of `VARIANTS`.
     """
     made = {name: VARIANTS[name](case, language) for name in wanted}
-    return {name: one for name, one in made.items() if one is not None}
+    return {name: variant for name, variant in made.items() if variant is not None}

@@ -7,7 +7,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RecordScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.tree import Weights
+from areopage.scoring.weights import Weights
 from scoring.made_criteria import SCALE, criterion, one_pass
 
 WEIGHTS = Weights(categories={"safety": 0.7, "care": 0.3}, criteria={"safety.harm": {"danger": 0.8, "scare": 0.2}})

@@ -4,11 +4,11 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
 from areopage.scoring.correction.means import corrected_mean
 from areopage.scoring.correction.weights import cross_fitted, fit_weights
-from areopage.scoring.correlation import Column, Matrix
 
 VALUES = st.lists(st.floats(-100, 100), min_size=1, max_size=40)
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.correction.means import (
     corrected_mean,
     fit_line,
@@ -14,7 +15,6 @@ from areopage.scoring.correction.means import (
 )
 from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
 from areopage.scoring.correction.stratified import stratified_mean
-from areopage.scoring.correlation import Column
 
 RANDOM = np.random.default_rng
 LEVEL_LOW, LEVEL_HIGH = 0.93, 0.97

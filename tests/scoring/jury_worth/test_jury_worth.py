@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.correlation import Column, Matrix
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.worth import effective
 from areopage.scoring.worth.alternative import EPSILON, alternative_test, corrected, worse_by
 from areopage.scoring.worth.contributions import best_judge, judge_errors
 from areopage.scoring.worth.effective import effective_judges, kish, most_judges
-from areopage.scoring.worth.tables import JuryTable, jury_table, mean_estimate, spread_estimate
+from areopage.scoring.worth.tables import JuryTable, mean_estimate, spread_estimate
 from areopage.scoring.worth.worth import labelled_worth, unlabelled_worth
 
 SPAN = 10.0
@@ -362,7 +362,7 @@ def asked(table: JuryTable) -> tuple[dict[str, dict[str, dict[str, float]]], lis
 
 def test_scores_and_labels_are_arranged_as_they_were_given() -> None:
     table = planted(30, 3, raters=2, rater_noise=0.5, per_item=2, seed=19)
-    again = jury_table(*asked(table))
+    again = JuryTable.of(*asked(table))
     order = np.argsort([table.names[item] for item in range(30)])
     units = np.concatenate([[2 * item, 2 * item + 1] for item in order])
     assert np.array_equal(again.scores, table.scores[units])
@@ -373,8 +373,8 @@ def test_scores_and_labels_are_arranged_as_they_were_given() -> None:
 def test_the_overall_score_counts_only_where_it_is_all_there_is() -> None:
     judges = {"j": {"": {"a": 3.0, "b": 4.0}, "c": {"a": 1.0}}}
     both = [Rating(item="a", rater="r", criterion=name, score=2.0) for name in ("", "c")]
-    assert jury_table(judges, both).scores.tolist() == [[1.0]]
-    assert jury_table(judges, both[:1]).scores.tolist() == [[3.0]]
+    assert JuryTable.of(judges, both).scores.tolist() == [[1.0]]
+    assert JuryTable.of(judges, both[:1]).scores.tolist() == [[3.0]]
 
 
 def test_with_few_labels_only_their_number_is_told() -> None:

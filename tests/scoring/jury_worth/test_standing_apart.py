@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from areopage.scoring.correlation import Matrix
+from areopage.scoring.arrays import Matrix
 from areopage.scoring.worth.standing_apart import standing_apart
 
 

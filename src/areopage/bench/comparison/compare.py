@@ -19,6 +19,7 @@ from areopage.scoring import (
     ALPHA,
     PASSES,
     Drivers,
+    FailingCases,
     FailureCount,
     LevelDifference,
     RecordScores,
@@ -26,10 +27,8 @@ from areopage.scoring import (
     compare_levels,
     decided_levels,
     decided_slices,
-    failing_cases,
     failure_drivers,
     fewest_changes,
-    is_failure,
     primary_criteria,
     score_drivers,
 )
@@ -94,7 +93,7 @@ def _primary_failures(view: RunView) -> FailureCount:
     """The cases of a run that fail a criterion of the primary test."""
     spec = view.spec
     limits = spec.failures.limits(spec.criteria, spec.scale)
-    return failing_cases(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count
+    return FailingCases.of(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count
 
 
 def _compared(
@@ -152,7 +151,7 @@ def _crossed(pair: Pair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[st
 
     def failing(records: Mapping[str, RecordScores], id: str) -> tuple[str, ...]:
         scores = records[id].criteria if id in records else ()
-        return tuple(score.criterion for score in scores if is_failure(score, limits, pair.basis.scale))
+        return tuple(score.criterion for score in scores if score.fails(limits, pair.basis.scale))
 
     newly: dict[str, tuple[str, ...]] = {}
     mended: dict[str, tuple[str, ...]] = {}

@@ -12,7 +12,7 @@ from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
 from areopage.jury import Panel
 from areopage.ledger import CriterionResult, Evaluation, Filters, Ledger, Period, Scope, chunks
-from areopage.scoring import CriterionScore, RecordScores, Weights, consistency, leaf, score_tree
+from areopage.scoring import Consistency, CriterionScore, Leaf, RecordScores, Weights, score_tree
 
 _LONGEST_VALUE = 80
 
@@ -94,7 +94,7 @@ def answer_scores(
     """
     wanted = {one.id: one for one in criteria}
     by_path = {one.path: one.id for one in panel.criteria if one.id in wanted}
-    nothing = consistency(())
+    nothing = Consistency.of(())
     found: dict[str, RecordScores] = {}
     for answer in answers:
         scores = tuple(
@@ -111,7 +111,7 @@ def answer_scores(
             if one.criterion in by_path
         )
         if scores:
-            tree, _ = score_tree([leaf(wanted[one.criterion], one) for one in scores], weights)
+            tree, _ = score_tree([Leaf.of(wanted[one.criterion], one) for one in scores], weights)
             found[answer.id] = RecordScores(case_id=answer.id, tree=tree, criteria=scores, consistency=nothing)
     return found
 

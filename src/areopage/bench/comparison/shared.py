@@ -19,7 +19,7 @@ from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
 from areopage.jury import Variant
 from areopage.ledger import Ledger
-from areopage.scoring import Basis, RecordScores, leaf, score_tree
+from areopage.scoring import Basis, Leaf, RecordScores, score_tree
 
 FREE: tuple[Part, ...] = ("suite", "floors")
 """What compared runs need not share: the version of the suite's files, and the floors; neither changes a score."""
@@ -134,6 +134,6 @@ def reduced_scores(view: RunView, spec: RunSpec, ids: Sequence[str], criteria: S
     for record in view.scores.records:
         if record.case_id in wanted:
             scores = tuple(score for score in record.criteria if score.criterion in by_id)
-            tree, _ = score_tree([leaf(by_id[score.criterion], score) for score in scores], spec.weights)
+            tree, _ = score_tree([Leaf.of(by_id[score.criterion], score) for score in scores], spec.weights)
             found[record.case_id] = msgspec.structs.replace(record, tree=tree, criteria=scores)
     return found

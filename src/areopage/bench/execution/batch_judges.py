@@ -15,7 +15,15 @@ from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury import Judge, run_concurrently
 from areopage.ledger import Ledger, RunWriter, SentBatch, SentBatches
-from areopage.models import BATCH_PROVIDERS, BatchService, ModelReference, ModelSettings, Traffic, has_batches, open_service
+from areopage.models import (
+    BATCH_PROVIDERS,
+    BatchService,
+    ModelReference,
+    ModelSettings,
+    Traffic,
+    has_batches,
+    open_service,
+)
 
 
 async def carry_out_batches(

@@ -13,7 +13,10 @@ from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
-from areopage.jury import FailureStreak, run_concurrently
+from areopage.jury import (
+    FailureStreak,
+    run_concurrently,
+)
 from areopage.ledger import REPLIED, Answer, CaseAnswer, RunWriter
 from areopage.models import KeptPlaces, LanguageModel, Traffic
 

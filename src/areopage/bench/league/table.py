@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import Literal
 
 import msgspec
@@ -19,14 +20,13 @@ from areopage.scoring import (
     MIN_CASES,
     PASSES,
     CriterionScore,
+    FailingCases,
     FailureCount,
+    GroupFailures,
     Interval,
     PairedDifference,
     PairedFailures,
     Standing,
-    failing_cases,
-    group_failures,
-    mean,
     paired_difference,
     paired_failures,
     primary_criteria,
@@ -247,14 +247,14 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
 def _fails(view: RunView, first: Sequence[str]) -> dict[str, bool | None]:
     """Whether each case fails one of some criteria."""
     spec = view.spec
-    found = failing_cases(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    found = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     concerned = {score.case_id: False for score in view.scores.criteria if score.criterion in first and score.applies}
     return concerned | dict.fromkeys(found.missing) | dict.fromkeys(found.failed, True)
 
 
 def _groups(view: RunView, values: Mapping[str, str]) -> dict[str, FailureCount]:
     spec = view.spec
-    found = group_failures(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
+    found = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
     return {value: group.first for value, group in found.items()}
 
 
@@ -264,7 +264,7 @@ def _weakest(view: RunView, first: Sequence[str]) -> tuple[str, float] | None:
     for score in view.scores.criteria:
         if score.criterion in found and score.score is not None:
             found[score.criterion].append(score)
-    means = {id: mean([one.score or 0.0 for one in scores]) for id, scores in found.items() if scores}
+    means = {id: fmean([one.score or 0.0 for one in scores]) for id, scores in found.items() if scores}
     worst = min if view.spec.scale.higher_is_better else max
     return worst(means.items(), key=lambda pair: pair[1]) if means else None
 
@@ -337,7 +337,7 @@ def _cell(entry: Entry, ids: Sequence[str], failures: FailureCount) -> SliceCell
     scores = [score for id in ids if (score := entry.scores.get(id)) is not None]
     return SliceCell(
         failures=failures,
-        score=mean(scores) if scores else None,
+        score=fmean(scores) if scores else None,
         scored=len(scores),
         is_small=max(len(scores), failures.scored) < MIN_CASES,
     )

@@ -29,10 +29,15 @@ from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_data
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury import Judge, answers_no_prompts, batched_judges, choose_judges
+from areopage.jury import (
+    Judge,
+    answers_no_prompts,
+    batched_judges,
+    choose_judges,
+)
 from areopage.locales import Note
 from areopage.models import ModelReference, known_price
-from areopage.scoring import V1_1, profile_named
+from areopage.scoring import V1_1, Profile
 from areopage.suites import Suite, choose_language, is_unknown_key, misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
@@ -218,7 +223,7 @@ def _run_spec(
     """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
     config = suite.config
     evaluation = config.judge_system.evaluation
-    profile = profile_named(wishes.profile or config.scoring.profile)
+    profile = Profile.named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
     adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, most_calls=wishes.most_calls)
     wanted = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)

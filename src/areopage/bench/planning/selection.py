@@ -10,7 +10,7 @@ from areopage.cases import Case, Dataset, RejectedRow
 from areopage.criteria import Criterion, concerns, is_conversation, left_out_of, load_criteria, select_criteria
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
-from areopage.scoring import ReleaseFloors, deciding_criteria
+from areopage.scoring import ReleaseFloors
 from areopage.suites import Suite
 
 CONVERSATIONS = "conversations"
@@ -72,7 +72,7 @@ def by_reply(criteria: Mapping[str, Criterion], floors: ReleaseFloors | None, ca
     every = tuple(criteria.values())
     if floors is None or not any(is_conversation(item.case) for item in cases):
         return every
-    deciding = deciding_criteria(floors, every)
+    deciding = floors.deciding(every)
     return tuple(structs.replace(one, scope="reply") if one.scope == "response" and one.id in deciding else one for one in every)
 
 

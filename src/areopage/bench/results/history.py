@@ -15,7 +15,7 @@ from areopage.bench.spec import RunSpec, Target, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, Run
-from areopage.scoring import case_states, is_failure, paired_difference, paired_failures
+from areopage.scoring import FailingCases, paired_difference, paired_failures
 
 _FREE: tuple[Part, ...] = ("suite", "mode", "floors")
 """What compared runs need not share: the version of the suite's files, the mode, and the floors, which change no score."""
@@ -91,7 +91,7 @@ def _first_failures(view: RunView) -> dict[str, bool | None]:
     """Whether each case fails a criterion of the categories that count first; None where it is not known."""
     spec = view.spec
     first = {criterion.id for criterion in spec.criteria if criterion.category in view.failures.categories}
-    states = case_states(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    states = FailingCases.states(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     return {case_id: {"failed": True, "passed": False}.get(state) for case_id, state in states.items()}
 
 
@@ -117,4 +117,4 @@ def _pairs(view: RunView) -> dict[tuple[str, str], bool]:
     spec = view.spec
     limits = spec.failures.limits(spec.criteria, spec.scale)
     scored = (score for score in view.scores.criteria if score.score is not None and score.applies)
-    return {(score.case_id, score.criterion): is_failure(score, limits, spec.scale) for score in scored}
+    return {(score.case_id, score.criterion): score.fails(limits, spec.scale) for score in scored}

@@ -6,7 +6,7 @@ from areopage.bench.release_panel import release_judges
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
 from areopage.ledger import NOT_WHOLE, Ledger, Run
-from areopage.scoring import PASSES, Release, ReleaseJudge, RunState, Verdict, release_verdict, verdict_with_judges
+from areopage.scoring import PASSES, Release, ReleaseJudge, RunState, Verdict
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
@@ -61,7 +61,7 @@ def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
         off=spec.conversations_off,
         unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
     )
-    return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)
+    return Release.of(spec.release, view.scores, spec.criteria, spec.failures, state)
 
 
 def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
@@ -77,4 +77,4 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     exams = ledger.qualifications
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
     standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
-    return verdict_with_judges(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))
+    return Release.verdict_with(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))

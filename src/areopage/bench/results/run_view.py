@@ -59,15 +59,8 @@ from areopage.scoring import (
     RunAgreement,
     RunDrift,
     RunScores,
-    count_failures,
     detectable,
-    disputed_scores,
-    failing_rows,
     fold,
-    group_failures,
-    over_refusal,
-    run_agreement,
-    run_drifts,
 )
 from areopage.text import marked_as
 
@@ -166,7 +159,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
-        return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+        return Failures.of(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
 
     @cached_property
     def detectable(self) -> Detectable:
@@ -186,13 +179,13 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def _failures_by(self, dimension: Dimension) -> dict[str, GroupFailures]:
         spec = self.spec
         groups = {item.case.id: case_group(item.case, spec, dimension) for item in self.items}
-        return group_failures(self.scores.criteria, spec.criteria, spec.scale, spec.failures, groups)
+        return GroupFailures.of(self.scores.criteria, spec.criteria, spec.scale, spec.failures, groups)
 
     @cached_property
     def disputes(self) -> tuple[Dispute, ...]:
         """The scores of which some judges say that they are failures and others that they are not, the widest apart first."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
-        return disputed_scores(self.scores.criteria, self.spec.scale, limits, self._first)
+        return Dispute.of_scores(self.scores.criteria, self.spec.scale, limits, self._first)
 
     @cached_property
     def disputed(self) -> frozenset[tuple[str, str]]:
@@ -205,13 +198,13 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
         scores = self.scores.criteria
         turned = np.flatnonzero(scores.turn[scores.starts[:-1]] > 0).tolist()
-        return run_drifts(map(scores.score_at, turned), self.spec.scale, limits)
+        return RunDrift.by_criterion(map(scores.score_at, turned), self.spec.scale, limits)
 
     @cached_property
     def agreement(self) -> RunAgreement:
         """How far the judges agree, computed when it is first read."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
-        return run_agreement(self.scores.criteria, self.spec.scale, limits, self._first)
+        return RunAgreement.of(self.scores.criteria, self.spec.scale, limits, self._first)
 
     @cached_property
     def worth(self) -> JuryWorth:
@@ -288,7 +281,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         tag = self.spec.twin_tag.casefold()
         twins = [item.case for item in self.items if tag in (one.casefold() for one in item.case.tags)]
         states = {case.id: self.response_state(case) for case in self.cases} if twins else {}
-        return over_refusal(self.spec.twin_tag, {one.id: str(one.metadata.get(TWIN_OF, "")).strip() for one in twins}, states)
+        return OverRefusal.of(self.spec.twin_tag, {one.id: str(one.metadata.get(TWIN_OF, "")).strip() for one in twins}, states)
 
     def answer_state(self, case_id: str) -> str:
         """The state of the target's answer to a case: see `AnswerState`; or `erased`, or `not_run`."""
@@ -506,7 +499,7 @@ def _counted(
     scores = _folded(spec, columns.passes, clusters)
     if not broken:
         return scores, columns.passes
-    failing = failing_rows(scores.criteria, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    failing = scores.criteria.failing(spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     counted = columns.without(only_failing_rows(columns, scores.criteria, failing, broken))
     return _folded(spec, counted, clusters), counted
 

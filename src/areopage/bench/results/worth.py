@@ -6,7 +6,7 @@ import numpy as np
 
 from areopage.bench.spec import RunSpec
 from areopage.ledger import SAMPLE, People
-from areopage.scoring import OVERALL, JudgesScores, JuryTable, JuryWorth, Rating, RunScores, criterion_shares, jury_worth
+from areopage.scoring import OVERALL, JudgesScores, JuryTable, JuryWorth, Rating, RunScores
 
 
 def run_worth(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], people: People) -> JuryWorth:
@@ -26,7 +26,7 @@ def run_worth(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], p
     sample, span = [one for one in ratings if one.item in drawn], spec.scale.max - spec.scale.min
     table = judge_table(spec, scores, answer_ids)
     labelled = None if table is None else {one.item for one in ratings}
-    return jury_worth(judge_scores(spec, scores, answer_ids, labelled), sample, ratings, span, table=table)
+    return JuryWorth.of(judge_scores(spec, scores, answer_ids, labelled), sample, ratings, span, table=table)
 
 
 def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str]) -> JuryTable | None:
@@ -71,7 +71,7 @@ def judge_scores(
         only: the ids of the answers that are read; None: all.
     """
     named = {criterion.id: criterion.path for criterion in spec.criteria}
-    shares = {id: share for id, share in criterion_shares(scores.tree).items() if share > 0}
+    shares = {id: share for id, share in scores.tree.criterion_shares.items() if share > 0}
     columns = scores.criteria
     own_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
     answers = [answer_ids.get(case_id) for case_id in columns.cases]

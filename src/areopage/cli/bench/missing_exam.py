@@ -8,7 +8,7 @@ from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
 from areopage.jury import Judge
 from areopage.ledger import Ledger, exam_words, standings
-from areopage.scoring import Lack, deciding_criteria, lacking_judges
+from areopage.scoring import Lack, ReleaseJudge
 from areopage.suites import BUNDLED, Suite, gold_criteria
 from areopage.trust import ExamWishes, exam_size, prepare_exam
 
@@ -32,7 +32,7 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
         if ledger is None
         else ledger.qualifications.standings(spec.judges, spec.criteria, joint=spec.joint)
     )
-    lacking = list(lacking_judges(tuple(release_judges(spec, known)), deciding_criteria(spec.release, spec.criteria)))
+    lacking = list(ReleaseJudge.lacking(tuple(release_judges(spec, known)), spec.release.deciding(spec.criteria)))
     for one in lacking:
         if one.lack in _EXAMINED:
             yield f"no run can pass: {name_list(one.judges)} {_EXAMINED[one.lack]} on criteria of the release floors"

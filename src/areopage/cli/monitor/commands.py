@@ -19,9 +19,9 @@ from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope, state_of
 from areopage.locales import one_line
 from areopage.monitor import (
     RULES,
+    AlertMessage,
     Golden,
     Intake,
-    Message,
     MonitorConfig,
     accept_level,
     carry_on,
@@ -216,7 +216,7 @@ def test_alerts(config: ConfigOption = None) -> None:
     if not urls:
         raise found.fault("no address to send to: name one", "alerts", "urls")
     locale = monitor_locale(found, found.load_suite())
-    results = send(urls, Message(title=locale.messages["test_title"], body=locale.messages["test_text"]), os.environ)
+    results = send(urls, AlertMessage(title=locale.messages["test_title"], body=locale.messages["test_text"]), os.environ)
     for result in results:
         typer.echo(f"{result.place}: {result.error or 'sent'}")
     if any(result.error for result in results):

@@ -12,7 +12,6 @@ from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.errors import counted
 from areopage.ledger import Answer, Judgment, SentBatch
 from areopage.models import NOT_SENT
-from areopage.scoring import outcome_name
 
 
 class Counting(OutageLines):
@@ -39,7 +38,7 @@ class Counting(OutageLines):
                 self._unsent.add((judgment.judge, step))
                 option = step.removeprefix(NOT_SENT)
                 self._say(f"note: {judgment.judge} does not take the option {option}: it is not sent, and its judgments say so")
-        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+        self.advance(judgment.judge, judgment.verdicts[0].outcome.name, judgment)
 
     def batch(self, batch: SentBatch) -> None:
         """Say that a batch has another state, or at most every ten seconds that its counts changed."""

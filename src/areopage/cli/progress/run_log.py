@@ -9,7 +9,7 @@ from types import TracebackType
 from areopage.cli.progress.lines import back_text, batch_text, gone_text, stopped_text
 from areopage.errors import StorageError, counted, name_list
 from areopage.ledger import Answer, Judgment, SentBatch
-from areopage.scoring import Given, NotApplicable, Scored, outcome_name
+from areopage.scoring import Given, NotApplicable, Scored
 
 
 class RunLog:
@@ -93,4 +93,4 @@ class RunLog:
             elif isinstance(verdict.outcome, NotApplicable):
                 self.write("DEBUG", f"{where}: not applicable")
             else:
-                self.write("WARNING", f"{where}: {outcome_name(verdict.outcome)}: {verdict.outcome.reason}")
+                self.write("WARNING", f"{where}: {verdict.outcome.name}: {verdict.outcome.reason}")

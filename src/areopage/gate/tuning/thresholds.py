@@ -17,7 +17,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, on_plateau, p_value, steps_of
-from areopage.scoring import share_of
+from areopage.scoring import Share
 
 RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
 """The risks of the table of alternatives, beside the one that is asked for."""
@@ -265,7 +265,7 @@ def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
     if not total:
         return None
     witnesses = min(total, groups)
-    found = share_of(round(hits * witnesses / total), witnesses)
+    found = Share.counted(round(hits * witnesses / total), witnesses)
     return None if found.low is None or found.high is None else (found.low, found.high)
 
 

@@ -19,7 +19,7 @@ from areopage.ledger.tables.answer_tables import answer_judgments, judgments, ru
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
-from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
+from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Scored
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
@@ -115,7 +115,7 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
         outcome = next(verdict.outcome for verdict in judgment.verdicts if verdict.criterion == before.criterion)
-        now = structs.replace(before, outcome=outcome_name(outcome), repair=judgment.repair, steps=judgment.steps)
+        now = structs.replace(before, outcome=outcome.name, repair=judgment.repair, steps=judgment.steps)
         kind[row] = kinds.setdefault(now, len(kinds))
         said = outcome if isinstance(outcome, Scored) else None
         score[row] = np.nan if said is None else said.score

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
 from areopage.ledger.tables.records import Evaluation, Judgment, Label, Run, Verdict
-from areopage.scoring import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+from areopage.scoring import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -167,7 +167,7 @@ def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
     return {
         "judgment_id": judgment_id,
         "criterion": verdict.criterion,
-        "outcome": outcome_name(outcome),
+        "outcome": outcome.name,
         "score": outcome.score if isinstance(outcome, Scored) else None,
         "mass": outcome.mass if isinstance(outcome, Scored) else None,
         "written": outcome.written if isinstance(outcome, Scored) else None,

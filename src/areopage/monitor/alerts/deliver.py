@@ -28,7 +28,7 @@ MESSAGE_LENGTH = 200
 logger = logging.getLogger(__name__)
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class AlertMessage(Struct, frozen=True, kw_only=True):
     """A message of plain text.
 
     The fields after `severity` go to webhooks beside the text.
@@ -48,7 +48,7 @@ class Message(Struct, frozen=True, kw_only=True):
     score: float | None = None
 
 
-class Sent(Struct, frozen=True, kw_only=True):
+class SentAlert(Struct, frozen=True, kw_only=True):
     """The delivery to one address.
 
     `place` names the address without its secrets; `error` is "" on success.
@@ -64,18 +64,18 @@ class Complaints:
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
-    def note(self, results: Sequence[Sent]) -> None:
+    def note(self, results: Sequence[SentAlert]) -> None:
         """Record the delivery to each address."""
         for result in results:
-            known = self._said.get(result.place)
+            error = self._said.get(result.place)
             if not result.error:
                 self._said.pop(result.place, None)
-            elif result.error != known:
+            elif result.error != error:
                 self._said[result.place] = result.error
                 logger.warning("alerts do not arrive at %s: %s", result.place, result.error)
 
 
-def send(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+def send(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
     """Send a message to every address in turn; blocks until all replied.
 
     Raises:
@@ -84,7 +84,7 @@ def send(urls: Sequence[str], message: Message, environment: Mapping[str, str]) 
     return [_send_one(place_of(position, url), url, message, environment) for position, url in enumerate(urls, start=1)]
 
 
-def _send_one(place: str, url: str, message: Message, environment: Mapping[str, str]) -> Sent:
+def _send_one(place: str, url: str, message: AlertMessage, environment: Mapping[str, str]) -> SentAlert:
     """Send a message to one address; a fault is reported without any part of the address."""
     try:
         import apprise
@@ -92,12 +92,14 @@ def _send_one(place: str, url: str, message: Message, environment: Mapping[str, 
         raise MissingExtra("sending alerts", "monitor") from None
     address = resolved(url, environment)
     if not address:
-        return Sent(place=place, error=f"the environment variable {url.removeprefix(FROM_ENVIRONMENT)} is not set")
+        return SentAlert(place=place, error=f"the environment variable {url.removeprefix(FROM_ENVIRONMENT)} is not set")
     asset = apprise.AppriseAsset(app_id="Areopage", app_desc="Areopage", async_mode=False)
     with _heard() as messages:
         service = apprise.Apprise.instantiate(address, asset=asset)
         if service is None or isinstance(service, str):
-            return Sent(place=place, error="this is no Apprise URL that can be used: see the page of the service in its manual")
+            return SentAlert(
+                place=place, error="this is no Apprise URL that can be used: see the page of the service in its manual"
+            )
         _add_fields(service, message)
         sender = apprise.Apprise(asset=asset)
         sender.add(service)
@@ -106,18 +108,18 @@ def _send_one(place: str, url: str, message: Message, environment: Mapping[str, 
             sender.notify(title=message.title, body=message.body, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
         )
     if arrived:
-        return Sent(place=place)
-    return Sent(place=place, error=masked(messages[-1] if messages else "the service did not take it", address))
+        return SentAlert(place=place)
+    return SentAlert(place=place, error=masked(messages[-1] if messages else "the service did not take it", address))
 
 
-def _add_fields(service: "NotifyBase", message: Message) -> None:
+def _add_fields(service: "NotifyBase", message: AlertMessage) -> None:
     """Add the fields of an alert to what a JSON webhook gets; an address that names a field (`?:score=mark`) renames it."""
     from apprise.plugins.custom_json import NotifyJSON
 
     if isinstance(service, NotifyJSON):
         fields = {"rule": message.rule, "key": message.key, "id": message.answer_id}
-        told = {name: value or None for name, value in fields.items()} | {"score": message.score}
-        renamed = {str(service.payload_extras.pop(name, "") or name): value for name, value in told.items()}
+        values = {name: value or None for name, value in fields.items()} | {"score": message.score}
+        renamed = {str(service.payload_extras.pop(name, "") or name): value for name, value in values.items()}
         service.payload_extras.update(renamed)
 
 

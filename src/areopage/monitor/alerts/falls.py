@@ -15,22 +15,22 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.errors import UserError
 from areopage.ledger import Alert, DayLevel, Ledger, Period
-from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
-from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
-from areopage.monitor.config import DropRule, Thresholds
-from areopage.scoring import (
+from areopage.monitor.alerts.day_levels import (
     MOST_AFTER,
     MOST_REFERENCE,
     MOST_RETURN,
-    DayScores,
+    DayLevels,
     Falls,
     days_back,
     find_falls,
-    grade_limits,
     limit_of,
     shortfall,
     with_all,
 )
+from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
+from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
+from areopage.monitor.config import DropRule, MonitorThresholds
+from areopage.scoring import grade_limits
 
 GLOBAL, WEAK = "", "weak"
 ALL = EVERYTHING
@@ -77,7 +77,7 @@ class Levels(Struct, frozen=True):
     days: Sequence[date]
     sources: Sequence[str]
     measures: Sequence[str]
-    scores: DayScores
+    scores: DayLevels
 
     def out(self, days: Sequence[date], source: str | None = None) -> "Levels":
         """The same without some days, of a source or of all."""
@@ -111,7 +111,7 @@ def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: i
         if row.criterion == GLOBAL:
             place, share = (place[0], 1, place[2]), row.weak / row.answers
             answers[place], means[place], variances[place] = row.answers, -share, share * (1.0 - share)
-    return Levels(days, sources or [""], measures, DayScores(answers, means, variances))
+    return Levels(days, sources or [""], measures, DayLevels(answers, means, variances))
 
 
 def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
@@ -121,26 +121,25 @@ def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
         levels: without the days of earlier incidents.
         least: the least fall that counts, as a share of the scale.
     """
-    falls, bad = _fallen(levels, least)
+    falls, bad = _fallen(with_all(levels.scores), least)
     parts = [place for place in range(len(bad)) if bad[place].any()]
     if not parts:
         return []
     single = len(levels.sources) == 1
     if len(parts) == 1 and parts[0] < len(levels.sources) and not single:
         return [(f"{SOURCE}{levels.sources[parts[0]]}", _incident(levels, falls, bad, parts))]
-    own = [place for place in parts if place < len(levels.sources)]
-    if len(own) == 1 and not single:
-        name = levels.sources[own[0]]
+    fallen_sources = [place for place in parts if place < len(levels.sources)]
+    if len(fallen_sources) == 1 and not single:
+        name = levels.sources[fallen_sources[0]]
         rest = levels.out(levels.days[-MOST_AFTER:], name)
-        if not _fallen(rest, least)[1][-1].any():
-            return [(f"{SOURCE}{name}", _incident(levels, falls, bad, own))]
+        if not _fallen(with_all(rest.scores), least)[1][-1].any():
+            return [(f"{SOURCE}{name}", _incident(levels, falls, bad, fallen_sources))]
     return [(ALL, _incident(levels, falls, bad, parts))]
 
 
-def _fallen(levels: Levels, least: float) -> tuple[Falls, np.ndarray]:
-    falls = find_falls(with_all(levels.scores))
-    limit = limit_of(falls.evidence.size)
-    return falls, (falls.evidence >= limit) & (falls.points >= least)
+def _fallen(scores: DayLevels, least: float) -> tuple[Falls, np.ndarray]:
+    falls = find_falls(scores)
+    return falls, (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
 
 
 def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int]) -> Incident:
@@ -174,7 +173,7 @@ def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int
         age: how many days have passed since the report.
     """
     joined = with_all(
-        DayScores(*(np.concatenate(pair, axis=-1) for pair in zip(_arrays(reference), _arrays(since), strict=True)))
+        DayLevels(*(np.concatenate(pair, axis=-1) for pair in zip(reference.scores.arrays, since.scores.arrays, strict=True)))
     )
     whole, lengths = len(reference.days), []
     for condition in incident.conditions:
@@ -183,7 +182,7 @@ def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int
         if condition.source is not None and condition.source not in reference.sources:
             return False
         place = (_part(reference, condition), reference.measures.index(condition.measure))
-        length = int(days_back(DayScores(*(array[place] for array in _arrays_of(joined))), whole, age, least))
+        length = int(days_back(DayLevels(*(array[place] for array in joined.arrays)), whole, age, least))
         if not length:
             return False
         lengths.append(length)
@@ -191,22 +190,12 @@ def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int
     if (shortfall(joined, whole, min(lengths))[concerned] >= least).any():
         return False
     last = min(age, MOST_AFTER)
-    recent = DayScores(*(np.concatenate([array[..., :whole], array[..., -last:]], axis=-1) for array in _arrays_of(joined)))
-    falls = find_falls(recent)
-    still = (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
-    return not still[concerned].any()
+    recent = DayLevels(*(np.concatenate([array[..., :whole], array[..., -last:]], axis=-1) for array in joined.arrays))
+    return not _fallen(recent, least)[1][concerned].any()
 
 
 def _part(levels: Levels, condition: Condition) -> int:
     return -1 if condition.source is None else levels.sources.index(condition.source)
-
-
-def _arrays_of(scores: DayScores) -> tuple[np.ndarray, ...]:
-    return scores.answers, scores.means, scores.variances
-
-
-def _arrays(levels: Levels) -> tuple[np.ndarray, ...]:
-    return _arrays_of(levels.scores)
 
 
 # --- over a ledger
@@ -231,31 +220,28 @@ def accept_level(ledger: Ledger, number: int, by: str, reason: str, now: datetim
 class FallWatch:
     """The rule over a ledger at a moment: what opens, what closes, and how open incidents stand."""
 
-    def __init__(self, ledger: Ledger, rule: DropRule, limits: Thresholds, locale: AlertLocale, now: datetime) -> None:
+    def __init__(self, ledger: Ledger, rule: DropRule, limits: MonitorThresholds, locale: AlertLocale, now: datetime) -> None:
         self._ledger, self._rule, self._locale, self._today = ledger, rule, locale, now.date()
         self._scale = locale.scale
         self._least = limits.drop / (self._scale.max - self._scale.min)
         self._alerts = ledger.alerts
         past = self._alerts.list(rule=DROP, limit=PAST_INCIDENTS)
-        self._incidents = [(one, msgspec.json.decode(one.details, type=Incident)) for one in past if one.details]
+        self._incidents = [(alert, msgspec.json.decode(alert.details, type=Incident)) for alert in past if alert.details]
 
     def findings(self) -> list[Finding]:
         """The findings of new incidents and of those that are over; the situation of the others is stored."""
         opened = [(alert, incident) for alert, incident in self._incidents if alert.state == "open"]
-        found = [finding for alert, incident in opened if (finding := self._checked(alert, incident)) is not None]
+        findings = [finding for alert, incident in opened if (finding := self._checked(alert, incident)) is not None]
         if any(alert.subject == ALL for alert, _ in opened):
-            return found
-        period = self._before(MOST_REFERENCE + MOST_AFTER)
+            return findings
+        period = Period(start=self._today - timedelta(days=MOST_REFERENCE + MOST_AFTER), end=self._today)
         panels = self._panels(period)
         panel = self._panel_now(panels)
         levels = self._masked(self._levels(period), panels, panel)
         for subject, incident in new_incidents(levels, self._least):
             if all(alert.subject != subject for alert, _ in opened):
-                found.append(self._opened(subject, msgspec.structs.replace(incident, panel=panel)))
-        return found
-
-    def _before(self, days: int) -> Period:
-        return Period(start=self._today - timedelta(days=days), end=self._today)
+                findings.append(self._opened(subject, msgspec.structs.replace(incident, panel=panel)))
+        return findings
 
     def _levels(self, period: Period) -> Levels:
         weak_limit, _ = grade_limits(self._scale)
@@ -315,17 +301,19 @@ class FallWatch:
         """Whether all parts of an incident have answers on the last day."""
         answers = later.scores.answers[:, 0, -1]
         return all(
-            answers.any() if one.source is None else one.source in later.sources and answers[later.sources.index(one.source)] > 0
-            for one in incident.conditions
+            answers.any()
+            if condition.source is None
+            else condition.source in later.sources and answers[later.sources.index(condition.source)] > 0
+            for condition in incident.conditions
         )
 
     def _opened(self, subject: str, incident: Incident) -> Finding:
-        found = self._finding(subject, incident, bad=True)
-        return msgspec.structs.replace(found, details=msgspec.json.encode(incident).decode())
+        finding = self._finding(subject, incident, bad=True)
+        return msgspec.structs.replace(finding, details=msgspec.json.encode(incident).decode())
 
     def _finding(self, subject: str, incident: Incident, *, bad: bool) -> Finding:
         locale = self._locale
-        texts = [self._text(one) for one in incident.conditions]
+        texts = [self._text(condition) for condition in incident.conditions]
         source = plain(subject.removeprefix(SOURCE), 80) if subject != ALL else locale.messages["fall_all"]
         values = {
             "source": source or locale.messages["no_name"],
@@ -335,39 +323,41 @@ class FallWatch:
             "first": texts[0],
         }
         more = f"… {len(texts) - NAMED}" if len(texts) > NAMED else ""
-        found = finding_of(DROP, values, locale, bad=bad, clear=not bad)
-        body = lines(found.body, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
-        title, text = found.recovered
+        finding = finding_of(DROP, values, locale, bad=bad, clear=not bad)
+        body = lines(finding.body, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
+        title, text = finding.recovered
         back = lines(text, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
-        return msgspec.structs.replace(found, subject=subject, body=body, recovered=(title, back))
+        return msgspec.structs.replace(finding, subject=subject, body=body, recovered=(title, back))
 
-    def _text(self, one: Condition) -> str:
+    def _text(self, condition: Condition) -> str:
         locale, side = self._locale, 1.0 if self._scale.higher_is_better else -1.0
         width = self._scale.max - self._scale.min
-        if one.measure == WEAK:
+        if condition.measure == WEAK:
             name = locale.messages["fall_weak"]
-            before, after = locale.percent(-one.before, trim=True), locale.percent(-one.after, trim=True)
+            before, after = locale.percent(-condition.before, trim=True), locale.percent(-condition.after, trim=True)
         else:
-            name = locale.messages["fall_global"] if one.measure == GLOBAL else locale.label(one.measure)
-            before, after = locale.score(side * one.before * width), locale.score(side * one.after * width)
-        where = "" if one.source is None else locale.line("source", plain(one.source, 80) or locale.messages["no_name"])
+            name = locale.messages["fall_global"] if condition.measure == GLOBAL else locale.label(condition.measure)
+            before, after = locale.score(side * condition.before * width), locale.score(side * condition.after * width)
+        where = (
+            "" if condition.source is None else locale.line("source", plain(condition.source, 80) or locale.messages["no_name"])
+        )
         text = locale.say("fall_change", name=name, before=before, after=after)
         return f"{where}, {text}" if where else text
 
 
-def _same_shape(one: Levels, other: Levels) -> tuple[Levels, Levels]:
+def _same_shape(first: Levels, other: Levels) -> tuple[Levels, Levels]:
     """Both with the sources and measures of both."""
-    sources = sorted({*one.sources, *other.sources})
-    measures = [GLOBAL, WEAK, *sorted({*one.measures, *other.measures} - {GLOBAL, WEAK})]
-    return _spread(one, sources, measures), _spread(other, sources, measures)
+    sources = sorted({*first.sources, *other.sources})
+    measures = [GLOBAL, WEAK, *sorted({*first.measures, *other.measures} - {GLOBAL, WEAK})]
+    return _spread(first, sources, measures), _spread(other, sources, measures)
 
 
 def _spread(levels: Levels, sources: Sequence[str], measures: Sequence[str]) -> Levels:
     shape = (len(sources), len(measures), len(levels.days))
     rows, columns = [sources.index(name) for name in levels.sources], [measures.index(name) for name in levels.measures]
     spread = []
-    for array in _arrays(levels):
+    for array in levels.scores.arrays:
         target = np.zeros(shape)
         target[np.ix_(rows, columns)] = array
         spread.append(target)
-    return Levels(levels.days, sources, measures, DayScores(*spread))
+    return Levels(levels.days, sources, measures, DayLevels(*spread))

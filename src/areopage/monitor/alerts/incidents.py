@@ -19,9 +19,9 @@ from areopage.monitor.alerts.rules import (
     MEAN,
     RECOVERED,
     WEAK_SHARE,
+    AnswerPlace,
     Delivery,
     Finding,
-    Place,
     criteria_at_floor,
     hour_after,
     new_alert,
@@ -49,7 +49,7 @@ class OpenIncident(Struct, frozen=True):
     """
 
     alert: Alert
-    place: Place
+    place: AnswerPlace
     open: tuple[Alert, ...]
 
 
@@ -65,17 +65,17 @@ class Incidents:
         for rule in GROUPED_RULES:
             for alert in self._alerts.list(state="open", rule=rule, limit=SINGLES):
                 by_head.setdefault(alert.incident or alert.number, []).append(alert)
-        found = []
+        incidents = []
         for number, members in sorted(by_head.items()):
             head = self._alerts.get(number)
             if head is not None and head.rule in WINDOW_RULES and head.details:
-                place = msgspec.json.decode(head.details, type=Place)
-                found.append(OpenIncident(head, place, tuple(members)))
-        return found
+                place = msgspec.json.decode(head.details, type=AnswerPlace)
+                incidents.append(OpenIncident(head, place, tuple(members)))
+        return incidents
 
     def joined(self, alert: Alert, finding: Finding, now: datetime) -> Alert:
         """A new alert as a part of the incident that it belongs to, due at the end of the hour; unchanged where it begins one."""
-        recent = [one for one in self.open() if one.alert.opened_at >= now - SAME_TIME]
+        recent = [incident for incident in self.open() if incident.alert.opened_at >= now - SAME_TIME]
         head = _same_fall(finding, recent) if finding.rule == DROP else _same_cause(finding, recent)
         if head is None:
             return alert
@@ -83,34 +83,38 @@ class Incidents:
 
     def merge(self, now: datetime) -> None:
         """Put what belongs to an open incident into it: narrower incidents of the same time, and single weak answers."""
-        found = self.open()
-        for wide in found:
-            for narrow in found:
+        incidents = self.open()
+        for wide in incidents:
+            for narrow in incidents:
                 apart = abs(wide.alert.opened_at - narrow.alert.opened_at)
                 if wide.place.covers(narrow.place) and not narrow.place.covers(wide.place) and apart <= SAME_TIME:
                     self._alerts.join([narrow.alert.number], wide.alert.number, hour_after(now))
-        if found:
+        if incidents:
             self._add_answers(self.open(), now)
 
-    def _add_answers(self, found: Sequence[OpenIncident], now: datetime) -> None:
+    def _add_answers(self, incidents: Sequence[OpenIncident], now: datetime) -> None:
         """Add single weak answers, unless a criterion is at its floor that the incident's message does not name."""
         single = self._alerts.list(state="open", rule=ANSWER, incident=0, limit=SINGLES)
-        scores = self._ledger.evaluations.latest([one.answer_id for one in single]) if single else {}
-        for one in found:
+        scores = self._ledger.evaluations.latest([alert.answer_id for alert in single]) if single else {}
+        for incident in incidents:
             numbers = []
             for alert in single:
                 score = scores.get(alert.answer_id)
-                if score is None or score.score_global is None or not one.place.covers(Place(score.source, score.variant)):
+                if (
+                    score is None
+                    or score.score_global is None
+                    or not incident.place.covers(AnswerPlace(score.source, score.variant))
+                ):
                     continue
-                if criteria_at_floor(score, self._floors, self._locale.scale) <= set(one.place.criteria):
+                if criteria_at_floor(score, self._floors, self._locale.scale) <= set(incident.place.criteria):
                     numbers.append(alert.number)
             if numbers:
-                self._alerts.join(numbers, one.alert.number, hour_after(now))
+                self._alerts.join(numbers, incident.alert.number, hour_after(now))
 
     def last_of(self, finding: Finding) -> tuple[OpenIncident, bool] | None:
         """The open incident of a finding's alert, and whether no other alert of it is open; None where it belongs to none."""
         for incident in self.open():
-            mine = [one for one in incident.open if (one.rule, one.subject) == (finding.rule, finding.subject)]
+            mine = [alert for alert in incident.open if (alert.rule, alert.subject) == (finding.rule, finding.subject)]
             if mine:
                 return incident, len(incident.open) == 1
         return None
@@ -129,7 +133,7 @@ class Incidents:
             subject=f"{head.rule}:{head.subject}",
             title=locale.say("incident_over_title", title=head.title),
             body=lines(
-                listed(locale.say("incident_over", n=locale.whole(len(members))), [one.title for one in members]),
+                listed(locale.say("incident_over", n=locale.whole(len(members))), [member.title for member in members]),
                 notice.title,
                 finding.recovered[1],
                 counted,
@@ -146,25 +150,25 @@ class Incidents:
         """
         too_few = self._locale.messages["too_few"]
         for incident in self.open():
-            missing = [one for one in incident.open if one.rule != DROP and (one.rule, one.subject) not in checked]
-            for one in incident.open:
-                if (one in missing) != (one.situation == too_few) and one.rule != DROP:
-                    self._alerts.describe(one.number, too_few if one in missing else "")
+            missing = [alert for alert in incident.open if alert.rule != DROP and (alert.rule, alert.subject) not in checked]
+            for alert in incident.open:
+                if (alert in missing) != (alert.situation == too_few) and alert.rule != DROP:
+                    self._alerts.describe(alert.number, too_few if alert in missing else "")
             if len(missing) < len(incident.open) or incident.alert.state == "open":
                 continue
             if delivery == "pending":
                 self._alerts.open(self._unchecked_notice(incident, now, delivery))
-            for one in missing:
-                self._alerts.close(one.rule, one.subject, now)
+            for alert in missing:
+                self._alerts.close(alert.rule, alert.subject, now)
 
     def _unchecked_notice(self, incident: OpenIncident, now: datetime, delivery: Delivery) -> Alert:
         head, locale = incident.alert, self._locale
         title = locale.say("incident_closed_title", title=head.title)
-        left = {one.number for one in incident.open}
-        members = [one for one in self._alerts.of_incident(head.number, GROUPED_RULES) if one.number not in left]
+        left = {alert.number for alert in incident.open}
+        members = [member for member in self._alerts.of_incident(head.number, GROUPED_RULES) if member.number not in left]
         body = lines(
-            listed(locale.say("incident_over", n=locale.whole(len(members))), [one.title for one in members]),
-            listed(locale.messages["incident_unchecked"], [one.title for one in incident.open]),
+            listed(locale.say("incident_over", n=locale.whole(len(members))), [member.title for member in members]),
+            listed(locale.messages["incident_unchecked"], [alert.title for alert in incident.open]),
             locale.page("/alerts"),
         )
         notice = new_alert(RECOVERED, f"{head.rule}:{head.subject}", title, body, now, delivery)
@@ -175,32 +179,32 @@ def _same_cause(finding: Finding, recent: Sequence[OpenIncident]) -> OpenInciden
     place = finding.place
     if place is None or finding.is_fine_outside is None:
         return None
-    inside = [one for one in recent if one.place.covers(place)]
-    meeting = [one for one in recent if one.place.meets(place)]
-    if not inside and meeting and finding.is_fine_outside([one.place for one in meeting]):
+    inside = [incident for incident in recent if incident.place.covers(place)]
+    meeting = [incident for incident in recent if incident.place.meets(place)]
+    if not inside and meeting and finding.is_fine_outside([incident.place for incident in meeting]):
         inside = meeting
     return inside[0] if inside else None
 
 
 def _same_fall(finding: Finding, recent: Sequence[OpenIncident]) -> OpenIncident | None:
     began = msgspec.json.decode(finding.details, type=Incident).began
-    for one in recent:
-        if any(alert.subject == finding.subject for alert in one.open) and began >= one.alert.opened_at.date() - timedelta(
-            days=1
-        ):
-            return one
+    for incident in recent:
+        if any(
+            alert.subject == finding.subject for alert in incident.open
+        ) and began >= incident.alert.opened_at.date() - timedelta(days=1):
+            return incident
     return None
 
 
 def digest(head: Alert, members: Sequence[Alert], locale: AlertLocale) -> tuple[str, str]:
     """Title and body of one message for further alerts of an incident: the rules by title, single answers by number."""
-    rules = [one for one in members if one.rule != ANSWER]
-    answers = [one for one in members if one.rule == ANSWER]
-    shown = [f"{one.title} — {locale.answer_page(one.answer_id)}" for one in answers[:MEMBERS_NAMED]]
+    rules = [member for member in members if member.rule != ANSWER]
+    answers = [member for member in members if member.rule == ANSWER]
+    shown = [f"{answer.title} — {locale.answer_page(answer.answer_id)}" for answer in answers[:MEMBERS_NAMED]]
     rest = len(answers) - len(shown)
     return locale.say("digest_title", n=locale.whole(len(members)), title=head.title), lines(
         locale.say("digest_text", number=str(head.number), answers=locale.whole(len(answers)), rules=locale.whole(len(rules))),
-        *(f"- {one.title}" for one in rules),
+        *(f"- {rule.title}" for rule in rules),
         *(f"- {line}" for line in shown),
         locale.say("more_rest", n=locale.whole(rest)) if rest else "",
         locale.page("/alerts"),

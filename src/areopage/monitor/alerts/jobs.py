@@ -9,7 +9,15 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct, field
 
 from areopage.ledger import Alert, Evaluation, Ledger, Period, Scope
-from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
+from areopage.monitor.alerts.deliver import (
+    AlertMessage,
+    Complaints,
+    SentAlert,
+    Severity,
+    next_attempt,
+    send,
+    unset,
+)
 from areopage.monitor.alerts.falls import FallWatch
 from areopage.monitor.alerts.incidents import GROUPED_RULES, UNCHECKED, Incidents, digest
 from areopage.monitor.alerts.rules import (
@@ -35,7 +43,7 @@ from areopage.monitor.alerts.rules import (
 from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
-from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, floors_of, thresholds_of
+from areopage.monitor.config import AlertsSection, MonitorConfig, MonitorThresholds, floors_of, thresholds_of
 from areopage.scoring import DECIMALS
 from areopage.suites import Suite
 from areopage.work import ScheduledJob
@@ -54,7 +62,7 @@ RESERVED_FOR = timedelta(minutes=5)
 
 logger = logging.getLogger(__name__)
 
-Send = Callable[[Sequence[str], Message, Mapping[str, str]], Sequence[Sent]]
+Send = Callable[[Sequence[str], AlertMessage, Mapping[str, str]], Sequence[SentAlert]]
 
 
 class Alerting(Struct, frozen=True, kw_only=True):
@@ -62,7 +70,7 @@ class Alerting(Struct, frozen=True, kw_only=True):
 
     ledger: Ledger
     section: AlertsSection
-    thresholds: Thresholds
+    thresholds: MonitorThresholds
     floors: Mapping[str, float] = {}
     locale: AlertLocale
     complaints: Complaints = field(default_factory=Complaints)
@@ -149,7 +157,9 @@ def check_windows(alerting: Alerting, now: datetime) -> None:
     for finding in findings:
         settle(alerting, finding, now)
     alerting.incidents.merge(now)
-    alerting.incidents.end_unchecked({(one.rule, one.subject) for one in findings if one.enough}, now, alerting.delivery)
+    alerting.incidents.end_unchecked(
+        {(finding.rule, finding.subject) for finding in findings if finding.enough}, now, alerting.delivery
+    )
     alerting.ledger.alerts.close_before(ANSWER, now - OPEN_FOR, now)
 
 
@@ -175,9 +185,9 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     section, locale, lists = alerting.section, alerting.locale, alerting.ledger.lists
     is_open = alerting.ledger.alerts.is_open
-    found = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
+    findings = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
     if section.drop.enabled:
-        found += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
+        findings += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         evaluations = alerting.ledger.evaluations
@@ -188,12 +198,12 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
             section.judge.minimum,
         )
         today = alerting.ledger.days.judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
-        found.append(judge_finding(failing, today, section.judge, locale))
+        findings.append(judge_finding(failing, today, section.judge, locale))
     if section.queue.enabled:
-        found.append(queue_finding(alerting.ledger.evaluations.backlog(), section.queue, now, locale))
+        findings.append(queue_finding(alerting.ledger.evaluations.backlog(), section.queue, now, locale))
     if section.silence.enabled:
-        found.extend(silence_findings(alerting.ledger, section.silence, now, locale))
-    return found
+        findings.extend(silence_findings(alerting.ledger, section.silence, now, locale))
+    return findings
 
 
 def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
@@ -262,7 +272,7 @@ def _send_batch(
     return False
 
 
-def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
+def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> AlertMessage:
     """The message of one alert, of several single answers, or of an incident's further alerts."""
     first = alerts[0]
     rule, _, subject = first.subject.partition(":") if first.rule == RECOVERED else (first.rule, "", first.subject)
@@ -278,13 +288,13 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
     head = alerting.ledger.alerts.get(first.incident) if first.incident else None
     if head is not None:
         title, body = digest(head, alerts, alerting.locale)
-        return Message(title=title, body=body, severity="warning", rule=head.rule, key=f"{head.rule}:{head.subject}")
+        return AlertMessage(title=title, body=body, severity="warning", rule=head.rule, key=f"{head.rule}:{head.subject}")
     if len(alerts) > 1:
         title, body = _text_of(alerting, alerts)
-        return Message(title=title, body=body, severity=severity, rule=rule)
+        return AlertMessage(title=title, body=body, severity=severity, rule=rule)
     evaluation = alerting.ledger.evaluations.get(first.answer_id) if first.answer_id else None
     score = evaluation.score_global if evaluation else None
-    return Message(
+    return AlertMessage(
         title=first.title,
         body=first.body,
         severity=severity,
@@ -303,7 +313,7 @@ def _text_of(alerting: Alerting, alerts: Sequence[Alert]) -> tuple[str, str]:
     return together(alerts, score.source if score else "", score.variant if score else "", alerting.locale)
 
 
-def _note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:
+def _note_places(alerting: Alerting, results: Sequence[SentAlert], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
     alerts = alerting.ledger.alerts
     alerting.complaints.note(results)

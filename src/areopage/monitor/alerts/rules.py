@@ -37,7 +37,7 @@ CAUGHT_UP = 0.5
 """The queue has caught up when its oldest answer waits less than this share of the limit."""
 
 
-class Place(Struct, frozen=True):
+class AnswerPlace(Struct, frozen=True):
     """The answers of a source and variant; None: of all.
 
     Args:
@@ -48,11 +48,11 @@ class Place(Struct, frozen=True):
     variant: str | None = None
     criteria: tuple[str, ...] = ()
 
-    def covers(self, other: "Place") -> bool:
+    def covers(self, other: "AnswerPlace") -> bool:
         """Whether all answers of another place are in this one."""
         return self.source in (None, other.source) and self.variant in (None, other.variant)
 
-    def meets(self, other: "Place") -> bool:
+    def meets(self, other: "AnswerPlace") -> bool:
         """Whether an answer may be in both."""
         return all(
             mine is None or theirs is None or mine == theirs
@@ -85,8 +85,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     recovered: tuple[str, str]
     details: str = ""
     enough: bool = True
-    place: Place | None = None
-    is_fine_outside: Callable[[Sequence[Place]], bool] | None = None
+    place: AnswerPlace | None = None
+    is_fine_outside: Callable[[Sequence[AnswerPlace]], bool] | None = None
 
 
 def alert_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
@@ -199,23 +199,26 @@ def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str
 
 def criteria_at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> set[str]:
     """The criteria of an answer that are at their floor or worse."""
-    return {one.criterion for one in _at_floor(score, floors, scale)}
+    return {criterion.criterion for criterion in _at_floor(score, floors, scale)}
 
 
 def _at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> list[CriterionResult]:
     return [
-        one
-        for one in score.criteria
-        if one.score is not None
-        and (floor := floors.get(one.criterion)) is not None
-        and not is_worse(floor, round(one.score, DECIMALS), scale)
+        criterion
+        for criterion in score.criteria
+        if criterion.score is not None
+        and (floor := floors.get(criterion.criterion)) is not None
+        and not is_worse(floor, round(criterion.score, DECIMALS), scale)
     ]
 
 
 def _answer_title(score: Evaluation, low: Sequence[CriterionResult], locale: AlertLocale) -> str:
-    told = [locale.say("floor_score", criterion=locale.label(one.criterion), score=locale.score(one.score)) for one in low]
-    if told:
-        return locale.say("floor_title", criteria=locale.messages["between"].join(told))
+    floors_missed = [
+        locale.say("floor_score", criterion=locale.label(criterion.criterion), score=locale.score(criterion.score))
+        for criterion in low
+    ]
+    if floors_missed:
+        return locale.say("floor_title", criteria=locale.messages["between"].join(floors_missed))
     return locale.say("answer_title", score=locale.score(score.score_global))
 
 
@@ -239,7 +242,8 @@ def _answer_body(
 ) -> str:
     grade = locale.messages[f"grade_{score.grade}"]
     criteria = " · ".join(
-        locale.say("pair", name=locale.label(one.criterion), value=locale.mark(one.score)) for one in score.criteria
+        locale.say("pair", name=locale.label(criterion.criterion), value=locale.mark(criterion.score))
+        for criterion in score.criteria
     )
     feedback = locale.kept(score.feedback, QUESTION_LENGTH)
     shown = locale.say(
@@ -252,8 +256,8 @@ def _answer_body(
         locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
         locale.line("score", shown),
         *(
-            locale.say("floor_line", criterion=locale.label(one.criterion), floor=locale.short(floors[one.criterion]))
-            for one in low
+            locale.say("floor_line", criterion=locale.label(criterion.criterion), floor=locale.short(floors[criterion.criterion]))
+            for criterion in low
         ),
         criteria,
         locale.line("feedback", feedback) if feedback else "",
@@ -354,9 +358,9 @@ def failing_of(
     Args:
         calls: by judge whether its latest calls were answered, newest first; `minimum` of them are looked at, no fewer.
     """
-    latest = [list(one)[:minimum] for one in (calls or {}).values() if len(one) >= minimum]
+    latest = [list(outcomes)[:minimum] for outcomes in (calls or {}).values() if len(outcomes) >= minimum]
     return Failing(
-        latest=max((1 - sum(one) / len(one) for one in latest), default=0.0),
+        latest=max((1 - sum(outcomes) / len(outcomes) for outcomes in latest), default=0.0),
         answers=len(rows) + retried,
         unscored=sum(row.score_global is None for row in rows) + retried,
         retried=retried,
@@ -386,7 +390,7 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     }
     retried = locale.say("judge_retried", **values) if failing.retried else ""
     outage = locale.say("judge_outage", **values) if failing.latest > MOSTLY else ""
-    by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
+    by_judge = [locale.say("pair", name=plain(use.judge, 80), value=outcomes(use.outcomes, locale)) for use in today]
     bad = enough and failing.share > rule.failed_share
     return finding_of(
         JUDGE,

@@ -102,7 +102,7 @@ def monitor_locale(config: MonitorConfig, suite: Suite, language: str = "") -> A
 
 def plain(text: str, limit: int) -> str:
     """A foreign text on one line, bounded, without control characters and mentions."""
-    return _MENTION.sub(lambda found: FULL_WIDTH[found[0]], one_line(text, limit))
+    return _MENTION.sub(lambda mention: FULL_WIDTH[mention[0]], one_line(text, limit))
 
 
 def lines(*parts: str) -> str:

@@ -13,10 +13,10 @@ from msgspec import Struct, structs
 
 from areopage.criteria import Scale
 from areopage.ledger import Ledger, Scope
-from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, hour_of, is_worse
+from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, AnswerPlace, Finding, finding_of, hour_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
-from areopage.scoring import Tally, grade_of
+from areopage.monitor.config import AlertsSection, MeanRule, MonitorThresholds, WeakShareRule
+from areopage.scoring import ScoreTally, grade_of
 
 MOST_PARTS = 3
 WORST = 3
@@ -30,7 +30,7 @@ IsOpen = Callable[[str, str], bool]
 """Whether a rule and subject have an open alert."""
 
 
-class Part(Struct, frozen=True):
+class AnswerPart(Struct, frozen=True):
     """All answers (kind ""), or those of one source or variant; `alone`: there is no other one."""
 
     kind: Literal["", "source", "variant"] = ""
@@ -43,79 +43,83 @@ class Part(Struct, frozen=True):
         return f"{self.kind}:{self.name}"
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AnswerPlace:
         """Its answers."""
-        return Place(self.name if self.kind == "source" else None, self.name if self.kind == "variant" else None)
+        return AnswerPlace(self.name if self.kind == "source" else None, self.name if self.kind == "variant" else None)
 
     def title(self, locale: AlertLocale) -> str:
         """What people call it."""
         return locale.line(self.kind, plain(self.name, 80) or locale.messages["no_name"])
 
 
-ALL = Part()
-EVERYWHERE = Place()
+ALL = AnswerPart()
+EVERYWHERE = AnswerPlace()
 
 
-Rule = Callable[[Tally, bool], Finding]
+Rule = Callable[[ScoreTally, bool], Finding]
 """The finding on some scores; the second argument: however few they are."""
 
 
-class Window:
+class AnswerWindow:
     """The scores of the answers with timestamps in [since, until)."""
 
     def __init__(self, ledger: Ledger, since: datetime, until: datetime) -> None:
         self._ledger, self._since, self._until = ledger, since, until
         self._by_place = ledger.lists.tallies(since, until, Scope())
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[AnswerPart]:
         """Its sources and variants, those with most answers first."""
-        found: list[Part] = []
+        parts: list[AnswerPart] = []
         for at, kind in ((0, "source"), (1, "variant")):
             names = sorted({place[at] for place in self._by_place})
-            found += [Part(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
-        return sorted(found, key=lambda part: -self.tally(part.place).answers)
+            parts += [AnswerPart(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
+        return sorted(parts, key=lambda part: -self.tally(part.place).answers)
 
-    def places(self, within: Place) -> list[Place]:
+    def places(self, within: AnswerPlace) -> list[AnswerPlace]:
         """The places inside a place, those with fewest answers first: each source with each variant, sources, variants."""
-        cells = [Place(source, variant) for source, variant in self._by_place]
-        found = [
+        cells = [AnswerPlace(source, variant) for source, variant in self._by_place]
+        places = [
             *cells,
-            *dict.fromkeys(Place(one.source) for one in cells),
-            *dict.fromkeys(Place(None, one.variant) for one in cells),
+            *dict.fromkeys(AnswerPlace(cell.source) for cell in cells),
+            *dict.fromkeys(AnswerPlace(None, cell.variant) for cell in cells),
         ]
-        inside = [one for one in found if within.covers(one)]
-        return sorted(inside, key=lambda one: self.tally(one).answers)
+        inside = [place for place in places if within.covers(place)]
+        return sorted(inside, key=lambda place: self.tally(place).answers)
 
-    def tally(self, place: Place = EVERYWHERE, criterion: str = GLOBAL, without: Sequence[Place] = ()) -> Tally:
+    def tally(self, place: AnswerPlace = EVERYWHERE, criterion: str = GLOBAL, without: Sequence[AnswerPlace] = ()) -> ScoreTally:
         """The scores of a place on a criterion, "" is the global one; without those of some places."""
         counts: dict[float, int] = {}
         for (source, variant), by_criterion in self._by_place.items():
-            cell = Place(source, variant)
-            if not place.covers(cell) or any(one.covers(cell) for one in without):
+            cell = AnswerPlace(source, variant)
+            if not place.covers(cell) or any(place.covers(cell) for place in without):
                 continue
             for score, answers in by_criterion.get(criterion, {}).items():
                 counts[score] = counts.get(score, 0) + answers
-        return Tally(counts)
+        return ScoreTally(counts)
 
-    def lost(self, place: Place) -> int:
+    def lost(self, place: AnswerPlace) -> int:
         """The number of answers of a place that hooks lost in its hours."""
         scope = Scope(source=place.source, variant=place.variant)
         return sum(self._ledger.hook_counts.lost_between(hour_of(self._since), self._until, scope).values())
 
-    def example(self, place: Place, scale: Scale) -> str:
+    def example(self, place: AnswerPlace, scale: Scale) -> str:
         """The id of the worst of its newest answers in a place; "" for none."""
         scope = Scope(source=place.source, variant=place.variant)
         newest = self._ledger.lists.recent(self._since, scope, EXAMPLES)
-        scored = [(one.score_global, one.id) for one in newest if one.score_global is not None and one.timestamp >= self._since]
+        scored = [
+            (evaluation.score_global, evaluation.id)
+            for evaluation in newest
+            if evaluation.score_global is not None and evaluation.timestamp >= self._since
+        ]
         side = 1.0 if scale.higher_is_better else -1.0
         return min(scored, key=lambda pair: side * pair[0], default=(0.0, ""))[1]
 
     def criteria(self) -> list[str]:
         """The criteria that have scores."""
-        return sorted({criterion for found in self._by_place.values() for criterion in found} - {GLOBAL})
+        return sorted({criterion for by_criterion in self._by_place.values() for criterion in by_criterion} - {GLOBAL})
 
 
-def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
+def mean_finding(tally: ScoreTally, rule: MeanRule, limits: MonitorThresholds, locale: AlertLocale) -> Finding:
     """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
     enough = tally.answers >= rule.minimum and tally.mean is not None
     mean = tally.mean or 0.0
@@ -131,7 +135,7 @@ def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: Alert
     return structs.replace(finding_of(MEAN, values, locale, bad=bad, clear=clear), enough=enough)
 
 
-def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
+def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
     """Bad strictly over the threshold, clear at `clear` or less."""
     weak = tally.grades(locale.scale)[2]
     enough = tally.answers >= rule.minimum
@@ -151,7 +155,7 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
 def window_findings(
     ledger: Ledger,
     section: AlertsSection,
-    limits: Thresholds,
+    limits: MonitorThresholds,
     locale: AlertLocale,
     now: datetime,
     is_open: Callable[[str, str], bool],
@@ -161,41 +165,41 @@ def window_findings(
     Args:
         is_open: whether a rule and subject have an open alert.
     """
-    windows: dict[float, Window] = {}
+    windows: dict[float, AnswerWindow] = {}
 
-    def window(hours: float) -> Window:
+    def window(hours: float) -> AnswerWindow:
         if hours not in windows:
-            windows[hours] = Window(ledger, now - timedelta(hours=hours), now)
+            windows[hours] = AnswerWindow(ledger, now - timedelta(hours=hours), now)
         return windows[hours]
 
     if section.weak_share.enabled:
         shares = section.weak_share
 
-        def weak_share(tally: Tally, few: bool) -> Finding:
+        def weak_share(tally: ScoreTally, few: bool) -> Finding:
             return weak_share_finding(tally, shares.model_copy(update={"minimum": 1}) if few else shares, locale)
 
         yield from _by_part(weak_share, window(shares.hours), locale, is_open)
     if section.mean.enabled:
         means = section.mean
 
-        def mean(tally: Tally, few: bool) -> Finding:
+        def mean(tally: ScoreTally, few: bool) -> Finding:
             return mean_finding(tally, means.model_copy(update={"minimum": 1}) if few else means, limits, locale)
 
         yield from _by_part(mean, window(means.hours), locale, is_open)
 
 
-def _by_part(rule: Rule, later: Window, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
+def _by_part(rule: Rule, later: AnswerWindow, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
     whole = rule(later.tally(), False)
     causes = _causes(rule, later) if whole.bad else []
     opened = 0
     for part in sorted(later.parts(), key=lambda part: not _is_uniform(rule, part, later)):
-        known = is_open(whole.rule, part.subject)
-        if (part.alone or (whole.bad and part not in causes)) and not known:
+        opened_before = is_open(whole.rule, part.subject)
+        if (part.alone or (whole.bad and part not in causes)) and not opened_before:
             continue
-        found = _of_part(rule, part, later, locale)
-        opened += found.bad
-        if known or not found.bad or opened <= MOST_PARTS:
-            yield _with_losses(found, part.place, later, locale)
+        finding = _of_part(rule, part, later, locale)
+        opened += finding.bad
+        if opened_before or not finding.bad or opened <= MOST_PARTS:
+            yield _with_losses(finding, part.place, later, locale)
     if not whole.bad:
         yield _with_losses(whole, ALL.place, later, locale)
         return
@@ -204,16 +208,16 @@ def _by_part(rule: Rule, later: Window, locale: AlertLocale, is_open: IsOpen) ->
     yield _with_losses(_placed(structs.replace(whole, body=body), rule, ALL.place, place, later), ALL.place, later, locale)
 
 
-def _with_losses(found: Finding, part: Place, later: Window, locale: AlertLocale) -> Finding:
+def _with_losses(finding: Finding, part: AnswerPlace, later: AnswerWindow, locale: AlertLocale) -> Finding:
     """The finding with the number of answers of its hours that hooks lost: no figure counts them."""
-    lost = later.lost(part) if found.bad or found.clear else 0
+    lost = later.lost(part) if finding.bad or finding.clear else 0
     if not lost:
-        return found
-    text, (title, recovered) = locale.say("lost", n=locale.whole(lost)), found.recovered
-    return structs.replace(found, body=lines(found.body, text), recovered=(title, lines(recovered, text)))
+        return finding
+    text, (title, recovered) = locale.say("lost", n=locale.whole(lost)), finding.recovered
+    return structs.replace(finding, body=lines(finding.body, text), recovered=(title, lines(recovered, text)))
 
 
-def _causes(rule: Rule, later: Window) -> list[Part]:
+def _causes(rule: Rule, later: AnswerWindow) -> list[AnswerPart]:
     """The parts that explain why all answers together are bad: without them the others are fine. [] if nothing does."""
     bad = [part for part in later.parts() if not part.alone and rule(later.tally(part.place), False).bad]
     alone = [part for part in bad if _is_uniform(rule, part, later) and _is_explained(rule, later, ALL.place, [part.place])]
@@ -226,21 +230,21 @@ def _causes(rule: Rule, later: Window) -> list[Part]:
     return []
 
 
-def _is_uniform(rule: Rule, part: Part, later: Window) -> bool:
+def _is_uniform(rule: Rule, part: AnswerPart, later: AnswerWindow) -> bool:
     """Whether a part is bad as a whole, or in one place; a variant that two of many sources spoil is neither."""
-    inner = [one for one in later.places(part.place) if None not in (one.source, one.variant)]
-    bad = [one for one in inner if rule(later.tally(one), True).bad]
-    fine = [one for one in inner if one not in bad and later.tally(one).answers >= FEW]
+    inner = [place for place in later.places(part.place) if None not in (place.source, place.variant)]
+    bad = [place for place in inner if rule(later.tally(place), True).bad]
+    fine = [place for place in inner if place not in bad and later.tally(place).answers >= FEW]
     return len(bad) == 1 or not fine
 
 
-def _is_explained(rule: Rule, later: Window, place: Place, causes: Sequence[Place]) -> bool:
+def _is_explained(rule: Rule, later: AnswerWindow, place: AnswerPlace, causes: Sequence[AnswerPlace]) -> bool:
     """Whether a place has answers outside its causes, and these are fine, however few they are."""
     rest = later.tally(place, without=causes)
     return rest.answers > 0 and not rule(rest, True).bad
 
 
-def _narrowed(rule: Rule, place: Place, later: Window, locale: AlertLocale) -> Place:
+def _narrowed(rule: Rule, place: AnswerPlace, later: AnswerWindow, locale: AlertLocale) -> AnswerPlace:
     """The smallest place inside a bad one that explains it, with the criteria that are weak there."""
     chosen = place
     for inner in later.places(place):
@@ -252,50 +256,52 @@ def _narrowed(rule: Rule, place: Place, later: Window, locale: AlertLocale) -> P
     return structs.replace(chosen, criteria=tuple(weak))
 
 
-def _placed(found: Finding, rule: Rule, part: Place, place: Place, later: Window) -> Finding:
-    def is_fine_outside(places: Sequence[Place]) -> bool:
+def _placed(finding: Finding, rule: Rule, part: AnswerPlace, place: AnswerPlace, later: AnswerWindow) -> Finding:
+    def is_fine_outside(places: Sequence[AnswerPlace]) -> bool:
         rest = later.tally(part, without=places)
         return not rest.answers or not rule(rest, True).bad
 
     details = msgspec.json.encode(place).decode()
-    return structs.replace(found, place=place, details=details, is_fine_outside=is_fine_outside)
+    return structs.replace(finding, place=place, details=details, is_fine_outside=is_fine_outside)
 
 
-def _of_part(rule: Rule, part: Part, later: Window, locale: AlertLocale) -> Finding:
-    found, name = rule(later.tally(part.place), False), part.title(locale)
-    title, body = found.recovered
-    found = structs.replace(
-        found,
+def _of_part(rule: Rule, part: AnswerPart, later: AnswerWindow, locale: AlertLocale) -> Finding:
+    finding, name = rule(later.tally(part.place), False), part.title(locale)
+    title, body = finding.recovered
+    finding = structs.replace(
+        finding,
         subject=part.subject,
-        title=f"{found.title} ({name})",
+        title=f"{finding.title} ({name})",
         recovered=(f"{title} ({name})", lines(name, body)),
     )
-    if not found.bad:
-        return found
+    if not finding.bad:
+        return finding
     place = _narrowed(rule, part.place, later, locale)
     inner, whole = later.tally(place), later.tally(part.place)
     others = locale.say("above_all", name=name, part=_other_name(part, place, locale))
-    named = name if place.covers(part.place) else _name(place, locale) or name if inner.answers == whole.answers else others
+    title_of_place = (
+        name if place.covers(part.place) else _name(place, locale) or name if inner.answers == whole.answers else others
+    )
     paths = place.criteria or later.criteria()
     criteria = {locale.line("criterion", locale.label(path)): later.tally(place, path) for path in paths}
     worst = listed(locale.messages["where_worst"], _worst_of(criteria, locale))
     title = rule(whole, False).title
-    body = lines(named, found.body, _weak_in(place, inner, locale), worst, _example(later, place, locale))
-    return _placed(structs.replace(found, title=f"{title} ({named})", body=body), rule, part.place, place, later)
+    body = lines(title_of_place, finding.body, _weak_in(place, inner, locale), worst, _example(later, place, locale))
+    return _placed(structs.replace(finding, title=f"{title} ({title_of_place})", body=body), rule, part.place, place, later)
 
 
-def _name(place: Place, locale: AlertLocale) -> str:
+def _name(place: AnswerPlace, locale: AlertLocale) -> str:
     """`Source: a, Variant: b`; "" for all answers, and for those without either."""
     pairs = (("source", place.source), ("variant", place.variant))
     return ", ".join(locale.line(kind, plain(name, 80)) for kind, name in pairs if name)
 
 
-def _other_name(part: Part, place: Place, locale: AlertLocale) -> str:
+def _other_name(part: AnswerPart, place: AnswerPlace, locale: AlertLocale) -> str:
     kind, name = ("variant", place.variant) if part.kind == "source" else ("source", place.source)
     return locale.line(kind, plain(name or "", 80) or locale.messages["no_name"])
 
 
-def _weak_in(place: Place, tally: Tally, locale: AlertLocale) -> str:
+def _weak_in(place: AnswerPlace, tally: ScoreTally, locale: AlertLocale) -> str:
     weak = tally.grades(locale.scale)[2]
     if place.source is None or place.variant is None:
         return ""
@@ -303,19 +309,19 @@ def _weak_in(place: Place, tally: Tally, locale: AlertLocale) -> str:
     return locale.say("weak_in", name=name, weak=locale.whole(weak), answers=locale.whole(tally.answers))
 
 
-def _example(later: Window, place: Place, locale: AlertLocale) -> str:
+def _example(later: AnswerWindow, place: AnswerPlace, locale: AlertLocale) -> str:
     id = later.example(place, locale.scale)
     return locale.say("example", answer=locale.answer_page(id)) if id else ""
 
 
-def _worst(later: Window, locale: AlertLocale) -> str:
+def _worst(later: AnswerWindow, locale: AlertLocale) -> str:
     """Where means are worst: sources and variants, and criteria."""
     places = {part.title(locale): later.tally(part.place) for part in later.parts() if not part.alone}
     criteria = {locale.line("criterion", locale.label(path)): later.tally(criterion=path) for path in later.criteria()}
     return listed(locale.messages["where_worst"], [*_worst_of(places, locale), *_worst_of(criteria, locale)])
 
 
-def _worst_of(tallies: Mapping[str, Tally], locale: AlertLocale) -> list[str]:
+def _worst_of(tallies: Mapping[str, ScoreTally], locale: AlertLocale) -> list[str]:
     side = 1.0 if locale.scale.higher_is_better else -1.0
     ranked: list[tuple[float, str]] = []
     for title, tally in tallies.items():

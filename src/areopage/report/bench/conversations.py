@@ -23,7 +23,7 @@ from areopage.report.model import (
     TrendChart,
 )
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring import Drift, FailedByTurn, RecordScores, RunDrift, drift_of
+from areopage.scoring import Drift, FailedByTurn, RecordScores, RunDrift
 
 WHOLE = 20  # conversations that are shown turn by turn; further ones are rows of a table
 CHARTED = 6  # criteria with a line
@@ -148,7 +148,7 @@ def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
 def _drifts(view: RunView, record: RecordScores) -> dict[str, Drift]:
     spec, criteria = view.spec, view.spec.criteria_by_id()
     limits = {one.criterion: spec.failures.limit_of(criteria[one.criterion], spec.scale) for one in record.criteria}
-    made = ((one.criterion, drift_of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
+    made = ((one.criterion, Drift.of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
     return {id: one for id, one in made if one is not None}
 
 

@@ -1,6 +1,7 @@
 """The scores of a benchmark run by category, criterion and age, in its report."""
 
 from math import ceil, floor
+from statistics import fmean
 
 import numpy as np
 
@@ -20,10 +21,7 @@ from areopage.scoring import (
     JuryAgreement,
     Node,
     NodePath,
-    final_shares,
-    mean,
     mean_interval,
-    paths,
 )
 
 
@@ -45,7 +43,7 @@ def detectable_text(found: Detectable, locale: Locale) -> str:
 def scores_section(view: RunView, locale: Locale) -> Section:
     """Build the tree of scores with their intervals on the part of the scale that they lie on."""
     labels, criteria = view.spec.labels, view.spec.criteria_by_id()
-    intervals, shares, axis = view.scores.intervals, final_shares(view.scores.tree), _axis(view)
+    intervals, shares, axis = view.scores.intervals, view.scores.tree.final_shares, _axis(view)
     labels_of_axis = axis_of(axis, locale)
     ticks = [place for place, _ in labels_of_axis]
 
@@ -70,7 +68,7 @@ def scores_section(view: RunView, locale: Locale) -> Section:
     heads = (locale.say(key) for key in ("score", "interval_short", *named, "agreement", "weight", "coverage"))
     table = Table(
         columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}, axis=labels_of_axis),
-        rows=tuple(row(path, node) for path, node in paths(view.scores.tree) if path),
+        rows=tuple(row(path, node) for path, node in view.scores.tree.paths if path),
         css="tree",
     )
     ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
@@ -96,7 +94,7 @@ def _interval(locale: Locale, found: Interval | None) -> str:
 
 def _axis(view: RunView) -> Scale:
     """The part of the scale between whole points that holds all scores and intervals."""
-    scale, nodes = view.spec.scale, [node for _, node in paths(view.scores.tree) if node.score is not None]
+    scale, nodes = view.spec.scale, [node for _, node in view.scores.tree.paths if node.score is not None]
     values = [node.score for node in nodes if node.score is not None]
     values += [end for found in view.scores.intervals.values() for end in (found.low, found.high)]
     if not values or scale.max - scale.min <= 1:
@@ -123,7 +121,7 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
     def row(maturity: str) -> tuple[Cell | str, ...]:
         scores = by_maturity[maturity]
         known = [score for score in scores if score is not None]
-        score, around = mean(known) if known else None, None
+        score, around = fmean(known) if known else None, None
         if len(known) >= MIN_CASES:
             around = mean_interval(np.array(known), view.spec.scale.min, view.spec.scale.max)
         persona = view.spec.personas.get(maturity)

@@ -10,7 +10,7 @@ from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import figure_text
 from areopage.report.judges.jury_worth import worth_rows, worth_texts
 from areopage.review import AgreementReport
-from areopage.scoring import Claim, Correlation, CriterionAgreement, Estimate
+from areopage.scoring import Correlation, CorrelationClaim, CriterionAgreement, Estimate
 
 SHOWN_REJECTED = 10
 SHOWN_WORST = 10
@@ -45,7 +45,7 @@ def scale_text(locale: Locale, report: AgreementReport, criterion: str) -> str:
     return locale.say("people_range", low=locale.short(low), high=locale.short(high))
 
 
-def claim_text(locale: Locale, claim: Claim, answers: int) -> str:
+def claim_text(locale: Locale, claim: CorrelationClaim, answers: int) -> str:
     """Describe whether the correlation exceeds the bound."""
     bound = locale.short(claim.bound)
     if claim.certainty is None:

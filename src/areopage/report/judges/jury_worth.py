@@ -14,7 +14,7 @@ from areopage.scoring import (
     Estimate,
     JudgeErrors,
     JuryWorth,
-    Labelled,
+    LabelledWorth,
     Raters,
     Replacement,
 )
@@ -91,13 +91,13 @@ def _labelled_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
     yield replacement_text(labelled, locale)
 
 
-def useless_text(labelled: Labelled, locale: Locale) -> str:
+def useless_text(labelled: LabelledWorth, locale: Locale) -> str:
     """Which judges add nothing; where the labels do not show it, that no judge can be called useless."""
     useless = labelled.useless
     return locale.count("worth_useless", len(useless), judges=", ".join(useless)) if useless else locale.say("worth_no_useless")
 
 
-def replacement_text(labelled: Labelled, locale: Locale) -> str:
+def replacement_text(labelled: LabelledWorth, locale: Locale) -> str:
     """Which judges may replace a person; without the test, what is missing for it."""
     found = labelled.replacement
     if found is None:
@@ -111,7 +111,7 @@ def replacement_text(labelled: Labelled, locale: Locale) -> str:
     return locale.say("worth_replace", raters=locale.whole(found.raters), items=locale.whole(found.items), **told)
 
 
-def worth_rows(labelled: Labelled, locale: Locale) -> list[list[str]]:
+def worth_rows(labelled: LabelledWorth, locale: Locale) -> list[list[str]]:
     """Heads and a row for each judge beside people, as plain text."""
     keys = ["judge", "scores", "leniency", "noise", "error", "without", "contribution"]
     keys += ["omega"] if labelled.replacement is not None else []
@@ -146,7 +146,7 @@ def worth_section(worth: JuryWorth, locale: Locale) -> Section:
     return Section(id="worth", title=locale.say("worth_title"), blocks=tuple(blocks))
 
 
-def _judges_table(labelled: Labelled, locale: Locale) -> Table:
+def _judges_table(labelled: LabelledWorth, locale: Locale) -> Table:
     heads, *found = worth_rows(labelled, locale)
     listed: list[Sequence[Cell | str]] = []
     for one, cells in zip(labelled.judges, found, strict=True):
@@ -195,5 +195,5 @@ def _said(locale: Locale, key: str, worth: JuryWorth, found: Estimate) -> str:
     return locale.say(key, **numbers, range=around, measured=_measured(worth.labelled, locale))
 
 
-def _measured(labelled: Labelled, locale: Locale) -> str:
+def _measured(labelled: LabelledWorth, locale: Locale) -> str:
     return locale.count("worth_measured", labelled.items, raters=locale.count("people_raters", labelled.raters))

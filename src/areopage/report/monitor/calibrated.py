@@ -10,7 +10,15 @@ from areopage.locales import Locale
 from areopage.report.results.calibrated import corrected_text
 from areopage.review import panel_rubric, ratings_of
 from areopage.scoring import AppliedCalibration, CorrectedScore
-from areopage.trust import Calibration, DayScores, LabelledDays, MonitoredPeriod, apply_monitored, fit_monitored, read_calibration
+from areopage.trust import (
+    Calibration,
+    DayTotal,
+    LabelledDays,
+    MonitoredPeriod,
+    apply_monitored,
+    fit_monitored,
+    read_calibration,
+)
 
 
 def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> Calibration:
@@ -21,23 +29,23 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
     """
     panel, run_id = _panel(ledger, period, scope)
     reviewed = reviewed_answers(ledger, period, scope)
-    ids, store = [one.id for one in reviewed], ledger.labels
+    ids, store = [answer.id for answer in reviewed], ledger.labels
     labels = store.blind_of(ids)
     ratings, _ = ratings_of(labels, panel_rubric(panel, run_id))
     scores: dict[str, dict[str, float]] = {}
     for id, by_suite in store.panel_scores(ids, run_id).items():
         for path, score in by_suite.get(panel.suite, {}).items():
             scores.setdefault(path, {})[id] = score
-    found = MonitoredPeriod(
+    monitored = MonitoredPeriod(
         panel=panel,
         run_id=run_id,
         period=_labelled_days(period, scope),
         judged=_judged(ledger.days.scores(period, scope)),
-        days={one.id: one.day for one in reviewed},
+        days={answer.id: answer.day for answer in reviewed},
         scores=scores,
-        drawn=frozenset(one.id for one in reviewed if one.drawn),
+        drawn=frozenset(answer.id for answer in reviewed if answer.drawn),
     )
-    return fit_monitored(found, ratings, now, unblind=len(store.current_of(ids)) - len(labels))
+    return fit_monitored(monitored, ratings, now, unblind=len(store.current_of(ids)) - len(labels))
 
 
 def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
@@ -88,23 +96,23 @@ def _labelled_days(period: Period, scope: Scope) -> LabelledDays:
     return LabelledDays(start=period.start, end=period.end, source=scope.source, variant=scope.variant)
 
 
-def _judged(scores: Sequence[DayScore]) -> dict[str, dict[date, DayScores]]:
-    found: dict[str, dict[date, DayScores]] = {}
-    for one in scores:
-        if one.answers:
-            days = found.setdefault(one.criterion, {})
-            known = days.get(one.day, DayScores(answers=0, total=0.0))
-            days[one.day] = DayScores(answers=known.answers + one.answers, total=known.total + one.total)
-    return found
+def _judged(scores: Sequence[DayScore]) -> dict[str, dict[date, DayTotal]]:
+    by_criterion: dict[str, dict[date, DayTotal]] = {}
+    for score in scores:
+        if score.answers:
+            days = by_criterion.setdefault(score.criterion, {})
+            before = days.get(score.day, DayTotal(answers=0, total=0.0))
+            days[score.day] = DayTotal(answers=before.answers + score.answers, total=before.total + score.total)
+    return by_criterion
 
 
-def correction_of(found: AppliedCalibration | None, path: str) -> CorrectedScore | None:
+def correction_of(calibration: AppliedCalibration | None, path: str) -> CorrectedScore | None:
     """The corrected mean of a criterion; "" is the global score."""
-    return None if found is None else found.criteria.get(path) if path else found.final
+    return None if calibration is None else calibration.criteria.get(path) if path else calibration.final
 
 
 def period_calibration_texts(
-    found: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
+    applied_calibration: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
 ) -> Iterator[str]:
     """What corrected the scores of a period and on what it rests, in lines of plain text.
 
@@ -112,17 +120,19 @@ def period_calibration_texts(
         answers: how many answers of the period have a global score.
         not_corrected: what people call the criteria with scores that it does not correct.
     """
-    told = locale.count("corrected_answers", found.answers, raters=locale.count("people_raters", found.raters))
-    yield locale.say("corrected_by", id=found.id, date=found.fitted[:10], answers=told)
-    if found.final is not None:
-        yield locale.say("corrected_final", score=corrected_text(found.final, locale), id=found.id)
-    every = (*found.criteria.values(), *([found.final] if found.final else []))
-    if not all(one.own for one in every):
-        yield locale.say("corrected_elsewhere_period", source=found.source)
-    own = [one for one in every if one.own]
-    if own:
+    texts = locale.count(
+        "corrected_answers", applied_calibration.answers, raters=locale.count("people_raters", applied_calibration.raters)
+    )
+    yield locale.say("corrected_by", id=applied_calibration.id, date=applied_calibration.fitted[:10], answers=texts)
+    if applied_calibration.final is not None:
+        yield locale.say("corrected_final", score=corrected_text(applied_calibration.final, locale), id=applied_calibration.id)
+    every = (*applied_calibration.criteria.values(), *([applied_calibration.final] if applied_calibration.final else []))
+    if not all(score.own for score in every):
+        yield locale.say("corrected_elsewhere_period", source=applied_calibration.source)
+    own_scores = [score for score in every if score.own]
+    if own_scores:
         yield locale.say("corrected_weighted")
-        covered = max(one.judged for one in own)
+        covered = max(score.judged for score in own_scores)
         if covered < answers:
             yield locale.say("corrected_covered", covered=locale.whole(covered), answers=locale.whole(answers))
     if not_corrected:

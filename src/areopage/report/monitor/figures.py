@@ -53,12 +53,12 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     @property
     def empty(self) -> bool:
         """Whether no criterion has a score."""
-        return not any(one.mean.answers for one in (self.figures.overall, *self.figures.criteria))
+        return not any(criterion.mean.answers for criterion in (self.figures.overall, *self.figures.criteria))
 
     @property
     def criteria(self) -> Sequence[CriterionFigures]:
         """The criteria with scores in this or the previous period."""
-        return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
+        return [criterion for criterion in self.figures.criteria if criterion.mean.answers or criterion.previous.answers]
 
     @property
     def quotes(self) -> bool:
@@ -102,8 +102,8 @@ def period_figures(
     scope = Scope(suite=suite.name, source=source, variant=variant)
     figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken), baseline=baseline)
     if baseline is not None and figures.baseline != baseline:
-        known = name_list([one.variant or '""' for one in figures.variants]) or "none"
-        raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {known}")
+        names = name_list([variant.variant or '""' for variant in figures.variants]) or "none"
+        raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {names}")
     storage = config.storage
     sources = () if source is None else (source,)
     worth = ledger_worth(ledger, rubric_of(suite), sources)
@@ -117,7 +117,9 @@ def period_figures(
         language=spoken,
         threshold=thresholds_of(config, suite.scale).answer,
         text=storage.export_text,
-        silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
+        silent=tuple(
+            criterion.label for criterion in figures.criteria if not criterion.mean.answers and not criterion.previous.answers
+        ),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
         calibration=applied,
@@ -147,19 +149,19 @@ def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
     )
 
 
-def json_figures(found: QualityFigures) -> dict[str, Any]:
+def json_figures(quality: QualityFigures) -> dict[str, Any]:
     """The JSON form: the figures of the period as the API gives them, and what they are about."""
-    figures = found.figures
+    figures = quality.figures
     return {
         "schema": SCHEMA,
         "areopage": __version__,
-        "made_at": found.made_at,
-        "suite": {"name": found.suite, "version": found.suite_version, "scale": found.scale},
-        "text": found.text,
-        "ledger_heads": found.heads,
-        "jury_worth": found.worth,
-        "calibration": found.calibration,
-        "trust": found.trust,
+        "made_at": quality.made_at,
+        "suite": {"name": quality.suite, "version": quality.suite_version, "scale": quality.scale},
+        "text": quality.text,
+        "ledger_heads": quality.heads,
+        "jury_worth": quality.worth,
+        "calibration": quality.calibration,
+        "trust": quality.trust,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),

@@ -7,7 +7,7 @@ from datetime import date
 from areopage.criteria import Scale
 from areopage.ledger import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
+from areopage.monitor import CriterionFigures, JudgeFigures, Mean, MeanChange, PeriodFigures
 from areopage.report.charts import Level
 from areopage.report.elements import (
     bar_on,
@@ -65,58 +65,65 @@ def quality_report_name(day: date, form: Form) -> str:
     return f"quality-report-{day.isoformat()}.{form}"
 
 
-def quality_report(found: QualityFigures) -> Report:
+def quality_report(quality: QualityFigures) -> Report:
     """Build the report from figures."""
-    locale, figures = report_locale(found.language), found.figures
-    period = sentence_case(locale.period(figures.period.start, found.figures.period.last))
-    suite, scope = f"{found.suite} {found.suite_version}", figures.scope
+    locale, figures = report_locale(quality.language), quality.figures
+    period = sentence_case(locale.period(figures.period.start, quality.figures.period.last))
+    suite, scope = f"{quality.suite} {quality.suite_version}", figures.scope
     facts = [
         (locale.say("suite"), suite),
         *([] if scope.source is None else [(locale.say("source"), scope.source or locale.say("variant_none"))]),
         *([] if scope.variant is None else [(locale.say("variant_one"), variant_name(scope.variant, locale))]),
         (locale.say("answers_heading"), _answers_text(figures, locale)),
         (locale.say("cost"), locale.costs(figures.cost) or locale.say("cost_unknown")),
-        (locale.say("made"), locale.date(found.made_at)),
+        (locale.say("made"), locale.date(quality.made_at)),
     ]
-    filled = (_criteria, _grades, _trend, _variants, _worst) if not found.empty else ()
+    filled = (_criteria, _grades, _trend, _variants, _worst) if not quality.empty else ()
     sections = [
-        section for part in (*filled, _judges, _trust, _method) for section in [part(found, locale)] if section is not None
+        *(section for part in filled if (section := part(quality, locale)) is not None),
+        _judges(quality, locale),
+        trust_section(quality.trust, locale),
+        _method(quality, locale),
     ]
     return Report(
         locale=locale,
         kind=locale.say("quality_report"),
         title=period,
-        window=f"{locale.say('quality_report')} · {found.suite} · {period}",
+        window=f"{locale.say('quality_report')} · {quality.suite} · {period}",
         facts=tuple(facts),
-        notices=tuple(_notices(found, locale)),
-        headline=None if found.empty else _headline(found, locale),
+        notices=tuple(_notices(quality, locale)),
+        headline=None if quality.empty else _headline(quality, locale),
         sections=tuple(sections),
-        footer=(f"areopage {__version__}", found.suite, period),
-        figures=json_figures(found),
+        footer=(f"areopage {__version__}", quality.suite, period),
+        figures=json_figures(quality),
     )
 
 
-def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
-    if found.unfit:
-        text = sentence_case(qualification_text(locale, found.figures.qualification))
+def _notices(quality: QualityFigures, locale: Locale) -> Iterator[Notice]:
+    if quality.unfit:
+        text = sentence_case(qualification_text(locale, quality.figures.qualification))
         yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
-    yield from _corrected(found, locale)
-    if found.empty:
-        yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(found, locale)))
+    yield from _corrected(quality, locale)
+    if quality.empty:
+        yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(quality, locale)))
 
 
-def _corrected(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
+def _corrected(quality: QualityFigures, locale: Locale) -> Iterator[Notice]:
     """What corrected the scores; nothing unless a calibration was named."""
-    calibration = found.calibration
+    calibration = quality.calibration
     if calibration is None:
         return
-    left_out = [one.label for one in found.criteria if one.mean.answers and one.criterion not in calibration.criteria]
-    texts = period_calibration_texts(calibration, found.figures.overall.mean.answers, left_out, locale)
+    left_out = [
+        criterion.label
+        for criterion in quality.criteria
+        if criterion.mean.answers and criterion.criterion not in calibration.criteria
+    ]
+    texts = period_calibration_texts(calibration, quality.figures.overall.mean.answers, left_out, locale)
     yield Notice(title=locale.say("corrected_title"), blocks=(Listing(items=tuple(texts)),))
 
 
-def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
-    figures = found.figures
+def _hints(quality: QualityFigures, locale: Locale) -> list[Line]:
+    figures = quality.figures
     counted = (
         ("nothing_waiting", figures.waiting, "areopage monitor worker"),
         ("nothing_failed", figures.failed, "areopage monitor retry"),
@@ -125,17 +132,17 @@ def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
         ("nothing_lost", figures.lost_answers, "areopage monitor status"),
     )
     hints: list[Line] = [line(locale.count(key, count), Span(command, "code")) for key, count, command in counted if count]
-    wider = _command(found, max(30, figures.period.days * 4))
+    wider = _command(quality, max(30, figures.period.days * 4))
     return hints or [line(locale.say("nothing_received"), Span(wider, "code"))]
 
 
-def _headline(found: QualityFigures, locale: Locale) -> Headline:
-    figures, overall, scale = found.figures, found.figures.overall, found.scale
+def _headline(quality: QualityFigures, locale: Locale) -> Headline:
+    figures, overall, scale = quality.figures, quality.figures.overall, quality.scale
     over = locale.count("interval_answers", overall.mean.answers) if overall.mean.answers else ""
     coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
     scored, planned = locale.whole(figures.scored), locale.whole(figures.planned)
     note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_beside(figures, locale)])
-    examine = "" if found.unfit else f"– {locale.say('qualification_examine')}"
+    examine = "" if quality.unfit else f"– {locale.say('qualification_examine')}"
     return Headline(
         label=locale.say("global_mean"),
         value=locale.number(overall.mean.mean),
@@ -143,60 +150,61 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
         missing=locale.say("unscored") if overall.mean.mean is None else "",
         why=locale.say("no_global"),
         badge=qualification_badge(locale, figures.qualification),
-        invalid=found.unfit,
+        invalid=quality.unfit,
         ruler=ruler(locale, scale, overall.mean.mean, overall.mean.interval),
         facts=(
             (locale.say("interval"), line(_interval(overall.mean, locale), Span(f"– {over}" if over else "", "soft"))),
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
             (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
             (locale.say("qualification"), line(qualification_text(locale, figures.qualification), Span(examine, "soft"))),
-            *([(locale.say("worth_fact"), worth_fact(found.worth, locale))] if found.worth is not None else []),
+            *([(locale.say("worth_fact"), worth_fact(quality.worth, locale))] if quality.worth is not None else []),
         ),
     )
 
 
-def _criteria(found: QualityFigures, locale: Locale) -> Section:
-    def row(one: CriterionFigures) -> Row:
+def _criteria(quality: QualityFigures, locale: Locale) -> Section:
+    def row(criterion: CriterionFigures) -> Row:
         cells = (
-            Cell(text=one.label or Span(locale.say("global_score"), "strong"), title=one.criterion),
-            Cell(bar=bar_on(found.scale, one.mean.mean, one.mean.low, one.mean.high)),
-            locale.number(one.mean.mean),
-            _interval(one.mean, locale),
-            locale.whole(one.mean.answers),
-            locale.number(one.previous.mean),
-            _change_cell(one.change, locale),
-            *((_corrected_cell(correction_of(found.calibration, one.criterion), locale),) if found.calibration else ()),
+            Cell(text=criterion.label or Span(locale.say("global_score"), "strong"), title=criterion.criterion),
+            Cell(bar=bar_on(quality.scale, criterion.mean.mean, criterion.mean.low, criterion.mean.high)),
+            locale.number(criterion.mean.mean),
+            _interval(criterion.mean, locale),
+            locale.whole(criterion.mean.answers),
+            locale.number(criterion.previous.mean),
+            _change_cell(criterion.change, locale),
+            *((_corrected_cell(correction_of(quality.calibration, criterion.criterion), locale),) if quality.calibration else ()),
         )
-        return Row(cells=cells, css="" if one.criterion else "all")
+        return Row(cells=cells, css="" if criterion.criterion else "all")
 
-    keys = ("mean", "interval", "answers_heading", "before", "change", *(("corrected",) if found.calibration else ()))
+    keys = ("mean", "interval", "answers_heading", "before", "change", *(("corrected",) if quality.calibration else ()))
     heads = columns(
         None, *(locale.say(key) for key in keys), first=locale.say("criterion"), css={2: "score", 3: "span", 6: "change"}
     )
     blocks: list[Block] = [
-        Table(columns=heads, rows=tuple(row(one) for one in (found.figures.overall, *found.criteria)), css="means")
+        Table(
+            columns=heads, rows=tuple(row(criterion) for criterion in (quality.figures.overall, *quality.criteria)), css="means"
+        )
     ]
-    if found.silent:
-        blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(found.silent)}", look="note"))
-    return _section("scores", locale.say("by_criterion"), blocks, found, locale)
+    if quality.silent:
+        blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(quality.silent)}", look="note"))
+    return _section("scores", locale.say("by_criterion"), blocks, quality, locale)
 
 
-def _corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+def _corrected_cell(corrected: CorrectedScore | None, locale: Locale) -> Cell | str:
     """A corrected mean, with the calibration's id as its title."""
-    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
+    return Cell(text=corrected_text(corrected, locale), title=corrected.calibration) if corrected else ""
 
 
-def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:
-    return Section(id=id, title=title, blocks=tuple(blocks), badge=qualification_badge(locale, found.figures.qualification))
+def _section(id: str, title: str, blocks: Sequence[Block], quality: QualityFigures, locale: Locale) -> Section:
+    return Section(id=id, title=title, blocks=tuple(blocks), badge=qualification_badge(locale, quality.figures.qualification))
 
 
-def _grades(found: QualityFigures, locale: Locale) -> Section | None:
-    overall = found.figures.overall
+def _grades(quality: QualityFigures, locale: Locale) -> Section | None:
+    overall = quality.figures.overall
     if not overall.mean.answers:
         return None
-    total = sum(overall.grades)
-    shares = [(name, count, count / total if total else 0.0) for name, count in _named_grades(overall)]
-    names = _grade_names(found.scale, locale)
+    total, names = sum(overall.grades), _grade_names(quality.scale, locale)
+    shares = [(name, count, count / total) for name, count in zip(names, overall.grades, strict=True)]
     heads = columns(locale.say("answers_heading"), locale.say("share"), first=locale.say("grade"))
     table = Table(
         columns=heads,
@@ -209,14 +217,10 @@ def _grades(found: QualityFigures, locale: Locale) -> Section | None:
     blocks = (
         Stripe(parts=tuple((name, share) for name, _, share in shares)),
         table,
-        score_histogram(overall, found.scale, locale),
+        score_histogram(overall, quality.scale, locale),
         Paragraph(text=locale.say("distribution_note"), look="note"),
     )
     return Section(id="grades", title=locale.say("grades"), blocks=blocks)
-
-
-def _named_grades(figures: CriterionFigures) -> list[tuple[str, int]]:
-    return list(zip(("excellent", "acceptable", "weak"), figures.grades, strict=True))
 
 
 def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
@@ -231,23 +235,23 @@ def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
     return {name: f"{locale.say(f'grade_{name}')} ({limit})" for name, limit in zip(names, limits, strict=True)}
 
 
-def _trend(found: QualityFigures, locale: Locale) -> Section | None:
-    days = found.figures.days
+def _trend(quality: QualityFigures, locale: Locale) -> Section | None:
+    days = quality.figures.days
     if len(days) < 2:
         return None
-    named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
+    names = [("", locale.say("global_score")), *((criterion.criterion, criterion.label) for criterion in quality.criteria)]
     series = tuple(
         daily_series(days, criterion, label, f"c{place}", locale, ranges=not place)
-        for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
+        for place, (criterion, label) in enumerate(names[: TREND_LINES + 1])
     )
-    alert = "threshold" if found.scale.higher_is_better else "threshold_over"
-    levels = [] if found.threshold is None else [found.threshold]
+    alert = "threshold" if quality.scale.higher_is_better else "threshold_over"
+    levels = [] if quality.threshold is None else [quality.threshold]
     chart = TrendChart(
         title=locale.say("trend_title"),
         days=tuple(locale.short_date(day.day) for day in days),
         series=series,
-        low=found.scale.min,
-        high=found.scale.max,
+        low=quality.scale.min,
+        high=quality.scale.max,
         levels=tuple(Level(value=value, label=locale.say(alert, n=locale.short(value))) for value in levels),
     )
     none = Mean(answers=0)
@@ -255,65 +259,66 @@ def _trend(found: QualityFigures, locale: Locale) -> Section | None:
         (
             locale.short_date(day.day),
             locale.whole(day.means.get("", none).answers),
-            *(locale.number(day.means.get(criterion, none).mean) for criterion, _ in named),
+            *(locale.number(day.means.get(criterion, none).mean) for criterion, _ in names),
             locale.whole(day.weak),
         )
         for day in days
     )
     heads = columns(
-        locale.say("answers_heading"), *(label for _, label in named), locale.say("weak_answers"), first=locale.say("day")
+        locale.say("answers_heading"), *(label for _, label in names), locale.say("weak_answers"), first=locale.say("day")
     )
     table = Table(columns=heads, rows=rows(cells), css="days", stacked=False)
     note = Paragraph(text=locale.say("trend_ranges"), look="note")
     blocks = (chart, note, Details(summary=locale.say("trend_table"), blocks=(table,)))
-    return _section("trend", locale.say("trend"), blocks, found, locale)
+    return _section("trend", locale.say("trend"), blocks, quality, locale)
 
 
-def _variants(found: QualityFigures, locale: Locale) -> Section | None:
-    sides = found.figures.variants
+def _variants(quality: QualityFigures, locale: Locale) -> Section | None:
+    sides = quality.figures.variants
     if len(sides) < 2:
         return None
     none = Mean(answers=0)
     cells: Iterator[tuple[Cell | str, ...]] = (
         (
             variant_name(side.variant, locale),
-            Cell(bar=bar_on(found.scale, side.overall.mean, side.overall.low, side.overall.high)),
+            Cell(bar=bar_on(quality.scale, side.overall.mean, side.overall.low, side.overall.high)),
             locale.number(side.overall.mean),
             _interval(side.overall, locale),
             locale.whole(side.overall.answers),
-            *(locale.number(side.criteria.get(one.criterion, none).mean) for one in found.criteria),
+            *(locale.number(side.criteria.get(criterion.criterion, none).mean) for criterion in quality.criteria),
             locale.whole(side.weak),
             _change_cell(side.change, locale),
         )
         for side in sides
     )
-    first = variant_name(found.figures.baseline or "", locale)
+    first = variant_name(quality.figures.baseline or "", locale)
     heads = columns(
         None,
         *(locale.say(key) for key in ("global_score", "interval", "answers_heading")),
-        *(one.label for one in found.criteria),
+        *(criterion.label for criterion in quality.criteria),
         locale.say("weak_answers"),
         locale.say("against_first", name=first),
         first=locale.say("variant_one"),
-        css={2: "score", 3: "span", 6 + len(found.criteria): "change"},
+        css={2: "score", 3: "span", 6 + len(quality.criteria): "change"},
     )
-    return _section("variants", locale.say("variants"), [Table(columns=heads, rows=rows(cells), css="means")], found, locale)
+    return _section("variants", locale.say("variants"), [Table(columns=heads, rows=rows(cells), css="means")], quality, locale)
 
 
-def _worst(found: QualityFigures, locale: Locale) -> Section | None:
-    worst = found.figures.worst
+def _worst(quality: QualityFigures, locale: Locale) -> Section | None:
+    worst = quality.figures.worst
     if not worst:
         return None
-    labels = {one.criterion: one.label for one in found.figures.criteria}
-    lead = f"{locale.count('worst_note', len(worst))} {text_note(found.text, locale)}".strip()
-    entries = Entries(items=tuple(_entry(score, labels, found.scale, locale) for score in worst))
-    return _section("worst", locale.say("worst_answers"), (Paragraph(text=lead, look="soft"), entries), found, locale)
+    labels = {criterion.criterion: criterion.label for criterion in quality.figures.criteria}
+    lead = f"{locale.count('worst_note', len(worst))} {text_note(quality.text, locale)}".strip()
+    entries = Entries(items=tuple(_entry(score, labels, quality.scale, locale) for score in worst))
+    return _section("worst", locale.say("worst_answers"), (Paragraph(text=lead, look="soft"), entries), quality, locale)
 
 
 def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: Locale) -> Entry:
     missing = locale.say("no_text")
     marks = tuple(
-        (labels.get(one.criterion, one.criterion), bar_on(scale, one.score), locale.number(one.score)) for one in score.criteria
+        (labels.get(criterion.criterion, criterion.criterion), bar_on(scale, criterion.score), locale.number(criterion.score))
+        for criterion in score.criteria
     )
     texts = (("question", score.prompt), ("answer", score.response), *([("feedback", score.feedback)] if score.feedback else []))
     lists = (("weaknesses", score.weaknesses), ("suggestions", score.suggestions))
@@ -330,8 +335,8 @@ def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: L
     )
 
 
-def _judges(found: QualityFigures, locale: Locale) -> Section:
-    title, judges = locale.say("judge_health"), found.figures.judges
+def _judges(quality: QualityFigures, locale: Locale) -> Section:
+    title, judges = locale.say("judge_health"), quality.figures.judges
     if not judges:
         return Section(id="judges", title=title, blocks=(Paragraph(text=locale.say("no_judges")),))
 
@@ -355,21 +360,17 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
     )
 
 
-def _trust(found: QualityFigures, locale: Locale) -> Section:
-    return trust_section(found.trust, locale)
-
-
-def _method(found: QualityFigures, locale: Locale) -> Section:
-    notes = () if found.empty else ("how_mean", "how_change", "how_grades")
-    version = f"areopage {__version__}, {found.suite} {found.suite_version}"
+def _method(quality: QualityFigures, locale: Locale) -> Section:
+    notes = () if quality.empty else ("how_mean", "how_change", "how_grades")
+    version = f"areopage {__version__}, {quality.suite} {quality.suite_version}"
     items: tuple[tuple[str, Line], ...] = (
-        (locale.say("made"), locale.moment(found.made_at)),
+        (locale.say("made"), locale.moment(quality.made_at)),
         (locale.say("version"), version),
-        (locale.say("again"), Span(_command(found), "code")),
-        *head_facts(found.heads, locale),
+        (locale.say("again"), Span(_command(quality), "code")),
+        *head_facts(quality.heads, locale),
     )
-    told = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
-    return Section(id="how", title=locale.say("how"), blocks=(*told, Facts(items=items, small=True)))
+    notes_shown = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
+    return Section(id="how", title=locale.say("how"), blocks=(*notes_shown, Facts(items=items, small=True)))
 
 
 def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
@@ -393,14 +394,14 @@ def _interval(mean: Mean, locale: Locale) -> str:
     return MISSING if mean.interval is None else locale.interval(*mean.interval)
 
 
-def _change_cell(change: Change, locale: Locale) -> Cell:
+def _change_cell(change: MeanChange, locale: Locale) -> Cell:
     if change.certain is None:
         return Cell(text=MISSING)
     text = f"{locale.signed(change.difference)}, {locale.say('change_certain' if change.certain else 'change_uncertain')}"
     return Cell(text=Span(text, "strong") if change.certain else text)
 
 
-def _change_sentence(change: Change, days: int, locale: Locale) -> str:
+def _change_sentence(change: MeanChange, days: int, locale: Locale) -> str:
     if change.certain is None or change.low is None or change.high is None:
         return locale.say("change_none")
     interval = locale.interval(change.low, change.high, sign=True)
@@ -408,12 +409,12 @@ def _change_sentence(change: Change, days: int, locale: Locale) -> str:
     return f"{locale.signed(change.difference)} {locale.count('days_before', days)} ({interval}) – {worth}"
 
 
-def _command(found: QualityFigures, days: int | None = None) -> str:
-    scope = found.figures.scope
-    parts = ["areopage", "monitor", "report", "--days", str(days or found.figures.period.days)]
-    parts += ["--until", found.figures.period.last.isoformat()]
+def _command(quality: QualityFigures, days: int | None = None) -> str:
+    scope = quality.figures.scope
+    parts = ["areopage", "monitor", "report", "--days", str(days or quality.figures.period.days)]
+    parts += ["--until", quality.figures.period.last.isoformat()]
     parts += ["--source", scope.source] if scope.source is not None else []
     parts += ["--variant", scope.variant] if scope.variant is not None else []
-    shown = [one.variant for one in found.figures.variants]
-    parts += ["--baseline", found.figures.baseline or ""] if len(shown) > 1 and found.figures.baseline != shown[0] else []
+    shown = [variant.variant for variant in quality.figures.variants]
+    parts += ["--baseline", quality.figures.baseline or ""] if len(shown) > 1 and quality.figures.baseline != shown[0] else []
     return shlex.join(parts)

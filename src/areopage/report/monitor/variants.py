@@ -23,17 +23,17 @@ def variant_cells(test: VariantTest, labels: Mapping[str, str], locale: Locale) 
     Args:
         labels: of criteria, by path.
     """
-    found, (times, decimals) = test.difference, (100.0, 1) if test.kind == "weak" else (1.0, _DECIMALS)
+    difference, (times, decimals) = test.difference, (100.0, 1) if test.kind == "weak" else (1.0, _DECIMALS)
 
     def shown(value: float | None) -> str:
         return locale.number(None if value is None else value * times, decimals)
 
-    low, high = (locale.signed(end * times, decimals) for end in (found.low, found.high))
+    low, high = (locale.signed(end * times, decimals) for end in (difference.low, difference.high))
     return (
         measure_name(test, labels, locale),
         " / ".join(map(locale.whole, test.answers)),
         " / ".join(map(shown, test.means)),
-        MISSING if found.difference is None else locale.signed(found.difference * times, decimals),
+        MISSING if difference.difference is None else locale.signed(difference.difference * times, decimals),
         locale.say("interval_text", low=low, high=high),
         p_text(test.corrected, locale),
         locale.say(f"conclusion_{test.direction}"),
@@ -45,13 +45,13 @@ def measure_name(test: VariantTest, labels: Mapping[str, str], locale: Locale) -
     return labels.get(test.criterion, test.criterion) if test.kind == "criterion" else locale.say(f"variants_{test.kind}")
 
 
-def variant_findings(one: VariantComparison, labels: Mapping[str, str], locale: Locale) -> tuple[str, ...]:
+def variant_findings(comparison: VariantComparison, labels: Mapping[str, str], locale: Locale) -> tuple[str, ...]:
     """What is worse and what is better, in a sentence each; else that nothing is so far."""
-    name, told = variant_name(one.variant, locale), []
+    name, findings = variant_name(comparison.variant, locale), []
     for direction in ("worse", "better"):
-        if measures := [measure_name(test, labels, locale) for test in one.tests if test.direction == direction]:
-            told.append(locale.say(f"variants_{direction}", name=name, measures=", ".join(measures)))
-    return tuple(told) or (locale.say("variants_unclear", name=name),)
+        if measures := [measure_name(test, labels, locale) for test in comparison.tests if test.direction == direction]:
+            findings.append(locale.say(f"variants_{direction}", name=name, measures=", ".join(measures)))
+    return tuple(findings) or (locale.say("variants_unclear", name=name),)
 
 
 def variant_sections(
@@ -59,19 +59,21 @@ def variant_sections(
 ) -> tuple[Section, ...]:
     """A section for each variant."""
     made = []
-    for place, one in enumerate(compared, 1):
-        title = locale.say("variants_against", name=variant_name(one.variant, locale), baseline=variant_name(baseline, locale))
-        blocks: list[Block] = [Paragraph(text=told) for told in variant_findings(one, labels, locale)]
-        blocks.append(_table(one, labels, locale))
+    for place, comparison in enumerate(compared, 1):
+        title = locale.say(
+            "variants_against", name=variant_name(comparison.variant, locale), baseline=variant_name(baseline, locale)
+        )
+        blocks: list[Block] = [Paragraph(text=finding) for finding in variant_findings(comparison, labels, locale)]
+        blocks.append(_table(comparison, labels, locale))
         made.append(Section(id=f"variant-{place}", title=title, blocks=tuple(blocks)))
     return tuple(made)
 
 
-def _table(one: VariantComparison, labels: Mapping[str, str], locale: Locale) -> Table:
+def _table(comparison: VariantComparison, labels: Mapping[str, str], locale: Locale) -> Table:
     headings = variant_headings(locale)
     kinds = ("text", *["number"] * (len(headings) - 2), "text")
     rows = []
-    for test in one.tests:
+    for test in comparison.tests:
         first, *figures, conclusion = variant_cells(test, labels, locale)
         name = first if test.kind == "criterion" else Span(first, "strong")
         cells: tuple[Cell | str, ...] = (Cell(text=name), *figures, Cell(text=Span(conclusion, "strong")))

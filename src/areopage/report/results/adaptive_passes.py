@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.bench import RunView
-from areopage.scoring import REASONS, PassPlan, StoppingShift, stopping_shift
+from areopage.scoring import REASONS, PassPlan, StoppingShift
 
 Stopped = Literal["settled", "budget", "open"]
 """Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""
@@ -118,5 +118,5 @@ def _shifts(view: RunView) -> dict[str, StoppingShift]:
         late = every.get((one.case_id, one.criterion))
         if one.score is not None and late is not None:
             found.setdefault(one.criterion, []).append((one.score, late))
-    shifts = {criterion: stopping_shift(*map(list, zip(*pairs, strict=True))) for criterion, pairs in found.items()}
+    shifts = {criterion: StoppingShift.of(*map(list, zip(*pairs, strict=True))) for criterion, pairs in found.items()}
     return {criterion: shift for criterion, shift in shifts.items() if shift is not None}

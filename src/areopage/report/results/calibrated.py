@@ -18,7 +18,7 @@ from areopage.scoring import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.trust import (
     Calibration,
     CriterionPlan,
-    Judged,
+    JudgedRun,
     apply_calibration,
     fit_calibration,
     mapped_scores,
@@ -27,7 +27,7 @@ from areopage.trust import (
 )
 
 
-def judged_run(view: RunView) -> Judged:
+def judged_run(view: RunView) -> JudgedRun:
     """The scores of a run's jury, by criterion and answer, and those of each judge."""
     spec = view.spec
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
@@ -44,7 +44,7 @@ def judged_run(view: RunView) -> Judged:
     for case, criterion, given_by in rows:
         by_judge.setdefault(names[criterion], {})[ids[case]] = tuple(given_by)
     limits = spec.failures.limits(spec.criteria, spec.scale)
-    return Judged(
+    return JudgedRun(
         panel=spec,
         run_id=view.run.id,
         scores=scores,
@@ -63,7 +63,7 @@ def fit_run(view: RunView, now: datetime) -> Calibration:
     return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
-def planned_labels(view: RunView, precision: float, judged: Judged | None = None) -> list[CriterionPlan]:
+def planned_labels(view: RunView, precision: float, judged: JudgedRun | None = None) -> list[CriterionPlan]:
     """How many random labels each criterion of a run takes, and the overall score; none where the jury has scored nothing.
 
     Args:
@@ -106,7 +106,7 @@ def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
     return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
 
 
-def _mapped(view: RunView, calibration: Calibration, judged: Judged) -> dict[tuple[str, str], MappedScore]:
+def _mapped(view: RunView, calibration: Calibration, judged: JudgedRun) -> dict[tuple[str, str], MappedScore]:
     """What single scores become, by case and criterion's id; "" is the overall score."""
     by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
     ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}

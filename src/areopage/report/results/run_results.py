@@ -1,6 +1,7 @@
 """The results of a run and of each case, as `results.json` holds them."""
 
 from collections.abc import Iterable, Iterator
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -31,19 +32,15 @@ from areopage.report.results.records import (
     TargetDetail,
 )
 from areopage.scoring import (
+    Consistency,
     CriterionScore,
+    Drift,
     Given,
     JuryAgreement,
     Node,
     Outcome,
     RecordScores,
     Scored,
-    consistency,
-    drift_of,
-    final_shares,
-    mean,
-    outcome_name,
-    paths,
 )
 from areopage.version import __version__
 
@@ -68,7 +65,7 @@ class PassView(Struct, frozen=True, kw_only=True):
     @property
     def outcome_name(self) -> str:
         """The outcome's name, `not_run` where there is none."""
-        return outcome_name(self.outcome) if self.outcome is not None else NOT_RUN
+        return self.outcome.name if self.outcome is not None else NOT_RUN
 
     @property
     def reason(self) -> str:
@@ -179,9 +176,9 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     """The results of each criterion over the run, by its id."""
     scores = view.scores.criteria
     found = {scores.criteria[number]: scores.criterion == number for number in scores.criteria_found}
-    shares, by_id = final_shares(view.scores.tree), view.spec.criteria_by_id()
+    shares, by_id = view.scores.tree.final_shares, view.spec.criteria_by_id()
     criteria: dict[str, RunCriterion] = {}
-    for path, node in paths(view.scores.tree):
+    for path, node in view.scores.tree.paths:
         if node.name not in found:
             continue
         own = scores.cells.rows(np.flatnonzero(found[node.name]))
@@ -196,7 +193,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
             cases_ruled_out=int(own.by_rule.sum()),
             cases=len(own.score),
             coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
-            agreement=mean(agreements) if agreements else None,
+            agreement=fmean(agreements) if agreements else None,
             **_agreement(view.agreement.by_criterion[node.name]),
             scope=by_id[node.name].scope,
             drift=view.drifts.get(node.name),
@@ -341,7 +338,7 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
 
 def _unjudged(case: Case) -> RecordScores:
     empty = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
-    return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=consistency(()))
+    return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=Consistency.of(()))
 
 
 def _category_scores(tree: Node) -> dict[str, float | None]:
@@ -379,7 +376,7 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
             )
             for judge in score.judges
         },
-        drift=drift_of(score, view.spec.scale, view.spec.failures.limit_of(criterion, view.spec.scale)),
+        drift=Drift.of(score, view.spec.scale, view.spec.failures.limit_of(criterion, view.spec.scale)),
         mapped=view.mapped.get((score.case_id, score.criterion)),
     )
 

@@ -26,7 +26,7 @@ from areopage.report.trust.records import (
     Uncovered,
     Unexamined,
 )
-from areopage.scoring import FEWEST_ITEMS, Interval, JuryWorth, paths, upper_bound
+from areopage.scoring import FEWEST_ITEMS, Interval, JuryWorth, upper_bound
 from areopage.trust import FEWEST_LABELS, altered_calibrations
 
 CERTAINTY = 0.975  # of each of two bounds; together 95 %
@@ -163,7 +163,7 @@ def _score(view: RunView) -> ScoreTrust:
     return ScoreTrust(
         scale=view.spec.scale,
         final=part((), tree.score, view.scores.interval),
-        criteria={node.name: part(path, node.score, intervals.get(path)) for path, node in paths(tree) if node.name in ids},
+        criteria={node.name: part(path, node.score, intervals.get(path)) for path, node in tree.paths if node.name in ids},
         calibration=fitting_calibration(view),
         altered=altered_calibrations(view.calibrations),
         needed=tuple(_needed(view)),

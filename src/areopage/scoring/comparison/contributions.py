@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from areopage.scoring.folding import RecordScores
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Node, leaves_of
+from areopage.scoring.tree import Node
 
 _DIGITS = 12
 """Sums of the same parts may differ by the last bit: shares are rounded to this number of decimals, so that they add up to 1."""
@@ -115,7 +115,7 @@ def _parts(here: RecordScores, there: RecordScores) -> Iterable[tuple[str, str, 
     """The parts of the difference of one case: the criterion, the judge, and the amount."""
     shares = effective_shares(here.tree), effective_shares(there.tree)
     scores = _scores(here), _scores(there)
-    values = tuple({leaf.name: leaf.score for leaf in leaves_of(record.tree)} for record in (here, there))
+    values = tuple({leaf.name: leaf.score for leaf in record.tree.leaves} for record in (here, there))
     rest = 0.0
     for name in dict.fromkeys([*shares[0], *shares[1]]):
         own, other = shares[0].get(name, 0.0), shares[1].get(name, 0.0)

@@ -11,12 +11,12 @@ from msgspec import Struct
 from areopage.criteria import Criterion, Scale
 from areopage.scoring.comparison.tested import LEVELS, IntervalLevels, Level, Tested, TestedLevel, TwoTests
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.failures import case_states
+from areopage.scoring.failures import FailingCases
 from areopage.scoring.folding import RecordScores
 from areopage.scoring.intervals.means import LEVEL
 from areopage.scoring.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import NodePath, paths
+from areopage.scoring.tree import NodePath
 
 Records = Mapping[str, RecordScores]
 
@@ -175,7 +175,7 @@ def difference_of(
 def failure_states(records: Records, criteria: Collection[str], basis: Basis) -> dict[str, bool | None]:
     """Whether each case fails one of some criteria; None where it is not known, no entry where none applies."""
     ids, limits = frozenset(criteria), basis.failures.limits(basis.criteria, basis.scale)
-    states = case_states(_criteria_scores(records), ids, limits, basis.scale)
+    states = FailingCases.states(_criteria_scores(records), ids, limits, basis.scale)
     known: dict[str, bool | None] = {"failed": True, "passed": False, "missing": None}
     return {id: known[state] for id, state in states.items() if state in known}
 
@@ -187,6 +187,6 @@ def _criteria_scores(records: Records) -> Iterator[CriterionScore]:
 def _scores_by_path(records: Records) -> dict[NodePath, dict[str, float | None]]:
     found: dict[NodePath, dict[str, float | None]] = {}
     for id, record in records.items():
-        for path, node in paths(record.tree):
+        for path, node in record.tree.paths:
             found.setdefault(path, {})[id] = node.score
     return found

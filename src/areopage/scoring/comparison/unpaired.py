@@ -15,9 +15,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.intervals.differences import Counted, difference_interval
+from areopage.scoring.arrays import Column
+from areopage.scoring.intervals.differences import CountedValues, difference_interval
 from areopage.scoring.intervals.means import GUARANTEED, LEVEL
-from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import cluster_numbers
 
 _DIGITS = 9
@@ -78,7 +78,7 @@ class _Mean(Struct, frozen=True, kw_only=True):
 
     mean: float
     cases: int
-    counted: Counted
+    counted: CountedValues
 
 
 def unpaired_difference(
@@ -167,7 +167,7 @@ def _linear(values: Column, weights: Column, centres: Column, numbers: NDArray[n
         step = (ends[1] - ends[0]) / _PARTS
         kinds, counts = np.unique(((mean + moved) / step).round() * step, return_counts=True)
     low, high = min(mean + float(worst.min()), float(kinds[0])), max(mean + float(best.max()), float(kinds[-1]))
-    return _Mean(mean=mean, cases=len(values), counted=Counted(kinds, counts.astype(np.float64), low, high))
+    return _Mean(mean=mean, cases=len(values), counted=CountedValues(kinds, counts.astype(np.float64), low, high))
 
 
 def _changed(sides: Sequence[_Mean]) -> int:

@@ -13,8 +13,9 @@ Sources:
 
 import numpy as np
 
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.weights import filled
-from areopage.scoring.correlation import TINY, Column, Matrix
+from areopage.scoring.correlation import TINY
 
 FEWEST_JUDGES = 3
 """Two judges agree with each other alike: one factor is not determined."""

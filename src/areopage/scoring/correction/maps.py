@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.correction.means import fit_line
-from areopage.scoring.correlation import TINY, Column
+from areopage.scoring.correlation import TINY
 
 Kind = Literal["same", "moved", "linear", "isotonic"]
 KINDS: tuple[Kind, ...] = ("same", "moved", "linear", "isotonic")

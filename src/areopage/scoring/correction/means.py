@@ -30,7 +30,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct, structs
 
-from areopage.scoring.correlation import TINY, Column, Estimate
+from areopage.scoring.arrays import Column
+from areopage.scoring.correlation import TINY, Estimate
 from areopage.scoring.counts import critical_t
 
 FEWEST = 4

@@ -11,8 +11,9 @@ from math import inf, sqrt
 import numpy as np
 from msgspec import Struct
 
+from areopage.scoring.arrays import Matrix
 from areopage.scoring.correction.weights import filled
-from areopage.scoring.correlation import TINY, Matrix
+from areopage.scoring.correlation import TINY
 from areopage.scoring.counts import critical_t
 
 _FEWEST = 10

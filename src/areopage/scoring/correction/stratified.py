@@ -16,8 +16,9 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.correction.means import FEW, FEWEST, Corrected, Line, fit_line, weighted_mean
-from areopage.scoring.correlation import TINY, Column, Estimate
+from areopage.scoring.correlation import TINY, Estimate
 from areopage.scoring.counts import critical_t
 
 Days = NDArray[np.int64]

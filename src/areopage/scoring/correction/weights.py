@@ -21,8 +21,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.maps import fold_numbers
-from areopage.scoring.correlation import TINY, Column, Matrix
+from areopage.scoring.correlation import TINY
 
 Groups = NDArray[np.int64]
 

@@ -32,7 +32,7 @@ from areopage.scoring.exams.records import (
     Said,
 )
 from areopage.scoring.paired import paired_difference
-from areopage.scoring.shares import share_of, wilson
+from areopage.scoring.shares import Share, wilson
 
 MOST_ROWS = 2_000
 """Of more rows nothing is said: a figure that needs them lies too near its mark."""
@@ -169,7 +169,7 @@ def _signed(values: dict[str, float]) -> Figure:
 
 
 def _share(hits: Sequence[bool]) -> Figure:
-    found = share_of(sum(hits), len(hits))
+    found = Share.counted(sum(hits), len(hits))
     return Figure(value=found.share, low=found.low, high=found.high, of=found.of)
 
 

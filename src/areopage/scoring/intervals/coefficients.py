@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.counts import critical_t
-from areopage.scoring.intervals.random_weights import Column
 
 _TINY = 1e-9
 
@@ -33,9 +33,9 @@ def coefficient_interval(value: float, left_out: Column, counts: Column, agreed:
         None where agreement is perfect, or no unit changes anything: nothing is left to compute an interval from.
     """
     units = float(counts.sum())
-    known = np.where(np.isnan(left_out), value, left_out)
-    middle = float((counts * known).sum()) / units
-    error = math.sqrt((units - 1.0) / units * float((counts * (known - middle) ** 2).sum()))
+    values = np.where(np.isnan(left_out), value, left_out)
+    middle = float((counts * values).sum()) / units
+    error = math.sqrt((units - 1.0) / units * float((counts * (values - middle) ** 2).sum()))
     if 1.0 - value < _TINY or error < _TINY:
         return None
     half = critical_t(units - 1.0) * error / (1.0 - value)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.intervals.means import LEVEL, with_unseen
-from areopage.scoring.intervals.random_weights import Column, root_between
+from areopage.scoring.intervals.random_weights import root_between
 
 _NODES = np.linspace(-8.0, 8.0, 513)
 """Standard normal quantiles at which distributions are tabled."""
@@ -23,7 +24,7 @@ _LEAST = 1e-15
 _BELOW, _ABOVE = 35.0, 4.0
 
 
-class Counted(NamedTuple):
+class CountedValues(NamedTuple):
     """Values and how often each was seen, > 0, and the ends of their range; see `mean_interval`. Shape (kinds,) each."""
 
     values: Column
@@ -31,13 +32,13 @@ class Counted(NamedTuple):
     low: float
     high: float
 
-    def negated(self) -> "Counted":
+    def negated(self) -> "CountedValues":
         """The values with the other sign."""
-        return Counted(-self.values, self.counts, -self.high, -self.low)
+        return CountedValues(-self.values, self.counts, -self.high, -self.low)
 
 
 def difference_interval(
-    first: Counted, second: Counted, *, level: float = LEVEL, unseen: float | None = None
+    first: CountedValues, second: CountedValues, *, level: float = LEVEL, unseen: float | None = None
 ) -> tuple[float, float, float]:
     """The interval of the mean of the first minus that of the second, and the p-value of no difference.
 
@@ -55,26 +56,26 @@ def difference_interval(
     return below, -above, min(1.0, 2.0 * min(chance_below, chance_above))
 
 
-def _lower_end(first: Counted, second: Counted, tail: float, unseen: float | None) -> tuple[float, float]:
+def _lower_end(first: CountedValues, second: CountedValues, tail: float, unseen: float | None) -> tuple[float, float]:
     """Where the difference lies below with the probability `tail`, and the probability that it is at most 0."""
-    one, other = _distribution(first, unseen), -_distribution(second.negated(), unseen)[::-1]
-    if one[0] == one[-1]:  # the side whose distribution is interpolated must have one
-        one, other = -other[::-1], -one[::-1]
+    side, other = _distribution(first, unseen), -_distribution(second.negated(), unseen)[::-1]
+    if side[0] == side[-1]:  # the side whose distribution is interpolated must have one
+        side, other = -other[::-1], -side[::-1]
 
     def chance(point: float) -> float:
-        return float(_MASSES @ np.interp(point + other, one, _CHANCES, left=0.0, right=1.0))
+        return float(_MASSES @ np.interp(point + other, side, _CHANCES, left=0.0, right=1.0))
 
     def excess(point: Column) -> Column:
-        found = max(chance(float(point[0])), _LEAST)
-        return np.array([np.log(found / max(1.0 - found, _LEAST)) - np.log(tail / (1.0 - tail))])
+        probability = max(chance(float(point[0])), _LEAST)
+        return np.array([np.log(probability / max(1.0 - probability, _LEAST)) - np.log(tail / (1.0 - tail))])
 
-    ends = np.array([one[0] - other[-1]]), np.array([one[-1] - other[0]])
+    ends = np.array([side[0] - other[-1]]), np.array([side[-1] - other[0]])
     return float(root_between(excess, *ends, -_BELOW, _ABOVE)[0]), chance(0.0)
 
 
-def _distribution(side: Counted, unseen: float | None) -> Column:
+def _distribution(side: CountedValues, unseen: float | None) -> Column:
     """The quantiles at `_NODES` of a weighted mean with an unseen value at the lower end of the range."""
     means, ends, widths = with_unseen(side.values[None, :], side.counts[None, :], np.array([side.low]), unseen)
     points, quantiles = means.table()
-    found: Column = ends[0] + widths[0] * np.interp(_NODES, quantiles, points)
-    return found
+    quantiles_at_nodes: Column = ends[0] + widths[0] * np.interp(_NODES, quantiles, points)
+    return quantiles_at_nodes

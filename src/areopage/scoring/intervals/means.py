@@ -17,13 +17,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.scoring.intervals.random_weights import (
-    Column,
-    Matrix,
-    WeightedMeans,
-    chance_at_most_zero,
-    quantile_of_ratio,
-)
+from areopage.scoring.arrays import Column, Matrix
+from areopage.scoring.intervals.random_weights import WeightedMeans, chance_at_most_zero, quantile_of_ratio
 
 LEVEL = 0.95
 GUARANTEED = 1.0

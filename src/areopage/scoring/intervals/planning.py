@@ -1,15 +1,15 @@
 """What a number of cases can tell, and how many cases a wished precision takes."""
 
+from collections.abc import Callable
 from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval, mean_intervals
-from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
-from areopage.scoring.least_number import least_enough
 from areopage.scoring.shares import upper_bound
 
 POWER = 0.8
@@ -48,10 +48,10 @@ def detectable(values: CaseValues, failure_cases: int) -> Detectable:
     """
     row = values.nodes.index(()) if () in values.nodes else None
     cases = 0 if row is None else values.cases[row]
-    known = None if row is None or cases < MIN_CASES else values.values[row][values.known[row] > 0]
-    known = None if known is not None and len(known) < 2 else known  # all cases belong together
+    sample = None if row is None or cases < MIN_CASES else values.values[row][values.known[row] > 0]
+    sample = None if sample is not None and len(sample) < 2 else sample  # all cases belong together
     return Detectable(
-        difference=None if known is None else detectable_difference(known, values.ends[1] - values.ends[0]),
+        difference=None if sample is None else detectable_difference(sample, values.ends[1] - values.ends[0]),
         cases=cases,
         failures=upper_bound(0, failure_cases, _BOUND) if failure_cases else None,
         failure_cases=failure_cases,
@@ -77,10 +77,10 @@ def detectable_difference(values: Column, span: float, cases: int | None = None)
         tried = np.linspace(low, high, _STEPS)
         pairs = np.stack([tried - spread, tried + spread], axis=1)
         ends = np.full(_STEPS, span)
-        found = mean_intervals(pairs, np.full_like(pairs, number / 2), -ends, ends, unseen=GUARANTEED)[0] > margin
-        if not found.any():
+        is_shown = mean_intervals(pairs, np.full_like(pairs, number / 2), -ends, ends, unseen=GUARANTEED)[0] > margin
+        if not is_shown.any():
             return span
-        first = int(found.argmax())
+        first = int(is_shown.argmax())
         low, high = float(tried[max(0, first - 1)]), float(tried[first])
     return high
 
@@ -148,3 +148,21 @@ def assumed_values(mean: float, spread: float, worst: float, best: float) -> Col
     sign = 1.0 if best > worst else -1.0
     few = max(1, round(_ASSUMED * better / (better + worse)))
     return np.repeat([mean - sign * worse, mean + sign * better], [few, _ASSUMED - few])
+
+
+def least_enough(is_enough: Callable[[int], bool], start: int, most: int) -> int | None:
+    """The least number from `start` on that is enough; None where doubling `start` passes `most` first.
+
+    Args:
+        is_enough: whether a number is; from the least one on, all are.
+        start: ≥ 1.
+    """
+    few, many = start - 1, start
+    while not is_enough(many):
+        few, many = many, 2 * many
+        if many > most:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    return many

@@ -16,10 +16,8 @@ value's weight: how often it was seen. Its distribution at 0 is computed through
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from areopage.scoring.arrays import Column, Matrix
 
 _STEP = 0.1
 _REACHES = np.arange(1.5, 18.1, 0.5)
@@ -58,8 +56,8 @@ class WeightedMeans:
     def mean_at(self, tilt: Column) -> Column:
         """The mean of each row whose saddlepoint is at a tilt."""
         weights = self._counts / (1.0 + tilt[:, None] * self._values)
-        found: Column = (weights * self._values).sum(axis=1) / weights.sum(axis=1)
-        return found
+        means: Column = (weights * self._values).sum(axis=1) / weights.sum(axis=1)
+        return means
 
     def quantile_at(self, tilt: Column) -> Column:
         """The standard normal quantile of P(weighted mean ≤ `mean_at(tilt)`)."""
@@ -168,11 +166,11 @@ def quantile_of_ratio(sums: Column, sizes: Column, counts: Column, chance: float
     """
 
     def excess(point: Column) -> Column:
-        found = max(chance_at_most_zero(sums - float(point[0]) * sizes, counts), _TINY)
-        return np.array([np.log(found / max(1.0 - found, _TINY)) - np.log(chance / (1.0 - chance))])
+        probability = max(chance_at_most_zero(sums - float(point[0]) * sizes, counts), _TINY)
+        return np.array([np.log(probability / max(1.0 - probability, _TINY)) - np.log(chance / (1.0 - chance))])
 
-    found = root_between(excess, np.array([low]), np.array([high]), -_BELOW, _ABOVE)  # any values will do at the ends
-    return float(found[0])
+    root = root_between(excess, np.array([low]), np.array([high]), -_BELOW, _ABOVE)  # any values will do at the ends
+    return float(root[0])
 
 
 def _saddle(values: Column, counts: Column) -> float:

@@ -16,11 +16,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.criteria import Scale
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.intervals.means import LEVEL, mean_intervals
-from areopage.scoring.intervals.random_weights import Column, Matrix
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.score_columns import Cells, as_columns
-from areopage.scoring.tree import Node, NodePath, paths
+from areopage.scoring.tree import Node, NodePath
 
 MIN_CASES = 5
 _TWO = 2  # passes, under which nothing is known of their spread
@@ -87,20 +87,20 @@ def score_intervals(
     return intervals_of(case_values(scores, tree, scale, clusters=clusters), level)
 
 
-def intervals_of(found: CaseValues, level: float = LEVEL) -> dict[NodePath, Interval]:
+def intervals_of(case_values: CaseValues, level: float = LEVEL) -> dict[NodePath, Interval]:
     """The intervals of means over clusters of cases: see `score_intervals`."""
-    if not found.nodes:
+    if not case_values.nodes:
         return {}
-    lows, highs = mean_intervals(found.values, found.known, found.low, found.high, level=level)
+    lows, highs = mean_intervals(case_values.values, case_values.known, case_values.low, case_values.high, level=level)
     return {
         path: Interval(
-            low=float(lows[row].clip(found.ends[0], found.ends[1])),
-            high=float(highs[row].clip(found.ends[0], found.ends[1])),
-            cases=found.cases[row],
-            clusters=int(found.known[row].sum()),
+            low=float(lows[row].clip(case_values.ends[0], case_values.ends[1])),
+            high=float(highs[row].clip(case_values.ends[0], case_values.ends[1])),
+            cases=case_values.cases[row],
+            clusters=int(case_values.known[row].sum()),
         )
-        for row, path in enumerate(found.nodes)
-        if found.cases[row] >= MIN_CASES
+        for row, path in enumerate(case_values.nodes)
+        if case_values.cases[row] >= MIN_CASES
     }
 
 
@@ -112,22 +112,22 @@ def case_values(
     The range of a node's values ends where a case with the criteria that move the score most would have the worst score on all of
     them, and the best one: where all cases have all criteria, these are the ends of the scale.
     """
-    found = as_columns(scores)
-    rows = np.flatnonzero(~np.isnan(found.cells.score))
-    values = found.cells.score[rows]
-    cases, case = np.unique(found.case[rows], return_inverse=True)  # they are in order
-    numbers, firsts, number = np.unique(found.criterion[rows], return_index=True, return_inverse=True)
+    score_table = as_columns(scores)
+    rows = np.flatnonzero(~np.isnan(score_table.cells.score))
+    values = score_table.cells.score[rows]
+    cases, case = np.unique(score_table.case[rows], return_inverse=True)  # they are in order
+    numbers, firsts, number = np.unique(score_table.criterion[rows], return_index=True, return_inverse=True)
     order = np.argsort(firsts)
-    columns, place = [found.criteria[one] for one in numbers[order]], np.argsort(order)
+    columns, place = [score_table.criteria[number] for number in numbers[order]], np.argsort(order)
     table = np.full((len(cases), len(columns)), np.nan)
     noise = np.full_like(table, np.nan)
     table[case, place[number]] = values
-    noise[case, place[number]] = _pass_noise(found.cells)[rows]
-    shares = {path: _leaf_shares(node) for path, node in paths(tree) if node.score is not None}
-    weights = np.array([[own.get(criterion, 0.0) for criterion in columns] for own in shares.values()])
+    noise[case, place[number]] = _pass_noise(score_table.cells)[rows]
+    shares = {path: _leaf_shares(node) for path, node in tree.paths if node.score is not None}
+    weights = np.array([[shares_of_node.get(criterion, 0.0) for criterion in columns] for shares_of_node in shares.values()])
     weights = weights.reshape(len(shares), len(columns))
     ends = (float(values.min(initial=scale.min)), float(values.max(initial=scale.max)))
-    alike = cluster_numbers((found.cases[one] for one in cases.tolist()), clusters or {})
+    alike = cluster_numbers((score_table.cases[at] for at in cases.tolist()), clusters or {})
     return _values_of(tuple(shares), table, noise, weights, alike, ends)
 
 
@@ -154,17 +154,17 @@ def _values_of(
     worst = is_scored * (means - ends[0]) / counts @ weights.T
     best = is_scored * (ends[1] - means) / counts @ weights.T
     counting = (is_scored @ (weights.T > 0)).astype(bool)
-    known = (_summed(counting.astype(np.float64), numbers) > 0).astype(np.float64).T
+    counts_for = (_summed(counting.astype(np.float64), numbers) > 0).astype(np.float64).T
     sums = _summed(moved, numbers)
     centre, cases = weights @ means, counting.sum(axis=0)
     return CaseValues(
         nodes=nodes,
-        values=centre[:, None] + known.sum(axis=1, keepdims=True) * sums.T,
-        known=known,
+        values=centre[:, None] + counts_for.sum(axis=1, keepdims=True) * sums.T,
+        known=counts_for,
         low=centre - cases * worst.max(axis=0, initial=0.0),
         high=centre + cases * best.max(axis=0, initial=0.0),
         cases=tuple(map(int, cases)),
-        noise=known.sum(axis=1) * _noise_of(np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2, weights),
+        noise=counts_for.sum(axis=1) * _noise_of(np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2, weights),
         ends=ends,
     )
 
@@ -172,12 +172,12 @@ def _values_of(
 def _summed(values: Matrix, numbers: NDArray[np.intp]) -> Matrix:
     """The sums of the rows of each cluster."""
     size = int(numbers.max(initial=-1)) + 1
-    found: Matrix = (
+    sums: Matrix = (
         np.stack([np.bincount(numbers, column, size) for column in values.T], axis=1)
         if values.size
         else np.zeros((size, values.shape[1]))
     )
-    return found
+    return sums
 
 
 def _noise_of(noise: Column, weights: Matrix) -> Column:
@@ -189,19 +189,19 @@ def _noise_of(noise: Column, weights: Matrix) -> Column:
 
 def _filled(noise: Matrix) -> Matrix:
     """The variances of passes by criteria, where they are not known that of the criterion's other cases; NaN where none is."""
-    known = ~np.isnan(noise)
-    counts = known.sum(axis=0)
-    sums = np.where(known, noise, 0.0).sum(axis=0)
-    filled: Matrix = np.where(known, noise, np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0))
+    is_known = ~np.isnan(noise)
+    counts = is_known.sum(axis=0)
+    sums = np.where(is_known, noise, 0.0).sum(axis=0)
+    filled: Matrix = np.where(is_known, noise, np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0))
     return filled
 
 
 def _pass_noise(cells: Cells) -> Column:
     """The variances of cases' scores that come from passes; NaN where a judge has under two."""
-    known = ~np.isnan(cells.judge_score)
-    judges = known.sum(axis=1)
-    usable = (judges > 0) & ~(known & (cells.scored < _TWO)).any(axis=1)
-    parts = np.where(known, cells.variance / np.maximum(cells.scored, 1), 0.0)
+    is_scored = ~np.isnan(cells.judge_score)
+    judges = is_scored.sum(axis=1)
+    usable = (judges > 0) & ~(is_scored & (cells.scored < _TWO)).any(axis=1)
+    parts = np.where(is_scored, cells.variance / np.maximum(cells.scored, 1), 0.0)
     total = np.zeros(len(parts))
     for judge in range(parts.shape[1]):
         total = total + parts[:, judge]
@@ -218,10 +218,10 @@ def _leaf_shares(node: Node) -> dict[str, float]:
     """The share of each criterion in a node's score; those without a score leave theirs to the others."""
     if not node.parts:
         return {node.name: 1.0}
-    known = [part for part in node.parts if part.score is not None and part.weight > 0]
-    total = sum(part.weight for part in known)
+    scored = [part for part in node.parts if part.score is not None and part.weight > 0]
+    total = sum(part.weight for part in scored)
     shares: dict[str, float] = {}
-    for part in known:
+    for part in scored:
         for criterion, share in _leaf_shares(part).items():
             shares[criterion] = shares.get(criterion, 0.0) + share * part.weight / total
     return shares

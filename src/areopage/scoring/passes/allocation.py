@@ -15,10 +15,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.passes.noise import Codes, Column, Table, item_noise
+from areopage.scoring.arrays import Column, Flags, Matrix, Places
+from areopage.scoring.passes.noise import item_noise
 from areopage.scoring.passes.settings import PassSettings
 
-Mask = NDArray[np.bool_]
 Reasons = NDArray[np.int8]
 
 REASONS = ("start", "pilot", "floor", "decision", "precision")
@@ -42,7 +42,7 @@ class PassFloor(Struct, frozen=True):
     """A release floor: at most `allowed` cases may fail any of the pairs in `pairs` (a mask over pairs)."""
 
     allowed: int
-    pairs: Mask
+    pairs: Flags
 
 
 class PassItems(Struct, frozen=True, kw_only=True):
@@ -63,18 +63,18 @@ class PassItems(Struct, frozen=True, kw_only=True):
         higher_is_better: scores at or under their limit are failures; else those at or over it.
     """
 
-    scores: Table
-    closed: Mask
-    unread: Mask
-    costs: Table
-    most: Codes
-    pair: Codes
-    group: Codes
-    judge: Codes
+    scores: Matrix
+    closed: Flags
+    unread: Flags
+    costs: Matrix
+    most: Places
+    pair: Places
+    group: Places
+    judge: Places
     order: Column
     limits: Column
-    case: Codes
-    criterion: Codes
+    case: Places
+    criterion: Places
     floors: tuple[PassFloor, ...] = ()
     span: float
     higher_is_better: bool = True
@@ -92,11 +92,11 @@ class PassPlan(Struct, frozen=True, kw_only=True):
         spent: a budget kept passes from being added.
     """
 
-    passes: Codes
+    passes: Places
     reasons: Reasons
     rounds: int
     waiting: bool
-    unsettled: Mask
+    unsettled: Flags
     spent: bool
 
     @property
@@ -104,24 +104,24 @@ class PassPlan(Struct, frozen=True, kw_only=True):
         """The number of planned judge calls."""
         return int(self.passes.sum())
 
+    @staticmethod
+    def of(items: PassItems, settings: PassSettings, made: Places | None = None) -> "PassPlan":
+        """Replay a run's rounds over the scores that it has.
 
-def plan_passes(items: PassItems, settings: PassSettings, made: Codes | None = None) -> PassPlan:
-    """Replay a run's rounds over the scores that it has.
+        Args:
+            made: passes that the run has made already, of each item. They differ from the plan only where a reading of a judge's
+                answer changed afterwards; then they are kept, for they are paid.
 
-    Args:
-        made: passes that the run has made already, of each item. They differ from the plan only where a reading of a judge's
-            answer changed afterwards; then they are kept, for they are paid.
-
-    Returns:
-        All passes up to the first round with an open call, or to the end.
-    """
-    plan = _replay(items, settings, np.minimum(settings.start, items.most))
-    if made is not None and (made > plan.passes).any():
-        plan = _replay(items, settings, np.maximum(np.minimum(settings.start, items.most), made))
-    return plan
+        Returns:
+            All passes up to the first round with an open call, or to the end.
+        """
+        plan = _replay(items, settings, np.minimum(settings.start, items.most))
+        if made is not None and (made > plan.passes).any():
+            plan = _replay(items, settings, np.maximum(np.minimum(settings.start, items.most), made))
+        return plan
 
 
-def _replay(items: PassItems, settings: PassSettings, first: Codes) -> PassPlan:
+def _replay(items: PassItems, settings: PassSettings, first: Places) -> PassPlan:
     passes, numbers = first.copy(), np.arange(items.scores.shape[1])
     reasons = np.where(numbers < np.minimum(first, settings.start)[:, None], START, NONE).astype(np.int8)
     reasons[(numbers >= settings.start) & (numbers < first[:, None])] = PRECISION
@@ -130,24 +130,26 @@ def _replay(items: PassItems, settings: PassSettings, first: Codes) -> PassPlan:
         planned = numbers < passes[:, None]
         if (planned & ~items.closed).any():
             return PassPlan(passes=passes, reasons=reasons, rounds=count, waiting=True, unsettled=nothing, spent=False)
-        found = _next_round(items, settings, passes, planned, pilot=count == 1 and settings.start == 1)
-        if not found.added.size:
+        following = _next_round(items, settings, passes, planned, pilot=count == 1 and settings.start == 1)
+        if not following.added.size:
             break
-        reasons[found.added, passes[found.added]] = found.reasons
-        passes[found.added] += 1
-    return PassPlan(passes=passes, reasons=reasons, rounds=count, waiting=False, unsettled=found.unsettled, spent=found.spent)
+        reasons[following.added, passes[following.added]] = following.reasons
+        passes[following.added] += 1
+    return PassPlan(
+        passes=passes, reasons=reasons, rounds=count, waiting=False, unsettled=following.unsettled, spent=following.spent
+    )
 
 
 class _Round(Struct, frozen=True):
     """The items that get one more pass, with the reasons; pairs that would get one if they could; whether a budget is spent."""
 
-    added: Codes
+    added: Places
     reasons: Reasons
-    unsettled: Mask
+    unsettled: Flags
     spent: bool
 
 
-def _next_round(items: PassItems, settings: PassSettings, passes: Codes, planned: Mask, *, pilot: bool) -> _Round:
+def _next_round(items: PassItems, settings: PassSettings, passes: Places, planned: Flags, *, pilot: bool) -> _Round:
     scores = np.where(planned, items.scores, np.nan)
     counts = (~np.isnan(scores)).sum(axis=1)
     noise = item_noise(scores, items.group, items.judge, (PRIOR_DEVIATION * items.span) ** 2)
@@ -165,68 +167,68 @@ def _next_round(items: PassItems, settings: PassSettings, passes: Codes, planned
     return _affordable(items, settings, planned, wanted, reasons, gains, state != NONE)
 
 
-def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts: Codes, noise: Column) -> Reasons:
+def _pair_state(items: PassItems, settings: PassSettings, scores: Matrix, counts: Places, noise: Column) -> Reasons:
     """Why each pair needs another pass; `NONE` where it does not."""
-    pairs, known = items.limits.size, counts > 0
+    pairs, is_scored = items.limits.size, counts > 0
     judges = _judges_of(items, counts)
     means = np.nansum(scores, axis=1) / np.maximum(counts, 1)
-    level = np.bincount(items.pair, np.where(known, means, 0.0), pairs) / judges
-    error = np.sqrt(np.bincount(items.pair, np.where(known, noise / np.maximum(counts, 1), 0.0), pairs)) / judges
-    least = np.sqrt(np.bincount(items.pair, np.where(known, noise / items.most, 0.0), pairs)) / judges
-    there = np.bincount(items.pair, known, pairs) > 0
+    level = np.bincount(items.pair, np.where(is_scored, means, 0.0), pairs) / judges
+    error = np.sqrt(np.bincount(items.pair, np.where(is_scored, noise / np.maximum(counts, 1), 0.0), pairs)) / judges
+    least = np.sqrt(np.bincount(items.pair, np.where(is_scored, noise / items.most, 0.0), pairs)) / judges
+    has_score = np.bincount(items.pair, is_scored, pairs) > 0
     apart = level - items.limits if items.higher_is_better else items.limits - level
-    open_ = there & (np.abs(apart) <= settings.decided_at * error)
+    open_ = has_score & (np.abs(apart) <= settings.decided_at * error)
     state = np.full(pairs, NONE, dtype=np.int8)
-    wide = there & (_Z_95 * error > settings.precision)
+    wide = has_score & (_Z_95 * error > settings.precision)
     if settings.reliability is not None:
-        wide &= _reliability(items.criterion, level, error, least, there) < settings.reliability
+        wide &= _reliability(items.criterion, level, error, least, has_score) < settings.reliability
     state[wide] = PRECISION
     state[open_] = DECISION
-    fails = there & (apart <= 0)
+    fails = has_score & (apart <= 0)
     for floor in items.floors:
         state[_deciding(floor, items.case, open_, fails & ~open_)] = FLOOR
     return state
 
 
-def _reliability(criterion: Codes, level: Column, error: Column, least: Column, there: Mask) -> Column:
+def _reliability(criterion: Places, level: Column, error: Column, least: Column, has_score: Flags) -> Column:
     """The reliability of each pair's criterion over the one that it would have with all passes, in [0, 1].
 
     It is 0 where fewer than two pairs of the criterion have a score.
 
     Args:
-        level, error, least: the score of each pair, and its standard error now and with all passes; `there`: it has a score.
+        level, error, least: the score of each pair, and its standard error now and with all passes; `has_score`: it has a score.
     """
-    counts = np.maximum(np.bincount(criterion, there), 1.0)
+    counts = np.maximum(np.bincount(criterion, has_score), 1.0)
 
     def mean_of(values: Column) -> Column:
-        found: Column = np.bincount(criterion, np.where(there, values, 0.0)) / counts
-        return found
+        means: Column = np.bincount(criterion, np.where(has_score, values, 0.0)) / counts
+        return means
 
     spread = mean_of((level - mean_of(level)[criterion]) ** 2) * counts / np.maximum(counts - 1.0, 1.0)
     noise, rest = mean_of(error**2), mean_of(least**2)
     true = np.maximum(spread - noise, 0.0)
-    found: Column = np.where(counts > 1, (true + rest) / np.maximum(true + noise, np.finfo(float).tiny), 0.0)
-    return found[criterion]
+    reliability: Column = np.where(counts > 1, (true + rest) / np.maximum(true + noise, np.finfo(float).tiny), 0.0)
+    return reliability[criterion]
 
 
-def _judges_of(items: PassItems, counts: Codes) -> Column:
+def _judges_of(items: PassItems, counts: Places) -> Column:
     """How many judges have scored each pair; at least 1, since it divides."""
-    found: Column = np.maximum(np.bincount(items.pair, counts > 0, items.limits.size), 1).astype(np.float64)
-    return found
+    judges: Column = np.maximum(np.bincount(items.pair, counts > 0, items.limits.size), 1).astype(np.float64)
+    return judges
 
 
-def _deciding(floor: PassFloor, case: Codes, open_: Mask, fails: Mask) -> Mask:
+def _deciding(floor: PassFloor, case: Places, open_: Flags, fails: Flags) -> Flags:
     """The pairs of a floor whose verdict depends on them; none where it is settled whichever way they go."""
     cases = int(case.max(initial=-1)) + 1
     failed = np.bincount(case, fails & floor.pairs, cases) > 0
     doubtful = (np.bincount(case, open_ & floor.pairs, cases) > 0) & ~failed
     if failed.sum() > floor.allowed or failed.sum() + doubtful.sum() <= floor.allowed:
         return np.zeros(case.size, dtype=bool)
-    found: Mask = open_ & floor.pairs & doubtful[case]
-    return found
+    deciding: Flags = open_ & floor.pairs & doubtful[case]
+    return deciding
 
 
-def _pilot(items: PassItems, may: Mask) -> Mask:
+def _pilot(items: PassItems, may: Flags) -> Flags:
     """The first items of each group in random order."""
     drawn = np.zeros(may.size, dtype=bool)
     groups_of = {judge: np.unique(items.group[items.judge == judge]).size for judge in np.unique(items.judge)}
@@ -240,22 +242,22 @@ def _pilot(items: PassItems, may: Mask) -> Mask:
 
 
 def _affordable(
-    items: PassItems, settings: PassSettings, planned: Mask, wanted: Mask, reasons: Reasons, gains: Column, unsettled: Mask
+    items: PassItems, settings: PassSettings, planned: Flags, wanted: Flags, reasons: Reasons, gains: Column, unsettled: Flags
 ) -> _Round:
     """The wanted items that the budgets pay for: those of the first reason before others, the greatest gain first.
 
     A call that was not made yet counts as much as the dearest one of its judge.
     """
-    found = np.flatnonzero(wanted)
+    items_wanted = np.flatnonzero(wanted)
     dearest = np.zeros(int(items.judge.max(initial=-1)) + 1)
     np.maximum.at(dearest, items.judge, np.where(planned, items.costs, 0.0).max(axis=1, initial=0.0))
     prices = dearest[items.judge]
     worth = gains / prices if settings.cost is not None and (prices > 0).all() else gains
-    found = found[np.lexsort((found, -worth[found], reasons[found]))]
-    kept = np.ones(found.size, dtype=bool)
+    items_wanted = items_wanted[np.lexsort((items_wanted, -worth[items_wanted], reasons[items_wanted]))]
+    kept = np.ones(items_wanted.size, dtype=bool)
     if settings.calls is not None:
-        kept &= np.arange(found.size) < settings.calls - int(planned.sum())
+        kept &= np.arange(items_wanted.size) < settings.calls - int(planned.sum())
     if settings.cost is not None:
-        kept &= np.cumsum(prices[found]) <= settings.cost - float(items.costs[planned].sum())
-    added = found[kept]
-    return _Round(added, reasons[added], unsettled, bool(found.size > added.size))
+        kept &= np.cumsum(prices[items_wanted]) <= settings.cost - float(items.costs[planned].sum())
+    added = items_wanted[kept]
+    return _Round(added, reasons[added], unsettled, bool(items_wanted.size > added.size))

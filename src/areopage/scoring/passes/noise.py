@@ -10,11 +10,8 @@ the second moment of the items' variances, since scores on a scale of points hav
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
-Table = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from areopage.scoring.arrays import Column, Matrix, Places
 
 LEAST_STRENGTH = 4.0
 """Degrees of freedom of the prior at least, where the items' variances differ without bound."""
@@ -26,7 +23,7 @@ POOL_STRENGTH = 4.0
 """Degrees of freedom with which a group's variance is drawn to its judge's, and a judge's to the jury's."""
 
 
-def item_noise(scores: Table, groups: Codes, judges: Codes, prior: float) -> Column:
+def item_noise(scores: Matrix, groups: Places, judges: Places, prior: float) -> Column:
     """Estimate the variance of one pass for each item.
 
     Args:
@@ -41,32 +38,32 @@ def item_noise(scores: Table, groups: Codes, judges: Codes, prior: float) -> Col
     squares, freedom = _squares(scores)
     pools = _pools(squares, freedom, groups, judges, prior)
     strength = _strength(squares, freedom, pools)
-    found: Column = np.maximum(pools, (strength * pools + squares) / (strength + freedom))
-    return found
+    variances: Column = np.maximum(pools, (strength * pools + squares) / (strength + freedom))
+    return variances
 
 
-def _squares(scores: Table) -> tuple[Column, Column]:
+def _squares(scores: Matrix) -> tuple[Column, Column]:
     """The sum of squares around each item's mean, and its degrees of freedom."""
-    known = ~np.isnan(scores)
-    counts = known.sum(axis=1)
-    values = np.where(known, scores, 0.0)
+    is_scored = ~np.isnan(scores)
+    counts = is_scored.sum(axis=1)
+    values = np.where(is_scored, scores, 0.0)
     means = values.sum(axis=1) / np.maximum(counts, 1)
-    squares: Column = (np.where(known, scores - means[:, None], 0.0) ** 2).sum(axis=1)
+    squares: Column = (np.where(is_scored, scores - means[:, None], 0.0) ** 2).sum(axis=1)
     return squares, np.maximum(counts - 1, 0).astype(np.float64)
 
 
-def _pools(squares: Column, freedom: Column, groups: Codes, judges: Codes, prior: float) -> Column:
+def _pools(squares: Column, freedom: Column, groups: Places, judges: Places, prior: float) -> Column:
     """The variance of each item's group."""
     jury = (squares.sum() + prior) / (freedom.sum() + 1.0)
     by_judge = _drawn(squares, freedom, judges, np.full(judges.size, jury))
     return _drawn(squares, freedom, groups, by_judge)
 
 
-def _drawn(squares: Column, freedom: Column, groups: Codes, centre: Column) -> Column:
+def _drawn(squares: Column, freedom: Column, groups: Places, centre: Column) -> Column:
     """The pooled variance of each item's group, drawn to a centre that all items of the group share."""
     sums, weights = np.bincount(groups, squares), np.bincount(groups, freedom)
-    found: Column = (sums[groups] + POOL_STRENGTH * centre) / (weights[groups] + POOL_STRENGTH)
-    return found
+    drawn: Column = (sums[groups] + POOL_STRENGTH * centre) / (weights[groups] + POOL_STRENGTH)
+    return drawn
 
 
 def _strength(squares: Column, freedom: Column, pools: Column) -> float:

@@ -32,26 +32,26 @@ class StoppingShift(Struct, frozen=True, kw_only=True):
     high: float | None
     cases: int
 
+    @classmethod
+    def of(cls, first: Sequence[float], every: Sequence[float]) -> "StoppingShift | None":
+        """Compare the scores of cases by their first passes with those by all of their passes.
 
-def stopping_shift(first: Sequence[float], every: Sequence[float]) -> StoppingShift | None:
-    """Compare the scores of cases by their first passes with those by all of their passes.
+        Args:
+            first, every: of the same cases, in the same order.
 
-    Args:
-        first, every: of the same cases, in the same order.
-
-    Returns:
-        None without a case.
-    """
-    apart = [late - early for early, late in zip(first, every, strict=True)]
-    if not apart:
-        return None
-    shift = fmean(apart)
-    half = _Z_95 * sqrt(variance(apart) / len(apart)) if len(apart) >= MIN_PAIRS else None
-    return StoppingShift(
-        first=fmean(first),
-        all=fmean(every),
-        shift=shift,
-        low=None if half is None else shift - half,
-        high=None if half is None else shift + half,
-        cases=len(apart),
-    )
+        Returns:
+            None without a case.
+        """
+        apart = [late - early for early, late in zip(first, every, strict=True)]
+        if not apart:
+            return None
+        shift = fmean(apart)
+        half = _Z_95 * sqrt(variance(apart) / len(apart)) if len(apart) >= MIN_PAIRS else None
+        return cls(
+            first=fmean(first),
+            all=fmean(every),
+            shift=shift,
+            low=None if half is None else shift - half,
+            high=None if half is None else shift + half,
+            cases=len(apart),
+        )

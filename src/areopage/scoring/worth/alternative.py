@@ -17,9 +17,10 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.correlation import TINY, Column, Matrix
+from areopage.scoring.arrays import Column, Matrix, Places
+from areopage.scoring.correlation import TINY
 from areopage.scoring.counts import two_sided_p
-from areopage.scoring.worth.tables import JuryTable, Numbers, summed
+from areopage.scoring.worth.tables import JuryTable, summed
 
 Raters = Literal["expert", "skilled", "crowd"]
 
@@ -94,8 +95,8 @@ def alternative_test(table: JuryTable, *, categories: bool = False) -> Alternati
         return None
     columns = [(name, table.scores[:, at]) for at, name in enumerate(table.judges)]
     columns += [] if categories or len(columns) < 2 else [("", table.jury)]
-    found = [_replacement(table, name, scores, raters, categories=categories) for name, scores in columns]
-    return AlternativeTest(items=table.size, raters=len(raters), judges=tuple(one for one in found if one is not None))
+    replacements = [_replacement(table, name, scores, raters, categories=categories) for name, scores in columns]
+    return AlternativeTest(items=table.size, raters=len(raters), judges=tuple(filter(None, replacements)))
 
 
 def _items_of(table: JuryTable, rater: int) -> int:
@@ -105,10 +106,10 @@ def _items_of(table: JuryTable, rater: int) -> int:
 def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[int], *, categories: bool) -> Replacement | None:
     compared: list[tuple[int, Column, Column]] = []
     for rater in raters:
-        own = table.labels[:, rater]
-        units = ~np.isnan(own) & ~np.isnan(scores)
+        labels = table.labels[:, rater]
+        units = ~np.isnan(labels) & ~np.isnan(scores)
         others = np.delete(table.labels[units], rater, axis=1)
-        near = [_nearness(one[units], others, categories=categories) for one in (scores, own)]
+        near = [_nearness(ratings[units], others, categories=categories) for ratings in (scores, labels)]
         wins = np.stack([near[0] >= near[1] - TINY, near[1] >= near[0] - TINY], axis=1).astype(np.float64)
         by_item = _means(wins, table.items[units])
         if len(by_item) >= FEWEST_OF_RATER:
@@ -116,7 +117,8 @@ def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[
     if len(compared) < FEWEST_RATERS:
         return None
     tests = {
-        kind: corrected([worse_by(own - judges, epsilon) for _, judges, own in compared]) for kind, epsilon in EPSILON.items()
+        kind: corrected([worse_by(people - judges, epsilon) for _, judges, people in compared])
+        for kind, epsilon in EPSILON.items()
     }
     rates = {kind: float(np.mean(np.array(values) <= FALSE_DISCOVERIES)) for kind, values in tests.items()}
     return Replacement(
@@ -129,31 +131,31 @@ def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[
                 rater=table.raters[rater],
                 items=len(judges),
                 judge_wins=float(judges.mean()),
-                rater_wins=float(own.mean()),
+                rater_wins=float(people.mean()),
                 p_values={kind: values[at] for kind, values in tests.items()},
             )
-            for at, (rater, judges, own) in enumerate(compared)
+            for at, (rater, judges, people) in enumerate(compared)
         ),
     )
 
 
 def _nearness(values: Column, others: Matrix, *, categories: bool) -> Column:
     """How near values are to the other raters' labels; more is nearer."""
-    known = ~np.isnan(others)
-    count = np.maximum(known.sum(axis=1), 1)
+    is_labelled = ~np.isnan(others)
+    count = np.maximum(is_labelled.sum(axis=1), 1)
     if categories:
         near: Column = (others == values[:, None]).sum(axis=1) / count
         return near
-    squares = np.where(known, others - values[:, None], 0.0) ** 2
-    found: Column = -np.sqrt(squares.sum(axis=1) / count)
-    return found
+    squares = np.where(is_labelled, others - values[:, None], 0.0) ** 2
+    nearness: Column = -np.sqrt(squares.sum(axis=1) / count)
+    return nearness
 
 
-def _means(values: Matrix, items: Numbers) -> Matrix:
+def _means(values: Matrix, items: Places) -> Matrix:
     """The means over each item's units."""
     numbers, places, counts = np.unique(items, return_inverse=True, return_counts=True)
-    found: Matrix = summed(values, places, numbers.size) / counts[:, None]
-    return found
+    means: Matrix = summed(values, places, numbers.size) / counts[:, None]
+    return means
 
 
 def worse_by(differences: Column, epsilon: float) -> float:
@@ -179,6 +181,6 @@ def corrected(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(values)
     factor = count * float((1 / np.arange(1, count + 1)).sum())
     raised = values[order] * factor / np.arange(1, count + 1)
-    found = np.empty(count)
-    found[order] = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
-    return [float(value) for value in found]
+    p_corrected = np.empty(count)
+    p_corrected[order] = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
+    return [float(value) for value in p_corrected]

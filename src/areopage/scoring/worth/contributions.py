@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.correlation import Column, Estimate
+from areopage.scoring.arrays import Column, Places
+from areopage.scoring.correlation import Estimate
 from areopage.scoring.paired import paired_difference
 from areopage.scoring.worth.effective import FEWEST_ITEMS
-from areopage.scoring.worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
+from areopage.scoring.worth.tables import JuryTable, mean_estimate, spread_estimate
 
 JudgeContribution = Literal["helps", "adds_nothing", "unknown"]
 """Whether the jury errs more without the judge, less or no more, or neither is certain."""
@@ -88,11 +89,11 @@ def judge_errors(table: JuryTable, span: float) -> tuple[JudgeErrors, ...]:
 
 
 def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
-    people, own = table.people, table.scores[:, at]
-    given = ~np.isnan(own)
-    apart = own[given] - people[given]
+    people, scores = table.people, table.scores[:, at]
+    is_scored = ~np.isnan(scores)
+    apart = scores[is_scored] - people[is_scored]
     others = np.delete(table.scores, at, axis=1)
-    beside = given & ~np.isnan(others).all(axis=1)
+    beside = is_scored & ~np.isnan(others).all(axis=1)
     without = None
     if np.unique(table.items[beside]).size >= FEWEST_ITEMS:
         rest = np.abs(np.nanmean(others[beside], axis=1) - people[beside])
@@ -102,9 +103,9 @@ def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
         without = _paired(rest, both, table.items[beside], farthest, level=level)
     return JudgeErrors(
         judge=table.judges[at],
-        units=int(given.sum()),
-        leniency=mean_estimate(apart, table.items[given], span),
-        noise=spread_estimate(apart, table.items[given], table.criteria[given]),
+        units=int(is_scored.sum()),
+        leniency=mean_estimate(apart, table.items[is_scored], span),
+        noise=spread_estimate(apart, table.items[is_scored], table.criteria[is_scored]),
         error=float(np.abs(apart).mean()) if apart.size else None,
         without=without,
         contribution=_contribution(without),
@@ -130,8 +131,8 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
         seed: of the folds.
     """
     regular = table.regular
-    known = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
-    jury, table = np.abs(table.jury - table.people)[known], regular.only(known)
+    complete = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
+    jury, table = np.abs(table.jury - table.people)[complete], regular.only(complete)
     if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
         return None
     errors = np.abs(table.errors)
@@ -140,10 +141,10 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
     for _ in range(REPEATS):
         folds = random.permutation(table.size) % FOLDS
         for fold in range(FOLDS):
-            held = folds[table.items] == fold
-            best = int(errors[~held].mean(axis=0).argmin())
+            left_out = folds[table.items] == fold
+            best = int(errors[~left_out].mean(axis=0).argmin())
             chosen += best == first
-            alone[held] += errors[held, best] / REPEATS
+            alone[left_out] += errors[left_out, best] / REPEATS
     return BestJudge(
         judge=table.judges[first],
         chosen=chosen / (REPEATS * FOLDS),
@@ -155,18 +156,18 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
     )
 
 
-def _paired(first: Column, second: Column, items: Numbers, span: float, *, level: float = LEVEL) -> Estimate:
+def _paired(first: Column, second: Column, items: Places, span: float, *, level: float = LEVEL) -> Estimate:
     """The mean of first − second over units, those of one item drawn together.
 
     Args:
         span: no difference of a unit is greater.
     """
     names = [str(number) for number in range(len(first))]
-    found = paired_difference(
+    difference = paired_difference(
         dict(zip(names, first.tolist(), strict=True)),
         dict(zip(names, second.tolist(), strict=True)),
         span=span,
         clusters={name: str(item) for name, item in zip(names, items.tolist(), strict=True)},
         level=level,
     )
-    return Estimate(value=found.difference, low=found.low, high=found.high)
+    return Estimate(value=difference.difference, low=difference.low, high=difference.high)

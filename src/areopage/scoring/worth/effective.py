@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.correlation import BATCH_CELLS, TINY, Column, Estimate, Matrix
+from areopage.scoring.arrays import Column, Matrix
+from areopage.scoring.correlation import BATCH_CELLS, TINY, Estimate
 from areopage.scoring.counts import critical_t
 from areopage.scoring.worth.tables import JuryTable, summed
 
@@ -84,17 +85,17 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
     table = table.only((~np.isnan(table.errors)).sum(axis=1) >= 2)
     if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
         return None
-    noise, known = _label_noise(table)
+    noise, repeated = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
     draws = [portion.copy() for portion in _draws(table.size, sums.parts.shape[1], resamples, seed)]
     judges, enough = len(table.judges), _different(table) >= FEWEST_DIFFERENT
     freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
     correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
     without, spread = None, None
-    if known >= FEWEST_ITEMS:
-        found = _z_estimate(sums.found(draws, subtract=True), judges, table.size, freedom)
-        if found.value is not None:
-            without, spread = _as_judges(found, judges), sqrt(float(noise.mean()))
+    if repeated >= FEWEST_ITEMS:
+        estimate = _z_estimate(sums.found(draws, subtract=True), judges, table.size, freedom)
+        if estimate.value is not None:
+            without, spread = _as_judges(estimate, judges), sqrt(float(noise.mean()))
     return EffectiveJudges(
         judges=judges,
         items=table.size,
@@ -117,14 +118,14 @@ def _label_noise(table: JuryTable) -> tuple[Column, int]:
 
     Units of one rater get the mean variance of a label.
     """
-    given = (~np.isnan(table.labels)).sum(axis=1)
+    labels = (~np.isnan(table.labels)).sum(axis=1)
     apart = np.where(np.isnan(table.labels), 0.0, table.labels - table.people[:, None])
-    twice = given > 1
+    twice = labels > 1
     if not twice.any():
-        return np.zeros(len(given)), 0
-    variances = (apart**2).sum(axis=1) / np.maximum(given - 1, 1)
-    typical = float((variances * (given - 1))[twice].sum() / (given - 1)[twice].sum())
-    noise: Column = np.where(twice, variances, typical) / np.maximum(given, 1)
+        return np.zeros(len(labels)), 0
+    variances = (apart**2).sum(axis=1) / np.maximum(labels - 1, 1)
+    typical = float((variances * (labels - 1))[twice].sum() / (labels - 1)[twice].sum())
+    noise: Column = np.where(twice, variances, typical) / np.maximum(labels, 1)
     return noise, np.unique(table.items[twice]).size
 
 
@@ -144,7 +145,7 @@ def _draws(items: int, sums: int, resamples: int, seed: int) -> Iterator[Matrix]
         yield portion
 
 
-class _Found(NamedTuple):
+class _MeanCorrelation(NamedTuple):
     """A mean correlation: of all items, of resamples, without each item, and with the unseen one."""
 
     value: float
@@ -178,11 +179,11 @@ class _Sums(NamedTuple):
             terms = np.stack([np.ones(len(both)), first, second, first**2, second**2, first * second], axis=1)
             terms[~both] = 0.0
             np.add.at(parts[:, pair], (table.items, table.criteria), terms)
-        told = summed(np.stack([np.ones(len(noise)), noise], axis=1), table.items, table.size)
+        noise_sums = summed(np.stack([np.ones(len(noise)), noise], axis=1), table.items, table.size)
         worst = float(np.nanmax(np.abs(centred)))
         units = np.bincount(table.criteria, minlength=criteria) / table.size
         shared = np.multiply.outer(units, [1.0, worst, worst, worst**2, worst**2, worst**2]).ravel()
-        return cls(parts.reshape(table.size, -1), np.tile(shared, len(pairs)), told, judges, criteria)
+        return cls(parts.reshape(table.size, -1), np.tile(shared, len(pairs)), noise_sums, judges, criteria)
 
     def moments(self, drawn: Matrix) -> Matrix:
         """Of each sample and pair: both variances and the covariance, within criteria.
@@ -195,30 +196,30 @@ class _Sums(NamedTuple):
         count = np.maximum(sums[..., 0], TINY)
         products = np.stack([sums[..., 1] ** 2, sums[..., 2] ** 2, sums[..., 1] * sums[..., 2]], axis=-1) / count[..., None]
         freedom = np.maximum((sums[..., 0] - (sums[..., 0] > 0)).sum(axis=2), 1.0)
-        found: Matrix = (sums[..., 3:] - products).sum(axis=2) / freedom[..., None]
-        return found
+        moments: Matrix = (sums[..., 3:] - products).sum(axis=2) / freedom[..., None]
+        return moments
 
-    def correlations(self, drawn: Matrix, told: Matrix, *, subtract: bool) -> Column:
+    def correlations(self, drawn: Matrix, noise_sums: Matrix, *, subtract: bool) -> Column:
         """The mean correlation of two judges in each sample; NaN where no pair has one.
 
         Args:
-            drawn, told: the sums of each sample's parts, and of its noise.
+            drawn, noise_sums: the sums of each sample's parts, and of its noise.
             subtract: leave people's noise out.
         """
         moments = self.moments(drawn)
         if subtract:
-            noise = (told[:, 1] / told[:, 0])[:, None, None]
+            noise = (noise_sums[:, 1] / noise_sums[:, 0])[:, None, None]
             least = (moments[..., :2] * (1 - _HIDDEN)).min(axis=-1, keepdims=True)
             moments = np.where(noise >= least, np.nan, moments - noise)
         spread = np.sqrt(np.maximum(moments[..., 0], 0.0) * np.maximum(moments[..., 1], 0.0))
-        known = spread > TINY
-        values = np.where(known, moments[..., 2] / np.where(known, spread, 1.0), 0.0).clip(-1.0, 1.0)
-        pairs = known.sum(axis=1)
-        enough = (pairs == known.shape[1]) if subtract else (pairs > 0)
-        found: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
-        return found
+        is_spread = spread > TINY
+        values = np.where(is_spread, moments[..., 2] / np.where(is_spread, spread, 1.0), 0.0).clip(-1.0, 1.0)
+        pairs = is_spread.sum(axis=1)
+        enough = (pairs == is_spread.shape[1]) if subtract else (pairs > 0)
+        correlations: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
+        return correlations
 
-    def found(self, draws: Sequence[Matrix], *, subtract: bool) -> _Found:
+    def found(self, draws: Sequence[Matrix], *, subtract: bool) -> _MeanCorrelation:
         """The mean correlation of two judges, in all samples that its interval needs.
 
         Args:
@@ -228,34 +229,36 @@ class _Sums(NamedTuple):
         seen, unseen = self.correlations(
             np.stack([parts, parts + _UNSEEN * self.shared]), np.stack([noise, noise]), subtract=subtract
         )
-        return _Found(
+        return _MeanCorrelation(
             value=float(seen),
-            draws=np.concatenate([self.correlations(one @ self.parts, one @ self.noise, subtract=subtract) for one in draws]),
+            draws=np.concatenate([self.correlations(draw @ self.parts, draw @ self.noise, subtract=subtract) for draw in draws]),
             left_out=self.correlations(parts - self.parts, noise - self.noise, subtract=subtract),
             shared=float(unseen),
         )
 
 
-def _z_estimate(found: _Found, judges: int, items: int, freedom: int) -> Estimate:
+def _z_estimate(mean_correlation: _MeanCorrelation, judges: int, items: int, freedom: int) -> Estimate:
     """A mean correlation with its interval; without a value where people's noise hides it, or hardly an error differs."""
-    if np.isnan(found.value) or freedom < 3:
+    if np.isnan(mean_correlation.value) or freedom < 3:
         return Estimate(reason="constant")
-    known = found.draws[~np.isnan(found.draws)]
-    if known.size < (1 - _MOST_LOST) * found.draws.size:
+    draws = mean_correlation.draws[~np.isnan(mean_correlation.draws)]
+    if draws.size < (1 - _MOST_LOST) * mean_correlation.draws.size:
         return Estimate(reason="few")
     normal = sqrt(judges / (2 * (judges - 1) * max(1, freedom - 2)))
-    left_out = _z_of(np.where(np.isnan(found.left_out), found.value, found.left_out), judges)
+    left_out = _z_of(np.where(np.isnan(mean_correlation.left_out), mean_correlation.value, mean_correlation.left_out), judges)
     jackknife = sqrt(items - 1) * float(left_out.std())
-    half = critical_t(items - 1) * max(normal, jackknife, float(_z_of(known, judges).std()) if known.size else 0.0)
-    centre, shared = _z_of(np.array([found.value, np.nanmax([found.value, found.shared])]), judges).tolist()
-    return Estimate(value=found.value, low=_from_z(centre - half, judges), high=_from_z(shared + half, judges))
+    half = critical_t(items - 1) * max(normal, jackknife, float(_z_of(draws, judges).std()) if draws.size else 0.0)
+    centre, shared = _z_of(
+        np.array([mean_correlation.value, np.nanmax([mean_correlation.value, mean_correlation.shared])]), judges
+    ).tolist()
+    return Estimate(value=mean_correlation.value, low=_from_z(centre - half, judges), high=_from_z(shared + half, judges))
 
 
 def _z_of(correlations: Column, judges: int) -> Column:
     """Fisher's z of intraclass correlations: ½ log((1 + (N − 1) ρ) / (1 − ρ))."""
     kept = correlations.clip(-1 / (judges - 1) + _EDGE, 1 - _EDGE)
-    found: Column = np.log((1 + (judges - 1) * kept) / (1 - kept)) / 2
-    return found
+    z_values: Column = np.log((1 + (judges - 1) * kept) / (1 - kept)) / 2
+    return z_values
 
 
 def _from_z(z: float, judges: int) -> float:
@@ -294,18 +297,18 @@ def most_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) 
     sums = _Sums.of(table.scores, table, np.zeros(len(table.items)))
     value = _limits(_covariances(sums.moments(sums.parts.sum(axis=0, keepdims=True)), len(table.judges)))[0]
     draws = _draws(table.size, sums.parts.shape[1], resamples, seed)
-    found = np.concatenate([_limits(_covariances(sums.moments(some @ sums.parts), len(table.judges))) for some in draws])
-    low, high = np.quantile(found, [0.025, 0.975])
+    limits = np.concatenate([_limits(_covariances(sums.moments(some @ sums.parts), len(table.judges))) for some in draws])
+    low, high = np.quantile(limits, [0.025, 0.975])
     return Estimate(value=float(value), low=float(low), high=float(high))
 
 
 def _covariances(moments: Matrix, judges: int) -> Matrix:
     """The judges' covariance matrix of each resample, from the moments of pairs that share their units."""
-    found: Matrix = np.zeros((len(moments), judges, judges))
+    covariances: Matrix = np.zeros((len(moments), judges, judges))
     for at, (left, right) in enumerate(combinations(range(judges), 2)):
-        found[:, left, right] = found[:, right, left] = moments[:, at, 2]
-        found[:, left, left], found[:, right, right] = moments[:, at, 0], moments[:, at, 1]
-    return found
+        covariances[:, left, right] = covariances[:, right, left] = moments[:, at, 2]
+        covariances[:, left, left], covariances[:, right, right] = moments[:, at, 0], moments[:, at, 1]
+    return covariances
 
 
 def _limits(covariances: Matrix) -> Column:
@@ -314,15 +317,15 @@ def _limits(covariances: Matrix) -> Column:
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     apart = variances[:, :, None] + variances[:, None, :] - 2 * covariances  # variances of differences
     rows = apart.sum(axis=2)
-    own = (rows - rows.sum(axis=1, keepdims=True) / (2 * (judges - 1))) / (judges - 2)
+    shares = (rows - rows.sum(axis=1, keepdims=True) / (2 * (judges - 1))) / (judges - 2)
     least = _LEAST_NOISE * apart.sum(axis=(1, 2)) / (2 * judges * (judges - 1))
-    own = np.maximum(own, np.maximum(least, TINY)[:, None])
-    units = 1 / np.sqrt(own)
+    shares = np.maximum(shares, np.maximum(least, TINY)[:, None])
+    units = 1 / np.sqrt(shares)
     direction = units / np.linalg.norm(units, axis=1, keepdims=True)
     scaled = covariances * units[:, :, None] * units[:, None, :]
     project = np.eye(judges) - direction[:, :, None] * direction[:, None, :]
     residual = project @ scaled @ project
     total, squares = np.trace(residual, axis1=1, axis2=2), (residual**2).sum(axis=(1, 2))
     ratio = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > TINY)
-    found: Column = (1 + ratio).clip(1.0, judges)
-    return found
+    counts: Column = (1 + ratio).clip(1.0, judges)
+    return counts

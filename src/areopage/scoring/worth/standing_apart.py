@@ -17,8 +17,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.agreement import MIN_JUDGES
-from areopage.scoring.correlation import BATCH_CELLS, TINY, Column, Matrix, pearson
+from areopage.scoring.arrays import Column, Matrix
+from areopage.scoring.correlation import BATCH_CELLS, TINY, pearson
+from areopage.scoring.score_columns import MIN_JUDGES
 
 FEWEST_ITEMS = 20
 ALARMS = 0.05
@@ -65,8 +66,8 @@ class _Terms(NamedTuple):
 
     def units(self, sums: Matrix) -> Matrix:
         """Raters' sums in units of their standard deviations: the level's without its direction, the order's fall."""
-        found = sums / np.maximum(self.spreads, TINY)
-        return np.stack([np.abs(found[..., 0]), -found[..., 1]], axis=-1)
+        in_units = sums / np.maximum(self.spreads, TINY)
+        return np.stack([np.abs(in_units[..., 0]), -in_units[..., 1]], axis=-1)
 
 
 def standing_apart(
@@ -82,35 +83,35 @@ def standing_apart(
         scale_range: the width of the scale, in points.
         permutations, seed: of the test.
     """
-    left, named = list(range(scores.shape[1])), dict[int, StandingApart]()
+    left, named_apart = list(range(scores.shape[1])), dict[int, StandingApart]()
     while True:
-        found = _compared(scores[:, left], scale_range, permutations, seed) if len(left) >= MIN_JUDGES else []
-        found = [msgspec.structs.replace(one, rater=left[one.rater]) for one in found]
-        farthest = next((one for one in found if one.apart), None)
+        raters = _compared(scores[:, left], scale_range, permutations, seed) if len(left) >= MIN_JUDGES else []
+        raters = [msgspec.structs.replace(rater, rater=left[rater.rater]) for rater in raters]
+        farthest = next((rater for rater in raters if rater.apart), None)
         if farthest is None:
             break
-        named[farthest.rater] = farthest
+        named_apart[farthest.rater] = farthest
         left.remove(farthest.rater)
-    return tuple(sorted([*named.values(), *found], key=lambda one: one.rater))
+    return tuple(sorted([*named_apart.values(), *raters], key=lambda rater: rater.rater))
 
 
 def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) -> list[StandingApart]:
     """Each rater beside the others, the farthest apart first; only that one may be named."""
-    known = ~np.isnan(scores)
-    scores = np.where(known & (known.sum(axis=1, keepdims=True) >= MIN_JUDGES), scores, np.nan)
-    found = _terms(scores)
-    items = found.given.sum(axis=0)
+    is_scored = ~np.isnan(scores)
+    scores = np.where(is_scored & (is_scored.sum(axis=1, keepdims=True) >= MIN_JUDGES), scores, np.nan)
+    terms = _terms(scores)
+    items = terms.given.sum(axis=0)
     kept = [at for at in range(len(items)) if items[at] >= FEWEST_ITEMS]
     if not kept:
         return []
-    own = found.units(found.terms.sum(axis=0))
-    greatest = _permuted(found, kept, permutations, seed)
-    p_values = (1 + (greatest[:, None, None] >= own - TINY).sum(axis=0)) / (1 + permutations)
-    levels = np.where(found.given, scores - found.others, 0.0).sum(axis=0) / np.maximum(items, 1)
-    orders = {at: pearson(scores[found.given[:, at], at], found.others[found.given[:, at], at]) for at in kept}
+    observed = terms.units(terms.terms.sum(axis=0))
+    greatest = _permuted(terms, kept, permutations, seed)
+    p_values = (1 + (greatest[:, None, None] >= observed - TINY).sum(axis=0)) / (1 + permutations)
+    levels = np.where(terms.given, scores - terms.others, 0.0).sum(axis=0) / np.maximum(items, 1)
+    orders = {at: pearson(scores[terms.given[:, at], at], terms.others[terms.given[:, at], at]) for at in kept}
     usual = float(np.median([value for value in orders.values() if value is not None] or [0.0]))
     compared: list[StandingApart] = []
-    for at in sorted(kept, key=lambda at: -float(own[at].max())):
+    for at in sorted(kept, key=lambda at: -float(observed[at].max())):
         manners = _manners(float(levels[at]) / scale_range, orders[at], usual, p_values[at])
         compared.append(
             StandingApart(
@@ -120,54 +121,54 @@ def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) 
                 order=orders[at],
                 level_p=float(p_values[at, 0]),
                 order_p=float(p_values[at, 1]),
-                apart=() if any(one.apart for one in compared) else manners,
+                apart=() if any(rater.apart for rater in compared) else manners,
             )
         )
     return compared
 
 
 def _manners(level: float, order: float | None, usual: float, p_values: Column) -> tuple[Manner, ...]:
-    found: list[Manner] = []
+    manners: list[Manner] = []
     if p_values[0] <= ALARMS and abs(level) >= LEVEL_SHARE:
-        found.append("level")
+        manners.append("level")
     if p_values[1] <= ALARMS and (order or 0.0) <= ORDER_SHARE * usual:
-        found.append("order")
-    return tuple(found)
+        manners.append("order")
+    return tuple(manners)
 
 
 def _terms(scores: Matrix) -> _Terms:
-    given = ~np.isnan(scores)
-    count = np.maximum(given.sum(axis=1, keepdims=True), MIN_JUDGES)
-    centre = float(scores[given].mean()) if given.any() else 0.0
-    moved = np.where(given, scores - centre, 0.0)
+    is_scored = ~np.isnan(scores)
+    count = np.maximum(is_scored.sum(axis=1, keepdims=True), MIN_JUDGES)
+    centre = float(scores[is_scored].mean()) if is_scored.any() else 0.0
+    moved = np.where(is_scored, scores - centre, 0.0)
     others = (moved.sum(axis=1, keepdims=True) - moved) / (count - 1)
-    terms = np.where(given[..., None], np.stack([moved - others, moved * others], axis=-1), 0.0)
+    terms = np.where(is_scored[..., None], np.stack([moved - others, moved * others], axis=-1), 0.0)
     means = terms.sum(axis=1, keepdims=True) / count[..., None]
-    terms = np.where(given[..., None], terms - means, 0.0)
+    terms = np.where(is_scored[..., None], terms - means, 0.0)
     variances = (terms**2).sum(axis=1) / count
-    spreads = np.sqrt(given.astype(np.float64).T @ variances)
-    return _Terms(given, np.where(given, others + centre, np.nan), terms, spreads)
+    spreads = np.sqrt(is_scored.astype(np.float64).T @ variances)
+    return _Terms(is_scored, np.where(is_scored, others + centre, np.nan), terms, spreads)
 
 
-def _permuted(found: _Terms, kept: Sequence[int], permutations: int, seed: int) -> Column:
+def _permuted(terms: _Terms, kept: Sequence[int], permutations: int, seed: int) -> Column:
     """The greatest sum of any rater in each permutation of the scores within items."""
-    items, raters = found.given.shape
+    items, raters = terms.given.shape
     random = np.random.default_rng(seed)
-    complete = bool(found.given.all())
-    places = np.argsort(~found.given, axis=1, kind="stable")  # an item's raters first
+    complete = bool(terms.given.all())
+    places = np.argsort(~terms.given, axis=1, kind="stable")  # an item's raters first
     step = max(1, BATCH_CELLS // (items * raters))
     greatest = np.empty(permutations)
     for start in range(0, permutations, step):
         size = min(step, permutations - start)
         keys = random.random((size, items, raters), dtype=np.float32)
-        sources = np.argsort(keys if complete else np.where(found.given, keys, 2.0), axis=2)
+        sources = np.argsort(keys if complete else np.where(terms.given, keys, 2.0), axis=2)
         sums = np.zeros((size, raters, 2))
         for at in range(2):
-            drawn = found.terms[..., at][np.arange(items)[:, None], sources]
+            drawn = terms.terms[..., at][np.arange(items)[:, None], sources]
             if not complete:
                 moved = np.zeros_like(drawn)
                 np.put_along_axis(moved, np.broadcast_to(places, sources.shape), drawn, axis=2)
                 drawn = moved
             sums[..., at] = drawn.sum(axis=1)
-        greatest[start : start + size] = found.units(sums)[:, kept].max(axis=(1, 2))
+        greatest[start : start + size] = terms.units(sums)[:, kept].max(axis=(1, 2))
     return greatest

@@ -9,11 +9,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.correlation import TINY, Column, Estimate, Matrix
+from areopage.scoring.arrays import Column, Matrix, Places
+from areopage.scoring.correlation import TINY, Estimate
 from areopage.scoring.counts import critical_t
 from areopage.scoring.intervals.means import cluster_values, mean_interval
 
-Numbers = NDArray[np.intp]
 JudgesScores = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Judge -> criterion -> item -> score."""
 
@@ -35,30 +35,30 @@ class JuryTable(Struct, frozen=True):
     judges: tuple[str, ...]
     raters: tuple[str, ...]
     names: tuple[str, ...]
-    items: Numbers
-    criteria: Numbers
+    items: Places
+    criteria: Places
     scores: Matrix
     labels: Matrix
 
     @property
     def people(self) -> Column:
         """The mean of each unit's labels."""
-        given = ~np.isnan(self.labels)
-        means: Column = np.where(given, self.labels, 0.0).sum(axis=1) / np.maximum(given.sum(axis=1), 1)
-        return np.where(given.any(axis=1), means, np.nan)
+        is_labelled = ~np.isnan(self.labels)
+        means: Column = np.where(is_labelled, self.labels, 0.0).sum(axis=1) / np.maximum(is_labelled.sum(axis=1), 1)
+        return np.where(is_labelled.any(axis=1), means, np.nan)
 
     @property
     def jury(self) -> Column:
         """The mean of each unit's scores over the judges that scored it."""
-        given = ~np.isnan(self.scores)
-        means: Column = np.where(given, self.scores, 0.0).sum(axis=1) / np.maximum(given.sum(axis=1), 1)
-        return np.where(given.any(axis=1), means, np.nan)
+        is_scored = ~np.isnan(self.scores)
+        means: Column = np.where(is_scored, self.scores, 0.0).sum(axis=1) / np.maximum(is_scored.sum(axis=1), 1)
+        return np.where(is_scored.any(axis=1), means, np.nan)
 
     @property
     def errors(self) -> Matrix:
         """Judge − people: units × judges."""
-        found: Matrix = self.scores - self.people[:, None]
-        return found
+        errors: Matrix = self.scores - self.people[:, None]
+        return errors
 
     @property
     def size(self) -> int:
@@ -85,49 +85,49 @@ class JuryTable(Struct, frozen=True):
             labels=self.labels[kept],
         )
 
+    @classmethod
+    def of(cls, judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: Collection[str] | None = None) -> "JuryTable":
+        """Arrange scores and labels; units without a score are left out.
 
-def jury_table(judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: Collection[str] | None = None) -> JuryTable:
-    """Arrange scores and labels; units without a score are left out.
-
-    Args:
-        judges: those without a score in a unit are left out.
-        ratings: with any, units without a label are left out too. Of several labels of one rater the last counts.
-        criteria: the criteria that count; None: all but the overall score, or the overall score where that is all there is.
-    """
-    given: dict[tuple[str, str], dict[str, float]] = {}
-    for rating in ratings:
-        given.setdefault((rating.item, rating.criterion), {})[rating.rater] = rating.score
-    scored = {(item, name) for by_criterion in judges.values() for name, found in by_criterion.items() for item in found}
-    units = sorted(scored.intersection(given) if ratings else scored)
-    if criteria is None:
-        parts = {name for _, name in units} - {OVERALL}
-        criteria = parts or {OVERALL}
-    units = [unit for unit in units if unit[1] in criteria]
-    judges = {judge: found for judge, found in judges.items() if any(item in found.get(name, {}) for item, name in units)}
-    raters = sorted({rater for unit in units for rater in given.get(unit, ())})
-    names, named = sorted({item for item, _ in units}), sorted({name for _, name in units})
-    item_numbers, numbers = ({name: number for number, name in enumerate(some)} for some in (names, named))
-    scores = [[judges[judge].get(name, {}).get(item, np.nan) for judge in judges] for item, name in units]
-    labels = [[given.get(unit, {}).get(rater, np.nan) for rater in raters] for unit in units]
-    return JuryTable(
-        judges=tuple(judges),
-        raters=tuple(raters),
-        names=tuple(names),
-        items=np.array([item_numbers[item] for item, _ in units], dtype=np.intp),
-        criteria=np.array([numbers[name] for _, name in units], dtype=np.intp),
-        scores=np.array(scores, dtype=np.float64).reshape(len(units), len(judges)),
-        labels=np.array(labels, dtype=np.float64).reshape(len(units), len(raters)),
-    )
+        Args:
+            judges: those without a score in a unit are left out.
+            ratings: with any, units without a label are left out too. Of several labels of one rater the last counts.
+            criteria: the criteria that count; None: all but the overall score, or the overall score where that is all there is.
+        """
+        labels_by_unit: dict[tuple[str, str], dict[str, float]] = {}
+        for rating in ratings:
+            labels_by_unit.setdefault((rating.item, rating.criterion), {})[rating.rater] = rating.score
+        scored = {(item, name) for by_criterion in judges.values() for name, scores in by_criterion.items() for item in scores}
+        units = sorted(scored.intersection(labels_by_unit) if ratings else scored)
+        if criteria is None:
+            parts = {name for _, name in units} - {OVERALL}
+            criteria = parts or {OVERALL}
+        units = [unit for unit in units if unit[1] in criteria]
+        judges = {judge: scores for judge, scores in judges.items() if any(item in scores.get(name, {}) for item, name in units)}
+        raters = sorted({rater for unit in units for rater in labels_by_unit.get(unit, ())})
+        names, criterion_names = sorted({item for item, _ in units}), sorted({name for _, name in units})
+        item_numbers, numbers = ({name: number for number, name in enumerate(some)} for some in (names, criterion_names))
+        scores = [[judges[judge].get(name, {}).get(item, np.nan) for judge in judges] for item, name in units]
+        labels = [[labels_by_unit.get(unit, {}).get(rater, np.nan) for rater in raters] for unit in units]
+        return cls(
+            judges=tuple(judges),
+            raters=tuple(raters),
+            names=tuple(names),
+            items=np.array([item_numbers[item] for item, _ in units], dtype=np.intp),
+            criteria=np.array([numbers[name] for _, name in units], dtype=np.intp),
+            scores=np.array(scores, dtype=np.float64).reshape(len(units), len(judges)),
+            labels=np.array(labels, dtype=np.float64).reshape(len(units), len(raters)),
+        )
 
 
-def summed(values: Matrix, items: Numbers, size: int) -> Matrix:
+def summed(values: Matrix, items: Places, size: int) -> Matrix:
     """The sums of rows that belong to the same item: items × columns."""
-    found: Matrix = np.zeros((size, *values.shape[1:]))
-    np.add.at(found, items, values)
-    return found
+    sums: Matrix = np.zeros((size, *values.shape[1:]))
+    np.add.at(sums, items, values)
+    return sums
 
 
-def mean_estimate(values: Column, items: Numbers, span: float) -> Estimate:
+def mean_estimate(values: Column, items: Places, span: float) -> Estimate:
     """A mean of differences with its 95 % interval over items; see `intervals.means`.
 
     Args:
@@ -144,7 +144,7 @@ def mean_estimate(values: Column, items: Numbers, span: float) -> Estimate:
     return Estimate(value=float(values.mean()), low=max(low, -span), high=min(high, span))
 
 
-def spread_estimate(values: Column, items: Numbers, criteria: Numbers) -> Estimate:
+def spread_estimate(values: Column, items: Places, criteria: Places) -> Estimate:
     """The standard deviation within criteria, with its 95 % interval from the logarithm's standard error over items.
 
     The standard error is the larger one of the values' own (infinitesimal jackknife, clusters as in `mean_estimate`) and of
@@ -168,12 +168,12 @@ def spread_estimate(values: Column, items: Numbers, criteria: Numbers) -> Estima
     return Estimate(value=value, low=exp(log(value) - half), high=exp(log(value) + half))
 
 
-def within(values: Matrix, criteria: Numbers) -> Matrix:
+def within(values: Matrix, criteria: Places) -> Matrix:
     """Values minus their mean on the same criterion, column by column; NaN stays NaN."""
-    found = values.copy()
+    centred = values.copy()
     for number in np.unique(criteria):
         rows = criteria == number
-        known = ~np.isnan(values[rows])
-        means = np.where(known, values[rows], 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        found[rows] = values[rows] - means
-    return found
+        is_known = ~np.isnan(values[rows])
+        means = np.where(is_known, values[rows], 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+        centred[rows] = values[rows] - means
+    return centred

@@ -11,13 +11,13 @@ from areopage.scoring.worth.alternative import AlternativeTest, alternative_test
 from areopage.scoring.worth.contributions import BestJudge, JudgeErrors, best_judge, judge_errors
 from areopage.scoring.worth.effective import FEWEST_ITEMS, EffectiveJudges, effective_judges, most_judges
 from areopage.scoring.worth.standing_apart import PERMUTATIONS, Manner, standing_apart
-from areopage.scoring.worth.tables import JudgesScores, JuryTable, jury_table, mean_estimate, spread_estimate
+from areopage.scoring.worth.tables import JudgesScores, JuryTable, mean_estimate, spread_estimate
 
 _FEWEST_PERMUTATIONS = 99
 _CELLS = 5_000_000  # of permuted scores: fewer permutations are made of many
 
 
-class Labelled(Struct, frozen=True, kw_only=True):
+class LabelledWorth(Struct, frozen=True, kw_only=True):
     """A jury against people's labels, over all criteria that people labelled; scores are in points of the suite's scale.
 
     Args:
@@ -44,7 +44,7 @@ class Labelled(Struct, frozen=True, kw_only=True):
     @property
     def useless(self) -> tuple[str, ...]:
         """The judges without which the jury errs less, or no more."""
-        return tuple(one.judge for one in self.judges if one.contribution == "adds_nothing")
+        return tuple(judge.judge for judge in self.judges if judge.contribution == "adds_nothing")
 
 
 class Beside(Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     stands_apart: tuple[Manner, ...] = ()
 
 
-class Unlabelled(Struct, frozen=True, kw_only=True):
+class UnlabelledWorth(Struct, frozen=True, kw_only=True):
     """A jury without labels: no score is compared with the truth, and errors that all judges share stay unseen.
 
     Args:
@@ -89,41 +89,42 @@ class JuryWorth(Struct, frozen=True, kw_only=True):
     """
 
     judges: int
-    labelled: Labelled
+    labelled: LabelledWorth
     at_random: bool
-    unlabelled: Unlabelled
+    unlabelled: UnlabelledWorth
 
+    @classmethod
+    def of(
+        cls,
+        judges: JudgesScores,
+        sample: Sequence[Rating],
+        every: Sequence[Rating],
+        span: float,
+        *,
+        table: JuryTable | None = None,
+        seed: int = 0,
+    ) -> "JuryWorth":
+        """Measure a jury on the labels of a random sample; on all labels where only these are enough.
 
-def jury_worth(
-    judges: JudgesScores,
-    sample: Sequence[Rating],
-    every: Sequence[Rating],
-    span: float,
-    *,
-    table: JuryTable | None = None,
-    seed: int = 0,
-) -> JuryWorth:
-    """Measure a jury on the labels of a random sample; on all labels where only these are enough.
-
-    Args:
-        judges: judge -> criterion -> item -> score, on the scale of the ratings.
-        sample, every: labels of the random sample, and all labels.
-        span: the width of the scale, in points.
-        table: all scores, as `jury_table` arranges them; `judges` may then hold the labelled items alone. None: `judges` has all.
-    """
-    drawn = labelled_worth(judges, sample, span, seed=seed)
-    at_random = drawn.enough or len(every) == len(sample)
-    return JuryWorth(
-        judges=len(judges),
-        labelled=drawn if at_random else labelled_worth(judges, every, span, seed=seed),
-        at_random=at_random,
-        unlabelled=unlabelled_worth(judges, span, seed=seed) if table is None else table_worth(table, span, seed=seed),
-    )
+        Args:
+            judges: judge -> criterion -> item -> score, on the scale of the ratings.
+            sample, every: labels of the random sample, and all labels.
+            span: the width of the scale, in points.
+            table: all scores; `judges` may then hold the labelled items alone. None: `judges` has all.
+        """
+        drawn = labelled_worth(judges, sample, span, seed=seed)
+        at_random = drawn.enough or len(every) == len(sample)
+        return cls(
+            judges=len(judges),
+            labelled=drawn if at_random else labelled_worth(judges, every, span, seed=seed),
+            at_random=at_random,
+            unlabelled=unlabelled_worth(judges, span, seed=seed) if table is None else table_worth(table, span, seed=seed),
+        )
 
 
 def labelled_worth(
     judges: JudgesScores, ratings: Sequence[Rating], span: float, *, criteria: Collection[str] | None = None, seed: int = 0
-) -> Labelled:
+) -> LabelledWorth:
     """Measure a jury on people's labels.
 
     Args:
@@ -132,21 +133,21 @@ def labelled_worth(
         criteria: the criteria that count; None: all but the overall score, or the overall score where it is all there is.
         seed: of bootstraps and folds.
     """
-    table = jury_table(judges, ratings, criteria) if judges and ratings else None
+    table = JuryTable.of(judges, ratings, criteria) if judges and ratings else None
     if table is None or not table.size:
-        return Labelled(items=0, units=0, labels=0, raters=0, twice=0, enough=False)
-    given = ~np.isnan(table.labels)
-    counted = Labelled(
+        return LabelledWorth(items=0, units=0, labels=0, raters=0, twice=0, enough=False)
+    is_labelled = ~np.isnan(table.labels)
+    counted = LabelledWorth(
         items=table.size,
         units=len(table.items),
-        labels=int(given.sum()),
+        labels=int(is_labelled.sum()),
         raters=len(table.raters),
-        twice=int(np.unique(table.items[given.sum(axis=1) > 1]).size),
+        twice=int(np.unique(table.items[is_labelled.sum(axis=1) > 1]).size),
         enough=table.size >= FEWEST_ITEMS,
     )
     if not counted.enough:
         return counted
-    return Labelled(
+    return LabelledWorth(
         items=counted.items,
         units=counted.units,
         labels=counted.labels,
@@ -160,7 +161,7 @@ def labelled_worth(
     )
 
 
-def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unlabelled:
+def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> UnlabelledWorth:
     """What can be told of a jury without labels.
 
     Args:
@@ -168,21 +169,22 @@ def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unl
         span: the width of the scale, in points.
         seed: of the bootstrap and of the permutations.
     """
-    return table_worth(jury_table(judges), span, seed=seed) if judges else Unlabelled(items=0, at_most=None, judges=())
+    return table_worth(JuryTable.of(judges), span, seed=seed) if judges else UnlabelledWorth(items=0, at_most=None, judges=())
 
 
-def table_worth(table: JuryTable, span: float, *, seed: int = 0) -> Unlabelled:
+def table_worth(table: JuryTable, span: float, *, seed: int = 0) -> UnlabelledWorth:
     """`unlabelled_worth` of scores that are arranged already."""
     if not table.size:
-        return Unlabelled(items=0, at_most=None, judges=())
+        return UnlabelledWorth(items=0, at_most=None, judges=())
     beside = [_beside(table, at, span) for at in range(len(table.judges))] if len(table.judges) > 1 else []
     permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))
     manners = {
-        table.judges[one.rater]: one.apart for one in standing_apart(table.scores, span, permutations=permutations, seed=seed)
+        table.judges[rater.rater]: rater.apart
+        for rater in standing_apart(table.scores, span, permutations=permutations, seed=seed)
     }
-    beside = [one and structs.replace(one, stands_apart=manners.get(one.judge, ())) for one in beside]
-    return Unlabelled(
-        items=table.size, at_most=most_judges(table, seed=seed), judges=tuple(one for one in beside if one is not None)
+    beside = [judge and structs.replace(judge, stands_apart=manners.get(judge.judge, ())) for judge in beside]
+    return UnlabelledWorth(
+        items=table.size, at_most=most_judges(table, seed=seed), judges=tuple(judge for judge in beside if judge is not None)
     )
 
 

@@ -13,7 +13,7 @@ from areopage.ledger import Alert, Answer, Evaluation, Grade, Judgment, Label, R
 from areopage.locales import Locale
 from areopage.monitor import ANSWER, answer_texts, criterion_labels, floors_of, monitor_locale, on_scale, question_line
 from areopage.report import fold_space, quoted_verbatim
-from areopage.scoring import NotApplicable, Outcome, Scored, grade_of, outcome_name
+from areopage.scoring import NotApplicable, Outcome, Scored, grade_of
 from areopage.server.access import Reader, note, note_scores_listed, note_scores_seen, rater_of
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import ALL, GRADES, Chosen, chosen, in_order, label_of
@@ -292,7 +292,7 @@ def _said_of(judge: str, outcome: Outcome, response: str) -> Said:
             reason="",
         )
     explanation, reason = (outcome.explanation, "") if isinstance(outcome, NotApplicable) else ("", outcome.reason)
-    return Said(judge=judge, outcome=outcome_name(outcome), score=None, explanation=explanation, evidence=(), reason=reason)
+    return Said(judge=judge, outcome=outcome.name, score=None, explanation=explanation, evidence=(), reason=reason)
 
 
 def _path_of(criterion: str) -> str:

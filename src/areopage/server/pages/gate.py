@@ -30,7 +30,7 @@ from areopage.gate import (
 from areopage.ledger import Channel, Trace, TraceFilter
 from areopage.locales import Locale
 from areopage.report import decision_locale, draw, histogram, reason_text
-from areopage.scoring import share_of
+from areopage.scoring import Share
 from areopage.server.access import Actor, Reader, note, note_scores_listed
 from areopage.server.context import context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of
@@ -109,7 +109,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,
-        "rates": [(verdict, share_of(summary.verdicts.get(verdict, 0), summary.traces)) for verdict in GATE_VERDICTS],
+        "rates": [(verdict, Share.counted(summary.verdicts.get(verdict, 0), summary.traces)) for verdict in GATE_VERDICTS],
         "rows": rows,
         "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,

@@ -1,26 +1,22 @@
-"""Submit answers for evaluation; on return they are stored.
+"""Make and check the records of submitted answers.
 
-Nothing here needs more than the base install, and making the record opens no database: a chatbot's process may do it.
+Nothing here needs more than the base install or opens a database: a chatbot's process may do it.
 """
 
-import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from areopage.cases import Case, Document, Turn, normalise_maturity, read_documents
 from areopage.errors import DatasetError, SubmissionError
-from areopage.ledger import Answer, is_golden
-from areopage.monitor.answer_case import prompt_of, writable
+from areopage.ledger import Answer
+from areopage.monitor.hook.messages import prompt_of, writable
 from areopage.text import is_language
-
-if TYPE_CHECKING:
-    from areopage.ledger import Ledger
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 CLOCKS_DIFFER = timedelta(days=1)
@@ -34,68 +30,6 @@ MAX_TEXT = 500_000
 MAX_DOCUMENTS = 500
 MAX_DOCUMENT_TEXT = 2_000_000
 MAX_METADATA = 65_536
-MOST_AT_ONCE = 1000
-"""Answers in one commit, unless one caller brings more."""
-
-
-class Intake:
-    """Stores submitted answers. Callers in any thread and event loop share commits."""
-
-    def __init__(self, ledger: "Ledger", sampling: float = 1.0) -> None:
-        """Accept submissions for a ledger.
-
-        Args:
-            ledger: where they are stored.
-            sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
-        """
-        from areopage.ledger import Batch
-
-        self._batch: Batch[Answer, bool] = Batch(ledger.evaluations.submit, what="submissions", at_once=MOST_AT_ONCE)
-        self._sampling = sampling
-
-    def submit(self, answers: Sequence[Answer]) -> Sequence[bool]:
-        """Store answers; on return they are on disk.
-
-        Returns:
-            For each whether it is new; one whose id is known changes nothing.
-
-        Raises:
-            SubmissionError: one of them cannot be stored as it is; none is stored then.
-            StorageError: the ledger cannot be written.
-        """
-        return self._batch.write([self._by_share(checked(answer)) for answer in answers])
-
-    async def submit_async(self, answers: Sequence[Answer]) -> Sequence[bool]:
-        """Store answers like `submit`, without blocking the event loop."""
-        return await self._batch.write_async([self._by_share(checked(answer)) for answer in answers])
-
-    def _by_share(self, answer: Answer) -> Answer:
-        if is_golden(answer.source) or is_sampled(answer.id, self._sampling):
-            return answer
-        # it is not judged, so no text of it is kept under any storage policy
-        reason = f"not in the sample of {self._sampling:g}"
-        return msgspec.structs.replace(
-            answer, case=Case(id=answer.id, prompt=""), session="", trace_id="", reason=reason, erased=True
-        )
-
-
-def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
-    """Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
-
-    What is erased or was left out is no other answer.
-
-    Args:
-        new: what `Intake.submit` returned for them.
-    """
-    from areopage.ledger import other_answers
-
-    return other_answers(ledger, [one for one, fresh in zip(given, new, strict=True) if not fresh]) if not all(new) else []
-
-
-def is_sampled(id: str, share: float) -> bool:
-    """Whether an answer is in the sample, decided by its id alone."""
-    drawn = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
-    return drawn < share * 2.0**64
 
 
 def new_id() -> str:
@@ -203,10 +137,10 @@ def checked(answer: Answer) -> Answer:
             raise SubmissionError(f"{name}: is empty: there is nothing to evaluate")
         if len(text) > MAX_TEXT:
             raise SubmissionError(f"{name}: has {len(text):,} characters, more than {MAX_TEXT:,}: shorten it")
-    held = sum(len(document.text) for document in case.documents)
-    if len(case.documents) > MAX_DOCUMENTS or held > MAX_DOCUMENT_TEXT:
+    characters = sum(len(document.text) for document in case.documents)
+    if len(case.documents) > MAX_DOCUMENTS or characters > MAX_DOCUMENT_TEXT:
         raise SubmissionError(
-            f"documents: {len(case.documents):,} of {held:,} characters in all, more than {MAX_DOCUMENTS:,} or "
+            f"documents: {len(case.documents):,} of {characters:,} characters in all, more than {MAX_DOCUMENTS:,} or "
             f"{MAX_DOCUMENT_TEXT:,}: submit only those that the answer rests on"
         )
     try:
@@ -227,15 +161,15 @@ def _prompt(prompt: str | Sequence[Turn | Mapping[str, Any]]) -> str | tuple[Tur
 
 def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple[Document, ...]:
     try:
-        given = [documents] if isinstance(documents, str | Mapping | Document) else list(documents)
+        items = [documents] if isinstance(documents, str | Mapping | Document) else list(documents)
     except TypeError:
         raise SubmissionError(f"documents: give a list of texts or objects, not {type(documents).__name__}") from None
     try:
-        others = [dict(one) if isinstance(one, Mapping) else one for one in given if not isinstance(one, Document)]
+        others = [dict(item) if isinstance(item, Mapping) else item for item in items if not isinstance(item, Document)]
         read = iter(read_documents(others))
     except ValueError as fault:
         raise SubmissionError(str(fault)) from None
-    records = [one if isinstance(one, Document) else next(read) for one in given]
+    records = [item if isinstance(item, Document) else next(read) for item in items]
     return tuple(
         msgspec.structs.replace(
             record,

@@ -40,7 +40,7 @@ _SIZES = np.array([1.2, 2.0, 3.5, 7.0])
 _LEAST_VARIANCE = 1e-12
 
 
-class DayScores(Struct, frozen=True):
+class DayLevels(Struct, frozen=True):
     """What is known of each day: arrays whose last axis is the days; the others are tests, such as sources and measures.
 
     Args:
@@ -52,9 +52,14 @@ class DayScores(Struct, frozen=True):
     means: Column
     variances: Column
 
-    def masked(self, out: NDArray[np.bool_]) -> "DayScores":
+    @property
+    def arrays(self) -> tuple[Column, Column, Column]:
+        """The three arrays."""
+        return self.answers, self.means, self.variances
+
+    def masked(self, out: NDArray[np.bool_]) -> "DayLevels":
         """The same without some days."""
-        return DayScores(np.where(out, 0.0, self.answers), self.means, self.variances)
+        return DayLevels(np.where(out, 0.0, self.answers), self.means, self.variances)
 
 
 class Falls(Struct, frozen=True):
@@ -85,7 +90,7 @@ class _Compared(Struct, frozen=True):
     enough: NDArray[np.bool_]
 
 
-def with_all(scores: DayScores) -> DayScores:
+def with_all(scores: DayLevels) -> DayLevels:
     """The sources and, as a last one, all of them together; a single source stays as it is.
 
     A source counts by how far it is from its own mean over all days, so that another mix of sources is no fall.
@@ -96,14 +101,14 @@ def with_all(scores: DayScores) -> DayScores:
     if scores.answers.shape[-3] == 1:
         return scores
     answers, totals = scores.answers, np.maximum(scores.answers.sum(-1, keepdims=True), 1.0)
-    own = (answers * scores.means).sum(-1, keepdims=True) / totals
+    within = (answers * scores.means).sum(-1, keepdims=True) / totals
     count = answers.sum(-3, keepdims=True)
     whole = np.maximum(count, 1.0)
     grand = (answers * scores.means).sum((-3, -1), keepdims=True) / np.maximum(answers.sum((-3, -1), keepdims=True), 1.0)
-    means = (answers * (scores.means - own)).sum(-3, keepdims=True) / whole + grand
+    means = (answers * (scores.means - within)).sum(-3, keepdims=True) / whole + grand
     variances = (answers * scores.variances).sum(-3, keepdims=True) / whole
     joined = [(answers, count), (scores.means, means), (scores.variances, variances)]
-    return DayScores(*(np.concatenate(pair, axis=-3) for pair in joined))
+    return DayLevels(*(np.concatenate(pair, axis=-3) for pair in joined))
 
 
 def limit_of(tests: int) -> float:
@@ -111,7 +116,7 @@ def limit_of(tests: int) -> float:
     return DAYS_A_YEAR * max(tests, 1)
 
 
-def find_falls(scores: DayScores) -> Falls:
+def find_falls(scores: DayLevels) -> Falls:
     """Look for a fall that lasts to the last day.
 
     Args:
@@ -122,13 +127,13 @@ def find_falls(scores: DayScores) -> Falls:
     points, level = np.zeros(shape), np.zeros(shape)
     after, reference = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     days = scores.answers.shape[-1]
-    there = scores.answers[..., -1] > 0
+    has_answers = scores.answers[..., -1] > 0
     for length in range(1, min(MOST_AFTER, days - LEAST_REFERENCE) + 1):
         begins = scores.answers[..., days - length] > 0
         since = days - length
         before, after_it = slice(max(0, since - MOST_REFERENCE), since), slice(since, None)
         fall = _compare(scores, [(before, 1.0), (after_it, -1.0)])
-        ratio = np.where(there & begins & fall.enough, _ratio(fall), 0.0)
+        ratio = np.where(has_answers & begins & fall.enough, _ratio(fall), 0.0)
         total += ratio
         better = ratio > best
         best = np.where(better, ratio, best)
@@ -137,7 +142,7 @@ def find_falls(scores: DayScores) -> Falls:
     return Falls(total, points, after, reference, level)
 
 
-def days_back(scores: DayScores, reference: int, age: int, least: float) -> NDArray[np.int64]:
+def days_back(scores: DayLevels, reference: int, age: int, least: float) -> NDArray[np.int64]:
     """For how many of the last days the level before a fall has been back; 0: it is not back, as far as is known.
 
     For each day since the report on which the level may have come back, the days since are compared with the middle between the
@@ -153,25 +158,25 @@ def days_back(scores: DayScores, reference: int, age: int, least: float) -> NDAr
     """
     days = scores.answers.shape[-1]
     back = np.zeros(scores.answers.shape[:-1], np.int64)
-    there = scores.answers[..., -1] > 0
+    has_answers = scores.answers[..., -1] > 0
     for length in range(LEAST_RETURN, min(age, days - reference - 1, MOST_RETURN) + 1):
         since, number = days - length, age - length + HALF_SPENT
         fallen = slice(max(reference, since - MOST_REFERENCE), since)
         middle = _compare(scores, [(slice(0, reference), -0.5), (fallen, -0.5), (slice(since, None), 1.0)])
-        enough = there & middle.enough & (scores.answers[..., since] > 0)
+        enough = has_answers & middle.enough & (scores.answers[..., since] > 0)
         likely = enough & (_ratio(middle) >= RECOVERY * number * (number + 1) / HALF_SPENT)
         if likely.any():
             back[likely & (shortfall(scores, reference, length) < least)] = length
     return back
 
 
-def shortfall(scores: DayScores, reference: int, length: int) -> Column:
+def shortfall(scores: DayLevels, reference: int, length: int) -> Column:
     """By how much the mean of the last days is under that of the reference in the first days; -inf where it has too few days."""
     level = _compare(scores, [(slice(0, reference), 1.0), (slice(-length, None), -1.0)])
     return np.where(level.enough, level.points, -np.inf)
 
 
-def _compare(scores: DayScores, sides: Sequence[tuple[slice, float]]) -> _Compared:
+def _compare(scores: DayLevels, sides: Sequence[tuple[slice, float]]) -> _Compared:
     """Compare the means of groups of days, the reference first: each counts with a factor, and the factors add up to 0."""
     groups = [(scores.answers[..., side], scores.means[..., side], scores.variances[..., side]) for side, _ in sides]
     factors = [factor for _, factor in sides]

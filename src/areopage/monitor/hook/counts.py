@@ -80,13 +80,13 @@ def read_losses(spool: Path) -> Losses:
     counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     last = TallyFile()
     for file in tallies(spool):
-        found = read_tally(file)
-        for row in found.rows:
+        tally = read_tally(file)
+        for row in tally.rows:
             counts[row.recorded][row.why] += row.answers
         last = TallyFile(
-            reason=found.reason or last.reason,
-            doubt=found.doubt or last.doubt,
-            doubtful=found.doubtful or last.doubtful,
+            reason=tally.reason or last.reason,
+            doubt=tally.doubt or last.doubt,
+            doubtful=tally.doubtful or last.doubtful,
         )
     return Losses(
         counts=dict(counts[False]),

@@ -68,5 +68,5 @@ def labels_of(*places: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_from_a_client(fields: Any) -> bool:
-    known = any(field(fields, name) is not None for name in ("choices", "object", "role"))
-    return known or field(fields, "type") in _MESSAGES_OF_CLIENTS
+    has_fields = any(field(fields, name) is not None for name in ("choices", "object", "role"))
+    return has_fields or field(fields, "type") in _MESSAGES_OF_CLIENTS

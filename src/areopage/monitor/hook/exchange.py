@@ -9,10 +9,9 @@ from msgspec import Struct, structs
 
 from areopage.cases import Document, Turn, documents_of
 from areopage.errors import SubmissionError
-from areopage.monitor.answer_text import documents_in, response_text
-from areopage.monitor.fields import DOCUMENT_NAMES, PROMPT_NAMES, field, labels_of, value_of
-from areopage.monitor.stream_text import is_framed, read_stream
-from areopage.monitor.web_responses import opened, whole_body
+from areopage.monitor.hook.bot_results import documents_in, opened, response_text, whole_body
+from areopage.monitor.hook.fields import DOCUMENT_NAMES, PROMPT_NAMES, field, labels_of, value_of
+from areopage.monitor.hook.stream_text import is_framed, read_stream
 
 _INNER_NAMES = (*PROMPT_NAMES, "text", "content")
 _OF_RESULTS = ("prompt", "question", "query", "input", "user_input")
@@ -80,17 +79,17 @@ def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any], beside: S
     """
     if beside and (body := whole_body(beside[0], pieces)) is not None:
         return find_exchange(arguments, body)
-    found = read_stream(pieces)
-    if found.error:
-        raise Unrecognised(f"the stream reports an error: {found.error}")
-    if not found.response.strip():
+    stream = read_stream(pieces)
+    if stream.error:
+        raise Unrecognised(f"the stream reports an error: {stream.error}")
+    if not stream.response.strip():
         kinds = ", ".join(dict.fromkeys(type(piece).__name__ for piece in pieces)) or "none"
         raise Unrecognised(f"the answer is not found in a stream (types of its pieces: {kinds}): give `extract`")
     prompt = _prompt_in(arguments)
-    asked = next((piece for piece in pieces if isinstance(piece, Mapping) and value_of(piece, _OF_RESULTS)), None)
-    documents = found.documents if found.documents is not None else _documents_of(beside)
-    labels = dict(labels_of(*beside[1:])) | found.labels
-    return _exchange(arguments, asked if prompt is None else prompt, found.response, documents, labels)
+    question_piece = next((piece for piece in pieces if isinstance(piece, Mapping) and value_of(piece, _OF_RESULTS)), None)
+    documents = stream.documents if stream.documents is not None else _documents_of(beside)
+    labels = dict(labels_of(*beside[1:])) | stream.labels
+    return _exchange(arguments, question_piece if prompt is None else prompt, stream.response, documents, labels)
 
 
 def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
@@ -98,13 +97,13 @@ def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
 
     Judges read titles and texts only.
     """
-    return tuple(one if one.title else structs.replace(one, title=_title_of(one)) for one in documents)
+    return tuple(document if document.title else structs.replace(document, title=_title_of(document)) for document in documents)
 
 
 def _documents_of(places: Sequence[Any]) -> Any:
     """The documents of an answer or of what stands beside it, which may be a list of them; None without any."""
-    found = next((found for place in places if (found := documents_in(place)) is not None), None)
-    return found if found is not None else next((part for part in places[1:] if isinstance(part, list | tuple)), None)
+    documents = next((documents for place in places if (documents := documents_in(place)) is not None), None)
+    return documents if documents is not None else next((part for part in places[1:] if isinstance(part, list | tuple)), None)
 
 
 def _exchange(arguments: Mapping[str, Any], prompt: Any, response: str, documents: Any, labels: Mapping[str, str]) -> Exchange:
@@ -115,9 +114,9 @@ def _exchange(arguments: Mapping[str, Any], prompt: Any, response: str, document
     if documents is None:
         documents = value_of(arguments, DOCUMENT_NAMES)
     # a `context` of a web framework is no list of documents
-    found = documents_of(documents) if isinstance(documents, str | Mapping | Iterable) else ()
-    named: dict[str, Any] = dict(labels_of(arguments)) | dict(labels)
-    return Exchange(prompt=prompt, response=response, documents=titled(found), **named)
+    records = documents_of(documents) if isinstance(documents, str | Mapping | Iterable) else ()
+    all_labels: dict[str, Any] = dict(labels_of(arguments)) | dict(labels)
+    return Exchange(prompt=prompt, response=response, documents=titled(records), **all_labels)
 
 
 def _parts_of(result: Any) -> tuple[Any, Sequence[Any]]:
@@ -141,7 +140,7 @@ def _prompt_in(arguments: Mapping[str, Any]) -> Any:
             return question
     texts = {name: value for name, value in values.items() if isinstance(value, str) and name not in DOCUMENT_NAMES}
     asking = [value for name, value in texts.items() if not _NO_QUESTION.fullmatch(name.lower())]
-    inner = [found for value in values.values() if isinstance(found := value_of(value, PROMPT_NAMES), str | list | tuple)]
+    inner = [text for value in values.values() if isinstance(text := value_of(value, PROMPT_NAMES), str | list | tuple)]
     first = next(iter(values.values()), None)
     if inner and first not in asking:
         return inner[0]

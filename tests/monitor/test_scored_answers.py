@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import Tally
+from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare, scored
+from areopage.scoring.counts import ScoreTally
 from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare, scored
 
 TEN = Scale(min=0.0, max=10.0)
 SCORES = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundredths / 100)
 
 
 def of(values: dict[float, int], *repeats: Repeat) -> ScoredAnswers:
-    return scored(Tally(values), repeats)
+    return scored(ScoreTally(values), repeats)
 
 
 def interval(some: ScoredAnswers) -> tuple[float, float]:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.monitor.answer_text import PIECE_NAMES, documents_in, response_text
-from areopage.monitor.fields import DOCUMENT_NAMES, field, labels_of
+from areopage.monitor.hook.bot_results import PIECE_NAMES, documents_in, response_text
+from areopage.monitor.hook.fields import DOCUMENT_NAMES, field, labels_of
 
 TextAt = Callable[[Any], str | None]
 """Finds the text of an event."""
@@ -40,7 +40,7 @@ def read_stream(pieces: Sequence[Any], text_at: TextAt | None = None) -> StreamA
     texts = [text for event in events if (text := _text(event, events, text_at))]
     return StreamAnswer(
         response=_joined(texts) if texts else _final_text(events),
-        documents=next((found for event in events if (found := _documents(event))), None),
+        documents=next((documents for event in events if (documents := _documents(event))), None),
         labels={name: value for event in reversed(events) for name, value in labels_of(event)},
         error=next((fault for event in events if (fault := _error(event))), ""),
     )
@@ -84,14 +84,14 @@ def _frames(body: str) -> Iterator[tuple[str, list[str]]]:
 
 def _event(name: str, text: str) -> Any:
     """The event of a frame; None if it says nothing."""
-    found = _decoded(text.strip())
-    if found is None or (isinstance(found, list) and not any(isinstance(item, dict | str) for item in found)):
+    event = _decoded(text.strip())
+    if event is None or (isinstance(event, list) and not any(isinstance(item, dict | str) for item in event)):
         return text if name in _TEXT_EVENTS and text.strip() != "[DONE]" else None
     if name in DOCUMENT_NAMES:
-        return {"documents": found.get(name, found) if isinstance(found, dict) else found}
+        return {"documents": event.get(name, event) if isinstance(event, dict) else event}
     if name == "error":
-        return {"error": found}
-    return {"type": name, **found} if name and isinstance(found, dict) else found
+        return {"error": event}
+    return {"type": name, **event} if name and isinstance(event, dict) else event
 
 
 def _decoded(text: str) -> Any:
@@ -143,7 +143,7 @@ def _text(event: Any, events: Sequence[Any], text_at: TextAt | None) -> str:
         return delta if kind in ("response.output_text.delta", "response.refusal.delta") and isinstance(delta, str) else ""
     if kind == "content_block_delta":  # Anthropic's Messages API
         return str(field(field(event, "delta"), "text") or "")
-    if kind == "text" and any(field(one, "type") == "content_block_delta" for one in events):
+    if kind == "text" and any(field(event, "type") == "content_block_delta" for event in events):
         return ""
     if kind == "chunk" and field(event, "snapshot") is not None:
         return ""  # the helper of OpenAI's client gives each chunk, and its text again
@@ -190,5 +190,5 @@ def _error(event: Any) -> str:
     fault, kind = field(event, "error"), field(event, "type")
     if not fault and kind not in ("error", "response.failed"):
         return ""
-    said = fault if isinstance(fault, str) else field(fault, "message") or field(event, "message") or kind
-    return str(said or "error")
+    message = fault if isinstance(fault, str) else field(fault, "message") or field(event, "message") or kind
+    return str(message or "error")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 
 from areopage.ledger import Answer
-from areopage.monitor.answer_case import UNSEEN_TEXTS
-from areopage.monitor.stream_text import is_framed
+from areopage.monitor.hook.messages import UNSEEN_TEXTS
+from areopage.monitor.hook.stream_text import is_framed
 
 PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN = (
     *("placeholder", "frames", "object", "json", "one_word", "echo", "names_only", "unseen"),
@@ -29,9 +29,9 @@ _READ_OF_TEXT, _READ_OF_OBJECT = 100_000, 2_000
 def doubts_of(answer: Answer) -> Iterator[str]:
     """The kinds of doubt about a recorded answer."""
     turns = answer.case.turns
-    asked, response = (turns[-1].content if turns else "")[:_READ_OF_TEXT].strip(), (answer.case.response or "").strip()
+    question, response = (turns[-1].content if turns else "")[:_READ_OF_TEXT].strip(), (answer.case.response or "").strip()
     response = response[:_READ_OF_TEXT]
-    texts = (asked, response)
+    texts = (question, response)
     if any(_OBJECT.match(text[:_READ_OF_OBJECT]) for text in texts):
         yield OBJECT
     elif any(_PLACEHOLDER.fullmatch(text) for text in texts):
@@ -40,9 +40,9 @@ def doubts_of(answer: Answer) -> Iterator[str]:
         yield FRAMES
     elif any(_is_json(text) for text in texts):
         yield JSON
-    if len(turns) < 2 and _ONE_WORD.fullmatch(asked):
+    if len(turns) < 2 and _ONE_WORD.fullmatch(question):
         yield ONE_WORD
-    if asked and asked == response:
+    if question and question == response:
         yield ECHO
     documents = answer.case.documents
     if documents and not any(len(document.text.split()) > 1 for document in documents):

@@ -17,8 +17,8 @@ import msgspec
 
 from areopage.file_lock import hold
 from areopage.ledger import Answer
-from areopage.monitor.hook_counts import MOST_ROWS, HookTally
-from areopage.monitor.spool_files import Deliver, Drained, drain
+from areopage.monitor.hook.counts import MOST_ROWS, HookTally
+from areopage.monitor.hook.spool_files import Deliver, Drained, drain
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000
@@ -64,10 +64,10 @@ class Spool:
     def lose(self, reason: str, why: str = LOST, source: str = "", variant: str = "") -> None:
         """Count a lost answer, here and in the folder, and log the first of its kind (of `LOST`: after one that was written)."""
         self.lost += 1
-        writer, said = self._writer(), " ".join(reason.split())
-        writer.note(why, said, source, variant)
+        writer, line = self._writer(), " ".join(reason.split())
+        writer.note(why, line, source, variant)
         if why not in writer.told:
-            LOG.warning("an answer cannot be submitted for evaluation: %s", said)
+            LOG.warning("an answer cannot be submitted for evaluation: %s", line)
         writer.told.add(why)
 
     def doubt(self, kind: str, where: str, id: str, source: str = "", variant: str = "") -> None:

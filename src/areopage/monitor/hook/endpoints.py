@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases import documents_of
-from areopage.monitor.answer_case import message_text
-from areopage.monitor.exchange import Exchange, titled
-from areopage.monitor.fields import LABEL_NAMES, label_text
-from areopage.monitor.recorder import FAILED, NOT_FOUND, REFUSED, UNFINISHED, Recorder
-from areopage.monitor.spool import Spool
-from areopage.monitor.stream_text import events_of, read_stream
+from areopage.monitor.hook.exchange import Exchange, titled
+from areopage.monitor.hook.fields import LABEL_NAMES, label_text
+from areopage.monitor.hook.messages import message_text
+from areopage.monitor.hook.recorder import FAILED, NOT_FOUND, REFUSED, UNFINISHED, Recorder
+from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.stream_text import events_of, read_stream
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -82,7 +82,7 @@ class QualityHook:
         self._recorder = Recorder(
             spool if isinstance(spool, Spool) else Spool(spool), source=source, variant=variant, language=language
         )
-        self._paths = tuple(_pattern(one) for one in ([path] if isinstance(path, str) else path))
+        self._paths = tuple(_pattern(pattern) for pattern in ([path] if isinstance(path, str) else path))
         self._prompt, self._response, self._documents, self._stream = prompt, response, documents, stream
         self._labels = {
             "id": id,
@@ -167,14 +167,14 @@ class QualityHook:
 
     def _read(self, heard: "_Heard", *, streamed: bool) -> None:
         try:
-            asked = heard.asked(in_json=":" not in self._prompt)
+            request = heard.asked(in_json=":" not in self._prompt)
             text = heard.text()
             events = events_of(text) if streamed else [] if heard.kind == TEXT else [msgspec.json.decode(text)]
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self._miss(heard, "not_json", "the request or the response is no JSON")
             return
-        found = _Found(heard=heard, answered=events, asked=asked)
-        documents: Any = found.first(self._documents)
+        exchange = _Observed(heard=heard, answered=events, asked=request)
+        documents: Any = exchange.first(self._documents)
         if streamed:
             read = read_stream(events, (lambda event: _text_at(event, self._stream)) if self._stream else None)
             if read.error:
@@ -184,16 +184,16 @@ class QualityHook:
             documents = read.documents if documents is None and self._documents else documents
         else:
             response = text if heard.kind == TEXT else message_text(find(events[0], self._response)) or ""
-        self._record(found, found.asked_at(self._prompt), response, documents)
+        self._record(exchange, exchange.asked_at(self._prompt), response, documents)
 
-    def _record(self, found: "_Found", prompt: Any, response: str, documents: Any) -> None:
+    def _record(self, exchange: "_Observed", prompt: Any, response: str, documents: Any) -> None:
         if not isinstance(prompt, str | list) or not response:
             place = f"question ({self._prompt!r} of the request)" if response else f"answer ({self._response!r} of the response)"
-            self._miss(found.heard, NOT_FOUND, f"the {place} is not found")
+            self._miss(exchange.heard, NOT_FOUND, f"the {place} is not found")
             return
-        labels: dict[str, Any] = {name: label_text(name, found.first(place)) for name, place in self._labels.items()}
+        labels: dict[str, Any] = {name: label_text(name, exchange.first(place)) for name, place in self._labels.items()}
         usable = documents_of(documents) if isinstance(documents, list | str | dict) else ()
-        self._recorder.record(Exchange(prompt=prompt, response=response, documents=titled(usable), **labels), found.heard.path)
+        self._recorder.record(Exchange(prompt=prompt, response=response, documents=titled(usable), **labels), exchange.heard.path)
 
     def _miss(self, heard: "_Heard", why: str, reason: str) -> None:
         self._recorder.miss(why, f"{heard.path}: {reason}", self._labels_of(heard))
@@ -201,11 +201,11 @@ class QualityHook:
     def _labels_of(self, heard: "_Heard") -> dict[str, str]:
         """The labels of a request whose answer is not known."""
         try:
-            asked = heard.asked(in_json=True)
+            request = heard.asked(in_json=True)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            asked = None
-        found = _Found(heard=heard, answered=(), asked=asked)
-        return {LABEL_NAMES[name][0]: label_text(name, found.first(place)) for name, place in self._labels.items()}
+            request = None
+        exchange = _Observed(heard=heard, answered=(), asked=request)
+        return {LABEL_NAMES[name][0]: label_text(name, exchange.first(place)) for name, place in self._labels.items()}
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -220,7 +220,7 @@ def _text_at(event: Any, path: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _Observed(Struct, frozen=True, kw_only=True):
     """What is known of a request: itself, the events of its response, and its JSON."""
 
     heard: "_Heard"
@@ -233,7 +233,9 @@ class _Found(Struct, frozen=True, kw_only=True):
             return None
         if ":" in place:
             return self.asked_at(place)
-        return next((found for value in (*self.answered, self.asked) if (found := find(value, place)) is not None), None)
+        return next(
+            (value_there for value in (*self.answered, self.asked) if (value_there := find(value, place)) is not None), None
+        )
 
     def asked_at(self, place: str) -> Any:
         """What stands at a place of the request."""
@@ -282,9 +284,9 @@ class _Heard:
 
     def text(self) -> str:
         """The response, in its charset."""
-        found = re.search(rb"charset=\"?([\w.:-]+)", self.headers.get(b"content-type", b""))
+        charset = re.search(rb"charset=\"?([\w.:-]+)", self.headers.get(b"content-type", b""))
         try:
-            return self.response.joined().decode(found[1].decode("ascii") if found else "utf-8")
+            return self.response.joined().decode(charset[1].decode("ascii") if charset else "utf-8")
         except LookupError:
             return self.response.joined().decode()
 

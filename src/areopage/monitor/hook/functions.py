@@ -1,6 +1,6 @@
 """Background scoring: a decorator for functions that answer questions.
 
-`asgi_hook` does the same for endpoints.
+`endpoints` does the same for endpoints.
 
 Both only append to the spool, after the answer is there; a fault in them is counted and never reaches the caller.
 """
@@ -12,12 +12,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from areopage.monitor.copied_streams import Copy, Ended, copied, copied_async
-from areopage.monitor.exchange import Exchange, Unrecognised, find_exchange, find_streamed
-from areopage.monitor.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED, Recorder
-from areopage.monitor.spool import Spool
-from areopage.monitor.stream_shapes import passed_on
-from areopage.monitor.web_responses import status_of
+from areopage.monitor.hook.bot_results import status_of
+from areopage.monitor.hook.copied_streams import Copy, Ended, copied, copied_async, passed_on
+from areopage.monitor.hook.exchange import Exchange, Unrecognised, find_exchange, find_streamed
+from areopage.monitor.hook.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED, Recorder
+from areopage.monitor.hook.spool import Spool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,8 +71,8 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
     if inspect.isasyncgenfunction(function):
 
         @functools.wraps(function)
-        async def answered(*given: Any, **named: Any) -> AsyncIterator[Any]:
-            stream = copied_async(function(*given, **named), Copy(listener.ended(given, named)))
+        async def answered(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            stream = copied_async(function(*args, **kwargs), Copy(listener.ended(args, kwargs)))
             sent = None
             try:
                 while True:
@@ -94,23 +93,23 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
     elif inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
-        def answered(*given: Any, **named: Any) -> Any:
-            return (yield from copied(function(*given, **named), Copy(listener.ended(given, named))))
+        def answered(*args: Any, **kwargs: Any) -> Any:
+            return (yield from copied(function(*args, **kwargs), Copy(listener.ended(args, kwargs))))
     elif inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def answered(*given: Any, **named: Any) -> Any:
-            return await listener.awaited(given, named, function(*given, **named))
+        async def answered(*args: Any, **kwargs: Any) -> Any:
+            return await listener.awaited(args, kwargs, function(*args, **kwargs))
     else:
 
         @functools.wraps(function)
-        def answered(*given: Any, **named: Any) -> Any:
+        def answered(*args: Any, **kwargs: Any) -> Any:
             try:
-                result = function(*given, **named)
+                result = function(*args, **kwargs)
             except BaseException as fault:
-                listener.failed(given, named, fault)
+                listener.failed(args, kwargs, fault)
                 raise
-            return listener.heard(given, named, result)
+            return listener.heard(args, kwargs, result)
 
     vars(answered).update(counts=recorder.counts, doubts=recorder.doubts)
     return cast(F, answered)
@@ -124,34 +123,34 @@ class _Listener:
         self._signature = inspect.signature(function)
         self._name = getattr(function, "__qualname__", type(function).__name__)
 
-    async def awaited(self, given: tuple[Any, ...], named: dict[str, Any], answer: Awaitable[Any]) -> Any:
+    async def awaited(self, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Awaitable[Any]) -> Any:
         """The result of an awaited call."""
         try:
             result = await answer
         except BaseException as fault:
-            self.failed(given, named, fault)
+            self.failed(args, kwargs, fault)
             raise
-        return self.heard(given, named, result)
+        return self.heard(args, kwargs, result)
 
-    def heard(self, given: tuple[Any, ...], named: dict[str, Any], result: Any) -> Any:
+    def heard(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
         """The result for the caller; a stream is recorded once it has ended."""
         if inspect.iscoroutine(result):
-            return self.awaited(given, named, result)
+            return self.awaited(args, kwargs, result)
         try:
             status = status_of(result)
             first, beside = (result[0], result[1:]) if type(result) is tuple and result else (result, ())
-            heard = passed_on(first, self.ended(given, named, (first, *beside))) if status < 400 else None
+            heard = passed_on(first, self.ended(args, kwargs, (first, *beside))) if status < 400 else None
         except Exception:  # noqa: BLE001 - an object of the bot's may raise anything
             status, heard, beside = 0, None, ()
         if status >= 400:
-            self._miss(given, named, FAILED if status >= 500 else REFUSED, f"it answered with status {status}")
+            self._miss(args, kwargs, FAILED if status >= 500 else REFUSED, f"it answered with status {status}")
         elif heard is not None:
             return (heard, *beside) if type(result) is tuple else heard
         else:
-            self._note(given, named, result, find_exchange)
+            self._note(args, kwargs, result, find_exchange)
         return result
 
-    def ended(self, given: tuple[Any, ...], named: dict[str, Any], beside: Sequence[Any] = ()) -> Ended:
+    def ended(self, args: tuple[Any, ...], kwargs: dict[str, Any], beside: Sequence[Any] = ()) -> Ended:
         """Takes the end of a stream.
 
         Args:
@@ -160,49 +159,49 @@ class _Listener:
 
         def note_end(pieces: list[Any], fault: BaseException | None) -> None:
             if fault is None:
-                self._note(given, named, pieces, functools.partial(find_streamed, beside=beside))
+                self._note(args, kwargs, pieces, functools.partial(find_streamed, beside=beside))
             else:
                 left = isinstance(fault, GeneratorExit | asyncio.CancelledError)
                 why = "was not read to its end" if left else f"broke off: {type(fault).__name__}"
-                self._miss(given, named, UNFINISHED, f"a stream {why}")
+                self._miss(args, kwargs, UNFINISHED, f"a stream {why}")
 
         return note_end
 
-    def failed(self, given: tuple[Any, ...], named: dict[str, Any], fault: BaseException) -> None:
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any], fault: BaseException) -> None:
         """Count a call that gave no answer."""
         if isinstance(fault, Exception):
-            self._miss(given, named, FAILED, f"it raised {type(fault).__name__}")
+            self._miss(args, kwargs, FAILED, f"it raised {type(fault).__name__}")
         else:
-            self._miss(given, named, UNFINISHED, f"the call ended with {type(fault).__name__}")
+            self._miss(args, kwargs, UNFINISHED, f"the call ended with {type(fault).__name__}")
 
-    def _miss(self, given: tuple[Any, ...], named: dict[str, Any], why: str, reason: str) -> None:
+    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, reason: str) -> None:
         with self._recorder.unharmed(self._name):
-            self._recorder.miss(why, f"{self._name}: {reason}", self._arguments(given, named))
+            self._recorder.miss(why, f"{self._name}: {reason}", self._arguments(args, kwargs))
 
-    def _note(self, given: tuple[Any, ...], named: dict[str, Any], result: Any, find: Extract) -> None:
+    def _note(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, find: Extract) -> None:
         with self._recorder.unharmed(self._name):
             if self._extract is None:
-                exchange = find(self._arguments(given, named), result)
+                exchange = find(self._arguments(args, kwargs), result)
                 if exchange is None:
                     raise Unrecognised("it returned None")
             else:
-                exchange = self._extract(self._signature.bind(*given, **named).arguments, result)
+                exchange = self._extract(self._signature.bind(*args, **kwargs).arguments, result)
             if exchange is None:
                 self._recorder.miss(SKIPPED, f"{self._name}: `extract` found nothing to evaluate")
             else:
                 self._recorder.record(exchange, self._name)
 
-    def _arguments(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments by name, of which `*args` are numbered and `**kwargs` have their own names."""
-        found: dict[str, Any] = {}
-        bound = self._signature.bind(*given, **named)
+        arguments: dict[str, Any] = {}
+        bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         for name, value in bound.arguments.items():
             kind = self._signature.parameters[name].kind
             if kind is inspect.Parameter.VAR_KEYWORD:
-                found |= value
+                arguments |= value
             elif kind is inspect.Parameter.VAR_POSITIONAL:
-                found |= {f"{name}{at}": one for at, one in enumerate(value)}
+                arguments |= {f"{name}{at}": item for at, item in enumerate(value)}
             else:
-                found[name] = value
-        return found
+                arguments[name] = value
+        return arguments

@@ -14,7 +14,7 @@ import msgspec
 from areopage.errors import StorageError, SubmissionError
 from areopage.file_lock import hold
 from areopage.ledger import Answer
-from areopage.monitor.submit import checked
+from areopage.monitor.hook.submission import checked
 
 REJECTED = "rejected"
 BATCH_LINES = 500
@@ -32,7 +32,7 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
     rejected: int = 0
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
+class SpoolBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Complete lines of a file, unreadable lines with reasons, and the next offset."""
 
     submissions: tuple[Answer, ...]
@@ -54,8 +54,8 @@ def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
     taken = rejected = 0
     with owned(folder / "drain.lock") as mine, _readable(folder):
         for data in sorted(folder.glob("*.jsonl")) if mine else ():
-            one = _drain_file(data, deliver, limit - taken)
-            taken, rejected = taken + one.taken, rejected + one.rejected
+            batch = _drain_file(data, deliver, limit - taken)
+            taken, rejected = taken + batch.taken, rejected + batch.rejected
             if taken >= limit:
                 break
     return Drained(taken=taken, rejected=rejected)
@@ -71,7 +71,7 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
             if batch is None:
                 break
             refused = deliver(batch.submissions) if batch.submissions else ()
-            bad = [*batch.bad, *((msgspec.json.encode(one), REFUSED) for one in refused)]
+            bad = [*batch.bad, *((msgspec.json.encode(answer), REFUSED) for answer in refused)]
             _put_aside(data, bad)
             _write_offset(data, batch.end)
             taken, rejected = taken + len(batch.submissions), rejected + len(bad)
@@ -89,7 +89,7 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
     return Drained(taken=taken, rejected=rejected)
 
 
-def _next_batch(data: Path, offset: int) -> Batch | None:
+def _next_batch(data: Path, offset: int) -> SpoolBatch | None:
     """The complete lines from an offset on, up to a batch; None where there is none (yet)."""
     submissions: list[Answer] = []
     bad: list[tuple[bytes, str]] = []
@@ -106,7 +106,7 @@ def _next_batch(data: Path, offset: int) -> Batch | None:
                 bad.append((line, str(fault)))
             if len(submissions) + len(bad) >= BATCH_LINES or end - offset >= BATCH_BYTES:
                 break
-    return Batch(submissions=tuple(submissions), bad=tuple(bad), end=end) if end > offset else None
+    return SpoolBatch(submissions=tuple(submissions), bad=tuple(bad), end=end) if end > offset else None
 
 
 def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:

@@ -10,11 +10,11 @@ from msgspec import structs
 
 from areopage.errors import SubmissionError
 from areopage.ledger import is_golden
-from areopage.monitor.doubts import doubts_of
-from areopage.monitor.exchange import Exchange, Unrecognised
-from areopage.monitor.fields import labels_of
-from areopage.monitor.spool import LOST, Spool
-from areopage.monitor.submit import MAX_ID, MAX_LANGUAGE, MAX_SOURCE, MAX_TRACE_ID, MAX_VARIANT, submission_of
+from areopage.monitor.hook.doubts import doubts_of
+from areopage.monitor.hook.exchange import Exchange, Unrecognised
+from areopage.monitor.hook.fields import labels_of
+from areopage.monitor.hook.spool import LOST, Spool
+from areopage.monitor.hook.submission import MAX_ID, MAX_LANGUAGE, MAX_SOURCE, MAX_TRACE_ID, MAX_VARIANT, submission_of
 from areopage.text import is_language
 
 RECORDED, NOT_FOUND, UNFINISHED, FAILED, SKIPPED, REFUSED = (
@@ -88,8 +88,8 @@ class Recorder:
         Args:
             labels: where its source and variant may stand.
         """
-        found = {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
-        self._spool.lose(reason, why, found.get("source", self._source), found.get("variant", self._variant))
+        usable = {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
+        self._spool.lose(reason, why, usable.get("source", self._source), usable.get("variant", self._variant))
         self.counts[why] += 1
 
 

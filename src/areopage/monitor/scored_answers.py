@@ -13,10 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.counts import Tally
-from areopage.scoring.intervals.differences import Counted, difference_interval
-from areopage.scoring.intervals.means import mean_intervals
-from areopage.scoring.intervals.random_weights import Column
+from areopage.scoring import Column, CountedValues, ScoreTally, difference_interval, mean_intervals
 
 FEWEST_GROUPS = 2
 _MOST_KINDS = 100
@@ -31,7 +28,7 @@ class Repeat(NamedTuple):
     mean: float
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class MeanDifference(Struct, frozen=True, kw_only=True):
     """A difference of two means, its 95 % interval in the same units, and the two-sided p-value in [0, 1]."""
 
     difference: float
@@ -65,34 +62,34 @@ class ScoredAnswers(Struct, frozen=True):
     @property
     def groups(self) -> int:
         """How many different answers: equal ones count as one."""
-        return self.answers - sum(one.answers - 1 for one in self.repeats)
+        return self.answers - sum(repeat.answers - 1 for repeat in self.repeats)
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> ScoreTally:
         """How often each score was given, as it is shown."""
-        return Tally({score: answers for score, (answers, _) in self.sums.items()})
+        return ScoreTally({score: answers for score, (answers, _) in self.sums.items()})
 
 
-def scored(tally: Tally, repeats: Sequence[Repeat] = ()) -> ScoredAnswers:
+def scored(tally: ScoreTally, repeats: Sequence[Repeat] = ()) -> ScoredAnswers:
     """Answers whose exact scores are those of a tally."""
     return ScoredAnswers({score: (answers, score * answers) for score, answers in tally.counts.items()}, tuple(repeats))
 
 
 def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[float, float] | None]:
     """The 95 % intervals of many means, on the scale; None under two groups of answers. See `intervals.means`."""
-    known = [_counted(one, scale) if one.groups >= FEWEST_GROUPS else None for one in some]
-    kept = [one for one in known if one is not None]
+    counted = [_counted(answers, scale) if answers.groups >= FEWEST_GROUPS else None for answers in some]
+    kept = [side for side in counted if side is not None]
     if not kept:
         return [None] * len(some)
-    kinds = max(len(one.values) for one in kept)
-    values = np.stack([np.pad(one.values, (0, kinds - len(one.values))) for one in kept])
-    counts = np.stack([np.pad(one.counts, (0, kinds - len(one.counts))) for one in kept])
-    lows, highs = mean_intervals(values, counts, np.array([one.low for one in kept]), np.array([one.high for one in kept]))
-    found = iter(zip(lows.clip(*_reach(some, scale)).tolist(), highs.clip(*_reach(some, scale)).tolist(), strict=True))
-    return [None if one is None else next(found) for one in known]
+    kinds = max(len(side.values) for side in kept)
+    values = np.stack([np.pad(side.values, (0, kinds - len(side.values))) for side in kept])
+    counts = np.stack([np.pad(side.counts, (0, kinds - len(side.counts))) for side in kept])
+    lows, highs = mean_intervals(values, counts, np.array([side.low for side in kept]), np.array([side.high for side in kept]))
+    ends = iter(zip(lows.clip(*_reach(some, scale)).tolist(), highs.clip(*_reach(some, scale)).tolist(), strict=True))
+    return [None if side is None else next(ends) for side in counted]
 
 
-def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Comparison | None:
+def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanDifference | None:
     """How much the mean changed, later minus earlier; None where a side has under two groups of answers.
 
     See `intervals.differences`.
@@ -101,25 +98,25 @@ def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Compa
         return None
     low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale))
     difference = 0.0 if isclose(later.mean, earlier.mean, rel_tol=_SAME) else later.mean - earlier.mean
-    return Comparison(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
+    return MeanDifference(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
 
 
 def _reach(some: Sequence[ScoredAnswers], scale: Scale) -> tuple[float, float]:
     """The ends of the scale, and of scores beyond it: there may have been another scale once."""
-    shown = [score for one in some for score in one.sums]
+    shown = [score for answers in some for score in answers.sums]
     return min([scale.min, *shown]), max([scale.max, *shown])
 
 
-def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
+def _counted(some: ScoredAnswers, scale: Scale) -> CountedValues:
     """The values of groups of answers, of which the mean is that of the answers, and how many groups have each.
 
     Their range ends where a group would be that has only worst answers, or only best ones, and as many as the group of any answer
     has on average.
     """
-    given = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
-    values, counts = _merged(given[:, 0], given[:, 1], scale)
+    by_score = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
+    values, counts = _merged(by_score[:, 0], by_score[:, 1], scale)
     if not some.repeats:
-        return Counted(values, counts, scale.min, scale.max)
+        return CountedValues(values, counts, scale.min, scale.max)
     sizes, means = np.array(some.repeats, dtype=np.float64).T
     kinds = np.searchsorted((values[1:] + values[:-1]) / 2.0, means)
     alone = np.maximum(counts - np.bincount(kinds, weights=sizes, minlength=len(values)), 0.0)
@@ -129,9 +126,9 @@ def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
     mean = float(values @ counts / counts.sum())
     added = (np.append(values, values[repeated[:, 1].astype(np.intp)]) - mean) * size * groups.sum() / counts.sum()
     shifted = mean + added - added @ groups / groups.sum()
-    own = float(size**2 @ groups / (size @ groups)) * groups.sum() / counts.sum()
-    low, high = (mean + (end - mean) * own for end in (scale.min, scale.max))
-    return Counted(shifted[groups > 0], groups[groups > 0], low, high)
+    size_of_usual = float(size**2 @ groups / (size @ groups)) * groups.sum() / counts.sum()
+    low, high = (mean + (end - mean) * size_of_usual for end in (scale.min, scale.max))
+    return CountedValues(shifted[groups > 0], groups[groups > 0], low, high)
 
 
 def _merged(values: Column, counts: Column, scale: Scale) -> tuple[Column, Column]:
