@@ -17,7 +17,6 @@ from pathlib import Path
 from areopage.cases.records import Case, Document
 from areopage.checking.config import TracesSection
 from areopage.checking.exported_traces import TraceExport
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.tables.trace_records import Trace
@@ -59,7 +58,7 @@ def main() -> None:
         Traces(ledger).append([trace(number) for number in range(options.answers)])
         export = TraceExport(ledger, TracesSection(enabled=True), Path(folder))
         taken, idle = seconds_of(export.run), seconds_of(export.run)
-        erase_answers(ledger, [f"{options.answers // 2:032x}"])
+        ledger.erasure.erase([f"{options.answers // 2:032x}"])
         rewriting = seconds_of(export.run)
     figures: dict[str, float | str] = {"benchmark": "gate_traces", "answers": options.answers}
     figures |= {"answers_a_second": round(options.answers / taken), "idle_ms": round(1000 * idle, 1)}

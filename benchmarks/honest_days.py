@@ -22,7 +22,6 @@ from sqlalchemy import text
 from areopage.app.config import find_config
 from areopage.app.monitor import open_quality_judge
 from areopage.app.verify import verify_ledger
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
@@ -78,7 +77,7 @@ def measured(days: int, answers: int, texts: int) -> dict[str, object]:
                 judged_by_two(ledger, config, [one.id for one in given])
                 if day % 5 == 4:
                     Evaluations(ledger).reopen_unscored()
-                    erase_answers(ledger, [f"d{day}-{at}" for at in range(0, answers, 9)])
+                    ledger.erasure.erase([f"d{day}-{at}" for at in range(0, answers, 9)])
                 if left := waiting(ledger):
                     judged_by_two(ledger, config, left)
                 is_intact, told = intact(ledger)

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
-from areopage.ledger.read.days import DayCounts, Days, rebuild_days
+from areopage.ledger.read.days import DayCounts, Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Scope
 from areopage.ledger.read.search import SEARCH_TABLE, add_words
@@ -223,7 +223,7 @@ def write_times(ledger: Ledger) -> dict[str, float]:
 def rebuild_seconds(ledger: Ledger) -> float:
     """How long it takes to form all counts by day anew."""
     begun = time.perf_counter()
-    rebuild_days(ledger)
+    ledger.caches.rebuild_days()
     return round(time.perf_counter() - begun, 1)
 
 

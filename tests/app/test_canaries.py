@@ -11,7 +11,7 @@ import pytest
 from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import scheduled_jobs
 from areopage.bench.execution.context import Silent
-from areopage.ledger.people.canaries import CanaryRounds
+from areopage.ledger.people.exams import CanaryRounds
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.operations import Alert
@@ -102,7 +102,7 @@ def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is
 
 def run_exam_at(exam: Exam, ledger: Ledger, at: datetime) -> None:
     """An exam that is finished at another time than now."""
-    from areopage.ledger.people.qualifications import Qualifications
+    from areopage.ledger.people.exams import Qualifications
     from areopage.trust.exam import ask_judges, qualifications_of
 
     held = asyncio.run(ask_judges(exam, ledger, Silent()))

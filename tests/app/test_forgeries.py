@@ -12,7 +12,7 @@ from areopage.app.rebuild import rebuild_ledger
 from areopage.app.verify import verify_ledger
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.people.signoffs import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, releases, verdicts
 from areopage.ledger.tables.chain import EVIDENCE, append_sealed, queued, seal

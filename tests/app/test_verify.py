@@ -15,7 +15,6 @@ from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.bench.results.run_view import view_run
 from areopage.errors import UserError
 from areopage.ledger.people.access import Audit
-from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import Head, seal
@@ -236,11 +235,11 @@ def test_what_the_ledgers_own_commands_change_is_no_alteration(ledger: Ledger) -
         ).scalar()
     store_readings(ledger, list(ledger.judgments(keys).values()), "ann", lambda done: None)
     rebuild_ledger(ledger, lambda done: None)
-    assert erase_answers(ledger, ["m-1", trace_id(1)]) > 0
+    assert ledger.erasure.erase(["m-1", trace_id(1)]) > 0
     assert verified(ledger, kept)[1] == []
     if held is not None:
         Traces(ledger).settle(Release(answer_id=held, state="refused", rater="Anne"), lambda trace: trace)
-    assert erase_before(ledger, datetime(2099, 1, 1, tzinfo=UTC)) > 0
+    assert ledger.erasure.erase_before(datetime(2099, 1, 1, tzinfo=UTC)) > 0
     found, told = verified(ledger, kept)
     assert told == []
     assert found.intact

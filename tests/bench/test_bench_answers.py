@@ -9,7 +9,6 @@ from sqlalchemy import text
 
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.answers import Answers
@@ -103,7 +102,7 @@ def test_cases_that_are_read_by_their_links_have_the_same_responses(command: Com
     assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0
     run = ledger.run("latest")
     asked = {one.case.prompt_text: one for one in answers(ledger)}
-    erase_answers(ledger, [asked["Why 1?"].id])
+    ledger.erasure.erase([asked["Why 1?"].id])
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE answers SET state = 'timed_out' WHERE id = :id"), {"id": asked["Why 2?"].id})
     by_links, by_keys = (view_run(run, ledger, linked=linked).cases for linked in (True, False))
@@ -139,7 +138,7 @@ def test_an_erased_answer_leaves_no_text_of_its_case_in_its_runs_and_its_scores_
     runs = ledger.runs()
     before = [(view_run(run, ledger).scores.tree, Evaluations(ledger).get(one.id, run.id)) for run in runs]
     assert "Xylophage" in held_texts(ledger)
-    assert erase_answers(ledger, [one.id]) == 1
+    assert ledger.erasure.erase([one.id]) == 1
     assert "Xylophage" not in held_texts(ledger)
     assert "Why?" in held_texts(ledger)
     for run, (tree, evaluation) in zip(runs, before, strict=True):
@@ -159,7 +158,7 @@ def test_a_recorded_answer_that_is_erased_does_not_come_back_with_its_dataset(
     cases = write_cases(suite / "r.csv", [{"id": "x", "prompt": "Xylophage?", "response": "So.", "age": "10"}])
     assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0
     asked = len(server.calls)
-    erase_answers(ledger, [one.id for one in answers(ledger)])
+    ledger.erasure.erase([one.id for one in answers(ledger)])
     command("bench", "run", "--suite", suite, "--dataset", cases)
     assert len(ledger.runs()) == 2
     assert len(server.calls) == asked
@@ -174,7 +173,7 @@ def test_a_resumed_run_does_not_ask_again_for_an_erased_answer(
     assert command("bench", "run", "--suite", suite).code != 0
     run = ledger.run("latest")
     assert run.finished_at is None and len(answers(ledger)) == len(server.target_calls) == 5
-    erase_answers(ledger, [answers(ledger)[0].id])
+    ledger.erasure.erase([answers(ledger)[0].id])
     server.faults.stop_after = 0
     server.start()
     assert command("bench", "resume", "--yes").code == 3  # an answer of eight is gone

@@ -8,7 +8,6 @@ from msgspec import structs
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes, prepare_run
-from areopage.ledger.read.spending import pace_of
 from areopage.ledger.store import Ledger
 from areopage.models.window import Gauge
 from areopage.suites.loader import load_suite
@@ -35,8 +34,8 @@ def test_bytes_for_each_token_are_measured_from_the_prompts_of_stored_calls(
         # the server counts a token for every four characters of a message, and most texts are ASCII
         assert gauge.calls >= 40 and gauge.bytes_per_token == pytest.approx(4.0, rel=0.02)
         assert found["ollama:other"] == Gauge(stated=100)
-        pace = pace_of(ledger, "ollama:fake-a")
+        pace = ledger.spending.pace_of("ollama:fake-a")
         assert pace is not None and pace.calls == 40 and pace.seconds >= 0.01 and pace.answer_tokens
-        target = pace_of(ledger, "ollama:fake-target")
+        target = ledger.spending.pace_of("ollama:fake-target")
         assert target is not None and target.calls == 5
-        assert pace_of(ledger, "ollama:other") is None
+        assert ledger.spending.pace_of("ollama:other") is None

@@ -14,8 +14,7 @@ from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.run_people import SignOffs
-from areopage.ledger.read.chain_check import check_chains
+from areopage.ledger.people.signoffs import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ADDRESSED, Judgment, Label
 from areopage.report.bench.review import signoff_texts
@@ -201,10 +200,10 @@ def test_what_cannot_be_signed_is_refused(ledger: Ledger) -> None:
 def test_an_altered_sign_off_is_found_and_shown_as_altered(ledger: Ledger, column: str, value: str) -> None:
     sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, note="a trial", actor="cli")
     told: list[str] = []
-    check_chains(ledger, (), lambda fault: told.append(str(fault)))
+    ledger.chains.check((), lambda fault: told.append(str(fault)))
     assert told == []
     with ledger.engine.begin() as connection:
         connection.execute(text(f"UPDATE signoffs SET {column} = :value"), {"value": value})
-    check_chains(ledger, (), lambda fault: told.append(str(fault)))
+    ledger.chains.check((), lambda fault: told.append(str(fault)))
     assert told[0] == "signoffs 1: altered (figures)"  # a date out of order is named, too
     assert [one.changed for one in signed_runs(viewed(ledger))] == [("signature",)]

@@ -24,7 +24,6 @@ from areopage.checking.exported_traces import Exported, TraceExport
 from areopage.checking.imported_logs import import_logs
 from areopage.checking.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Release, Trace
@@ -192,7 +191,7 @@ def test_an_id_that_is_no_id_never_becomes_a_path(ledger: Ledger, tmp_path: Path
     assert (done.lines, done.snapshots) == (2, 0)
     files = [path.name for path in (tmp_path / "a").rglob("*") if path.is_file()]
     assert sorted(files) == [".traces.json", ".traces.lock", "llm_responses.jsonl", "metrics.jsonl"]
-    erase_answers(ledger, [id])
+    ledger.erasure.erase([id])
     assert exported(ledger, tmp_path / "a/b/out") == Exported(rewritten=2)
 
 
@@ -279,7 +278,7 @@ def test_garbled_lines_and_lines_of_others_stay_and_hide_nothing(ledger: Ledger,
     metrics.write_bytes(b"\n".join([*lines, *others, b""]))
     exported(ledger, tmp_path)
     assert metrics.read_bytes() == b"\n".join([*lines, *others, last, b""])
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     assert exported(ledger, tmp_path).rewritten == 2
     assert metrics.read_bytes().split(b"\n")[1:] == [*lines[1:], *others, last, b""]
 
@@ -325,7 +324,7 @@ def test_lines_keep_their_figures_and_lose_their_texts_and_the_snapshot_goes(led
     exported(ledger, tmp_path, secret(1), secret(2, prompt="?", response="r"))
     before = [lines_of(tmp_path / log) for log in (METRICS, RESPONSES)]
     (tmp_path / METRICS).chmod(0o660)
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     assert exported(ledger, tmp_path) == Exported(rewritten=2, removed=1)
     assert holding(tmp_path / "logs", WORD) == [] == holding(tmp_path / "snapshots", WORD)
     assert list(snapshots_of(tmp_path)) == [f"{trace_id(2)}.json"]
@@ -342,14 +341,14 @@ def test_rotated_files_lose_erased_texts_too(ledger: Ledger, tmp_path: Path) -> 
     exported(ledger, tmp_path, *(secret(number, prompt=f"{WORD}{number:02d}") for number in range(40)), max_bytes=1500, keep=99)
     assert len(files_of(tmp_path / METRICS)) > 5
     erased = [1, 2, 20, 39]
-    erase_answers(ledger, [trace_id(number) for number in erased])
+    ledger.erasure.erase([trace_id(number) for number in erased])
     assert exported(ledger, tmp_path, max_bytes=1500, keep=99) == Exported(rewritten=8, removed=4)
     assert [line["question"] == "" for line in lines_of(tmp_path / METRICS)] == [number in erased for number in range(40)]
 
 
 def test_retention_reaches_the_files(ledger: Ledger, tmp_path: Path) -> None:
     exported(ledger, tmp_path, *(secret(number) for number in range(10)))
-    erase_before(ledger, NOW + timedelta(minutes=5))
+    ledger.erasure.erase_before(NOW + timedelta(minutes=5))
     exported(ledger, tmp_path)
     assert [line["question"] for line in lines_of(tmp_path / METRICS)] == [""] * 5 + [WORD] * 5
     assert_complete(ledger, tmp_path)
@@ -357,7 +356,7 @@ def test_retention_reaches_the_files(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_an_answer_erased_before_its_export_has_lines_without_texts(ledger: Ledger, tmp_path: Path) -> None:
     Traces(ledger).append([secret(1), secret(2)])
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     exported(ledger, tmp_path)
     assert [line["question"] for line in lines_of(tmp_path / RESPONSES)] == ["", WORD]
     assert_complete(ledger, tmp_path)
@@ -365,7 +364,7 @@ def test_an_answer_erased_before_its_export_has_lines_without_texts(ledger: Ledg
 
 def test_files_lose_erased_texts_though_no_traces_are_wanted_any_more(ledger: Ledger, tmp_path: Path) -> None:
     exported(ledger, tmp_path, secret(1))
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     assert exported(ledger, tmp_path, secret(2), enabled=False) == Exported(rewritten=2, removed=1)
     assert [line["id"] for line in lines_of(tmp_path / METRICS)] == [trace_id(1)]
 
@@ -373,7 +372,7 @@ def test_files_lose_erased_texts_though_no_traces_are_wanted_any_more(ledger: Le
 def test_erased_texts_go_where_the_state_was_lost_or_is_another_ledgers(ledger: Ledger, tmp_path: Path) -> None:
     exported(ledger, tmp_path, secret(1), secret(2), secret(3))
     for number, state in ((1, b""), (2, b"{"), (3, b'{"ledger":"other","change":1000}')):
-        erase_answers(ledger, [trace_id(number)])
+        ledger.erasure.erase([trace_id(number)])
         (tmp_path / "logs/.traces.json").write_bytes(state)
         exported(ledger, tmp_path)
         assert_complete(ledger, tmp_path)
@@ -395,7 +394,7 @@ def test_lines_of_another_ledger_stay_as_they_are(ledger: Ledger, tmp_path: Path
     exported(other, tmp_path, secret(1))
     exported(ledger, tmp_path, secret(2))
     exported(other, tmp_path, secret(3))
-    erase_answers(ledger, [trace_id(2)])
+    ledger.erasure.erase([trace_id(2)])
     exported(ledger, tmp_path)
     found = [(line["id"], line["question"]) for line in lines_of(tmp_path / METRICS)]
     assert found == [(trace_id(1), WORD), (trace_id(2), ""), (trace_id(3), WORD)]
@@ -408,7 +407,7 @@ def test_lines_of_another_ledger_stay_as_they_are(ledger: Ledger, tmp_path: Path
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may do everything is refused nothing")
 def test_a_file_that_cannot_be_rewritten_is_named(ledger: Ledger, tmp_path: Path) -> None:
     exported(ledger, tmp_path, secret(1))
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     logs = tmp_path / "logs"
     logs.chmod(0o500)
     try:
@@ -420,7 +419,7 @@ def test_a_file_that_cannot_be_rewritten_is_named(ledger: Ledger, tmp_path: Path
 
 def test_a_folder_in_the_way_is_named_and_the_next_export_completes(ledger: Ledger, tmp_path: Path) -> None:
     exported(ledger, tmp_path, secret(1))
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     in_the_way = tmp_path / "logs/.metrics.jsonl.tmp"
     in_the_way.mkdir()
     with pytest.raises(StorageError, match=r"metrics\.jsonl\.tmp cannot be written"):
@@ -528,7 +527,7 @@ def test_an_export_that_dies_between_any_two_steps_is_completed(tmp_path: Path) 
     place, start = tmp_path / "ledger.db", tmp_path / "start"
     ledger = ledger_at(place)
     exported(ledger, start, *mixed(1, 5), max_bytes=1500, keep=99)
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     Traces(ledger).append(mixed(5, 8))
     died = 0
     for number in range(1, 1000):
@@ -561,7 +560,7 @@ def test_exporters_at_once_of_which_some_are_killed_lose_no_line_and_write_none_
         for turn in range(3):
             for _ in range(6):
                 Traces(ledger).append(mixed(first, first + 4))
-                erase_answers(ledger, [trace_id(first)], and_wipe=False)
+                ledger.erasure.erase([trace_id(first)], and_wipe=False)
                 first += 4
             time.sleep(0.05 * turn)
             running.pop(0).send_signal(signal.SIGKILL)

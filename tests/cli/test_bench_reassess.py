@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
 from servers.command import Command
@@ -80,16 +79,16 @@ def test_erased_answers_are_counted_and_named_and_an_erasure_reaches_every_run(
 ) -> None:
     assert command("bench", "run", "--suite", suite).code == 0
     gone, kept, *_ = view_run(ledger.run("latest"), ledger).answers.items()
-    erase_answers(ledger, [gone[1].id])
+    ledger.erasure.erase([gone[1].id])
     ended = command("bench", "reassess", "latest", "--suite", suite, *PANEL)
     assert ended.code == 0, ended.err
     assert f"1 answer is erased and cannot be judged again: {gone[0]}" in ended.err
     results = command.results(Path(ledger.run("latest").folder))
     assert results["run"]["metadata"]["counts"]["cases"] == 4
     assert results["run"]["metadata"]["counts"]["rejected"] == 1
-    erase_answers(ledger, [kept[1].id])
+    ledger.erasure.erase([kept[1].id])
     assert [kept[0] in view_run(run, ledger).erased for run in ledger.runs()] == [True, True]
-    erase_answers(ledger, [answer.id for answer in view_run(ledger.runs()[1], ledger).answers.values()])
+    ledger.erasure.erase([answer.id for answer in view_run(ledger.runs()[1], ledger).answers.values()])
     told = command("bench", "reassess", ledger.runs()[1].id, "--suite", suite, *PANEL).refused()
     assert "none of its 5 answers can be judged" in told
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.answers import ReusedAnswers
 from areopage.report.elements import report_locale, reused_text
@@ -238,7 +237,7 @@ def test_reused_answers_are_dated_wherever_the_run_is_shown(command: Command, se
     asked = len(server.target_calls)
     made_earlier(command, 24 * 40, "answers")
     with Ledger.open(command.outputs / "ledger.db") as ledger:
-        oldest = min(answer.answered_at for answer in each_answer(ledger))
+        oldest = min(answer.answered_at for answer in ledger.streams.answers())
     planned = command("bench", "plan", "--suite", suite, "--reuse-answers").out
     assert "0 answers" in planned, planned
     ended = command("bench", "run", "--suite", suite, "--reuse-answers")

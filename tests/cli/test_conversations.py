@@ -10,8 +10,6 @@ import pytest
 
 from areopage.bench.conversations.children import CHILD_SOURCE, words_of
 from areopage.bench.results.run_view import view_run
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
 from areopage.text.withholding import MARKERS
 from servers.command import Command, ended, passes_of
@@ -72,7 +70,7 @@ def test_a_scripted_conversation_is_judged_as_its_turns_and_the_last_reply(
     assert record["metadata"]["response"] == "Reply 3 to Third?"
     assert len(talking.target_calls) == 3
     assert all("assistant: Reply 2 to Second?" in call.messages[1][1] for call in talking.verdict_calls)
-    stored = list(each_answer(ledger))
+    stored = list(ledger.streams.answers())
     assert [answer.case.response for answer in stored] == ["Reply 1 to First 0?", "Reply 2 to Second?", "Reply 3 to Third?"]
     assert len({answer.session for answer in stored}) == 1
     metadata = command.results()["run"]["metadata"]
@@ -94,7 +92,7 @@ def test_a_conversation_that_goes_on_after_reused_turns_is_as_old_as_its_first_r
     longer = cases(command.folder, turns=3, script=["Second?", "Third?"])
     done = command("bench", "run", "--suite", suite, "--dataset", longer, "--reuse-answers")
     assert done.code == 0 and len(talking.target_calls) == 3, done.err
-    first = min(answer.answered_at for answer in each_answer(ledger))
+    first = min(answer.answered_at for answer in ledger.streams.answers())
     reused = command.results(command.run_folders()[-1])["run"]["metadata"]["reused_answers"]
     assert (reused["cases"], reused["oldest"][:19]) == (1, first.isoformat()[:19])
 
@@ -145,7 +143,7 @@ def test_a_model_plays_the_child_and_its_turns_are_no_answers_of_the_target(
     assert len(asked) == 2
     assert "age: 10" in asked[0].system
     assert "<<<ASSISTANT " in asked[0].user
-    by_source = Counter(answer.source for answer in each_answer(ledger))
+    by_source = Counter(answer.source for answer in ledger.streams.answers())
     assert by_source == {"ollama:fake-target": 3, f"{CHILD_SOURCE}{CHILD}": 2}
     view = view_run(ledger.run("latest"), ledger)
     assert view.answer_states() == {"answered": 1}
@@ -243,9 +241,9 @@ def test_erasing_an_answer_erases_all_turns_of_its_conversation(
     command: Command, talking: FakeServer, suite: Path, ledger: Ledger
 ) -> None:
     run(command, suite, cases(command.folder, turns=3), "--child", CHILD)
-    last = max(each_answer(ledger), key=lambda answer: len(answer.case.turns))
-    assert erase_answers(ledger, [last.id]) == 5
-    assert all(answer.erased for answer in each_answer(ledger))
+    last = max(ledger.streams.answers(), key=lambda answer: len(answer.case.turns))
+    assert ledger.erasure.erase([last.id]) == 5
+    assert all(answer.erased for answer in ledger.streams.answers())
     assert command("bench", "show").code == 0
     assert command("verify").code == 0
     before = len(talking.calls)

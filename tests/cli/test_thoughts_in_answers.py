@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.answers import Answers
 from servers.command import Command
@@ -153,7 +152,7 @@ def test_an_erased_answer_keeps_the_verdict_open(command: Command, server: FakeS
     server.faults.replies = [SPELLINGS["think"], ANSWER]
     assert command("bench", "run", "--suite", suite_with(command), "--passes", "1", "--concurrency", "1").code == 3
     with Ledger.open(command.outputs / "ledger.db") as ledger:
-        assert erase_answers(ledger, [Answers(ledger).states_in(ledger.runs()[0].id)[0].id]) == 1
+        assert ledger.erasure.erase([Answers(ledger).states_in(ledger.runs()[0].id)[0].id]) == 1
     assert "1 of 5 answers has thoughts" in command("bench", "show").out
 
 

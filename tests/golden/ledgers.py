@@ -12,7 +12,6 @@ from unittest import mock
 from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_creation import BatchPace
 from areopage.ledger.people.labels import Labels
-from areopage.ledger.read.streams import each_answer
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Grounded, Label
 from server.seeded import seed
@@ -59,7 +58,7 @@ def bench(command: Command, language: str) -> None:
     with Ledger.open(command.environment["AREOPAGE_LEDGER"]) as ledger:
         newest = ledger.runs()[0]
         answers = sorted(
-            (answer for answer in each_answer(ledger) if answer.run_id == newest.id), key=lambda answer: answer.case.id
+            (answer for answer in ledger.streams.answers() if answer.run_id == newest.id), key=lambda answer: answer.case.id
         )
         ratings = [
             Label(answer_id=answer.id, rater=rater, criterion=criterion, score=score, origin="cli", created_at=RATED_AT)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, func, select, text
 
 from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels
-from areopage.ledger.read.chain_check import ChainCheck, check_chains
+from areopage.ledger.read.chain_check import ChainCheck
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.chain import EVIDENCE, row_digests, with_verdicts
 from areopage.ledger.tables.records import Judgment, Label, Run, Verdict
@@ -46,7 +46,7 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.
 
 def checked(ledger: Ledger) -> tuple[ChainCheck, list[str]]:
     told: list[str] = []
-    return check_chains(ledger, (), lambda fault: told.append(str(fault))), told
+    return ledger.chains.check((), lambda fault: told.append(str(fault))), told
 
 
 def links(ledger: Ledger) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from areopage.cases.records import Case
 from areopage.ledger.people import erasure
-from areopage.ledger.people.erasure import ERASED, compact, erase_answers, erase_before, wipe
+from areopage.ledger.people.erasure import ERASED
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
@@ -61,7 +61,7 @@ def test_nothing_of_an_erased_answer_stays_but_its_figures(
     scores, lists = Evaluations(monitored), EvaluationLists(monitored)
     before = scores.get("a")
     assert before is not None
-    assert erase_answers(monitored, ["a", "nobody's"]) == 1
+    assert monitored.erasure.erase(["a", "nobody's"]) == 1
     assert tables_with(monitored, SECRET) == []
     if monitored.engine.dialect.name == "sqlite":
         assert files_with(monitored, SECRET) == []
@@ -82,14 +82,14 @@ def test_nothing_of_an_erased_answer_stays_but_its_figures(
     assert lists.page(Filters(text=SECRET)) == []
     with monitored.engine.connect() as connection:
         assert connection.execute(select(answers.c.prompt_key).where(answers.c.id == "a")).scalar() == ""
-    assert erase_answers(monitored, ["a"]) == 0
+    assert monitored.erasure.erase(["a"]) == 0
 
 
 def test_handing_an_erased_answer_in_again_changes_nothing(
     monitored: Ledger, submission: Make, scored: MakeScore, judgment: MakeJudgment
 ) -> None:
     fill(monitored, submission, scored, judgment, "a", SECRET)
-    erase_answers(monitored, ["a"])
+    monitored.erasure.erase(["a"])
     scores = Evaluations(monitored)
     before = scores.get("a")
     assert scores.submit([submission("a", prompt=SECRET)]) == [False]
@@ -106,7 +106,7 @@ def test_other_answers_stay_whole(monitored: Ledger, submission: Make, scored: M
         fill(monitored, submission, scored, judgment, id, f"Word{id}")
     scores, texts = Evaluations(monitored), Answers(monitored)
     kept = (scores.get("b"), scores.judgments("b"), texts.get("b"), ReviewQueue(monitored).item("b"))
-    erase_answers(monitored, ["a"])
+    monitored.erasure.erase(["a"])
     assert (scores.get("b"), scores.judgments("b"), texts.get("b"), ReviewQueue(monitored).item("b")) == kept
     assert [label.note for label in Labels(monitored).of("b")] == ["Wordb"]
     assert [row.id for row in EvaluationLists(monitored).page(Filters(text="wordb"))] == ["b"]
@@ -119,9 +119,9 @@ def test_a_judgment_that_another_answer_shares_stays_until_that_one_goes(
     for id in "ab":
         evaluate(monitored, scored(id), [judgment("k", run_id="m", raw_text=SECRET)])
     scores = Evaluations(monitored)
-    erase_answers(monitored, ["a"])
+    monitored.erasure.erase(["a"])
     assert [one.raw_text for one in scores.judgments("b")] == [SECRET] * 2
-    erase_answers(monitored, ["b"])
+    monitored.erasure.erase(["b"])
     assert monitored.attempts(["k"]) == []
     assert tables_with(monitored, SECRET) == []
     for id in "ab":  # both lead to the figures still, and the counts can be formed anew
@@ -136,14 +136,14 @@ def test_a_judgment_that_a_run_of_the_benchmark_made_stays_until_its_own_answer_
     monitored.create_run(run, [])
     monitored.append([judgment("k", run_id="r", raw_text=SECRET)])
     evaluate(monitored, scored("a", prompt="?"), [judgment("k", run_id="m")])
-    erase_answers(monitored, ["a"])
+    monitored.erasure.erase(["a"])
     assert [one.run_id for one in monitored.attempts(["k"])] == ["r"]
     case = Case(id="1", prompt=SECRET, response=SECRET)
     target = Answer(id="t", origin="bench", case=case, key="call", run_id="r", received_at=MOMENT, answered_at=MOMENT)
     Answers(monitored).append([target])
     found = Answers(monitored).numbers(["t"])
     Answers(monitored).append_judged([Link(found["t"], "r", "k")])
-    assert erase_answers(monitored, ["t"]) == 1
+    assert monitored.erasure.erase(["t"]) == 1
     assert tables_with(monitored, SECRET) == []
     assert Answers(monitored).by_key(["call"]) == {}
 
@@ -155,7 +155,7 @@ def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
     scores.submit([submission("a", prompt=SECRET)])
     monitored.append([judgment("k1", run_id="m", raw_text=SECRET)])
     scores.link("a", "m", ["k1", "k2"])
-    assert erase_answers(monitored, ["a"]) == 1
+    assert monitored.erasure.erase(["a"]) == 1
     monitored.append([judgment("k2", run_id="m", raw_text=SECRET)])
     assert not scores.finish(scored("a", response=SECRET), ["k1", "k2"])
     assert not scores.note_failure("a", "late")
@@ -165,14 +165,14 @@ def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(
     found = scores.get("a")
     assert found is not None and (found.state, found.prompt, found.erased) == ("erased", "", True)
     assert scores.backlog() == Backlog(waiting=0, failed=0, oldest_at=None)
-    assert erase_answers(monitored, ["a"]) == 0
+    assert monitored.erasure.erase(["a"]) == 0
 
 
 def test_a_given_up_answer_that_is_erased_waits_no_more_and_stays_counted(monitored: Ledger, submission: Make) -> None:
     scores = Evaluations(monitored)
     scores.submit([submission("a")])
     scores.give_up("a", "x")
-    erase_answers(monitored, ["a"])
+    monitored.erasure.erase(["a"])
     assert (scores.backlog().failed, scores.failed(9), scores.reopen()) == (0, [], 0)
     assert sum(day.failed for day in Days(monitored).totals(YEAR, Scope())) == 1
 
@@ -185,8 +185,8 @@ def test_all_that_was_received_before_a_moment_is_erased_but_for_answers_of_the_
     Evaluations(monitored).submit([submission(id, received_at=moment) for id, moment in moments.items()])
     bench = Answer(id="x", origin="bench", case=Case(id="1", prompt="?"), received_at=MOMENT, answered_at=MOMENT)
     Answers(monitored).append([bench])
-    assert erase_before(monitored, MOMENT + timedelta(days=2)) == 6
-    assert erase_before(monitored, MOMENT + timedelta(days=2)) == 0
+    assert monitored.erasure.erase_before(MOMENT + timedelta(days=2)) == 6
+    assert monitored.erasure.erase_before(MOMENT + timedelta(days=2)) == 0
     erased = {id for id in [*moments, "x"] if (found := Answers(monitored).get(id)) and found.erased}
     assert erased == {id for id, moment in moments.items() if moment < MOMENT + timedelta(days=2)}
 
@@ -199,7 +199,7 @@ def test_judgments_of_the_gate_that_belong_to_no_answer_go_with_time(
     evaluate(monitored, scored("a", received_at=MOMENT + timedelta(days=9)), [judgment("owned", run_id="g")])
     monitored.append([judgment("m", run_id="m"), judgment("early", run_id="g")])
     monitored.append([judgment("late", run_id="g", created_at=MOMENT + timedelta(days=1))])
-    erase_before(monitored, MOMENT + timedelta(hours=1))
+    monitored.erasure.erase_before(MOMENT + timedelta(hours=1))
     assert {one.key for one in monitored.attempts(["owned", "m", "early", "late"])} == {"owned", "m", "late"}
 
 
@@ -231,9 +231,9 @@ def test_bytes_are_gone_after_many_changes_of_every_size(
         assert scores.finish(found, [f"k{id}"], stored)
     secret = [id for id in ids if words[id].startswith(SECRET)]
     erased: list[Sequence[str]] = [secret[:1], secret[1:60], secret[60:]]
-    assert [erase_answers(ledger, part) for part in erased] == [len(part) for part in erased]
+    assert [ledger.erasure.erase(part) for part in erased] == [len(part) for part in erased]
     assert tables_with(ledger, SECRET) == []
-    compact(ledger)  # rows that moved between pages may have left copies in unused space
+    ledger.erasure.compact()  # rows that moved between pages may have left copies in unused space
     assert files_with(ledger, SECRET) == []
     assert len(EvaluationLists(ledger).page(Filters(text="ordinary"), limit=999)) == len(ids) - len(secret)
 
@@ -249,5 +249,5 @@ def test_what_the_storage_policy_took_out_is_not_left_in_the_file(
         Evaluations(ledger).submit([submission(f"a{number}", prompt=SECRET * (1 + number * 10))])
     for number in range(50):
         Evaluations(ledger).finish(scored(f"a{number}"), [], submission(f"a{number}", prompt="[cut]"))
-    wipe(ledger)
+    ledger.erasure.wipe()
     assert files_with(ledger, SECRET) == []

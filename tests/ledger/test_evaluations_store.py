@@ -17,8 +17,7 @@ from sqlalchemy import delete, select, update
 
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.days import Days, rebuild_days
+from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import DayTotals, Filters, Period, Scope
 from areopage.ledger.store import Ledger
@@ -175,7 +174,7 @@ def test_an_answer_that_the_gate_has_seen_is_evaluated_once_it_is_submitted_and_
 def test_an_erased_answer_of_the_gate_is_not_evaluated(scores: Evaluations, monitored: Ledger, submission: Make) -> None:
     trace = held_trace()
     Traces(monitored).append([trace])
-    erase_answers(monitored, [trace.id])
+    monitored.erasure.erase([trace.id])
     assert scores.submit([submission(trace.id)]) == [False]
 
 
@@ -368,12 +367,12 @@ def test_counts_formed_anew_are_those_there_were(
     scores.reopen(["f1"])
     evaluate(monitored, scored("f2"), [judged("late")])
     Traces(monitored).append([held_trace(1), delivered_trace(2), held_trace(3, mode="shadow")])
-    erase_answers(monitored, ["a1", "a2", "f3", "nobody's", trace_id(1), trace_id(2)])
+    monitored.erasure.erase(["a1", "a2", "f3", "nobody's", trace_id(1), trace_id(2)])
     before = counted(monitored)
     with monitored.engine.begin() as connection:
         connection.execute(delete(days))
         connection.execute(update(score_days).values(answers=7))
-    rebuild_days(monitored)
+    monitored.caches.rebuild_days()
     assert counted(monitored) == before
 
 
@@ -407,5 +406,5 @@ def test_evaluations_of_a_run_are_replaced_by_those_that_are_saved_later_and_cou
     assert Days(monitored).totals(YEAR, Scope()) == []
     assert EvaluationLists(monitored).page(Filters()) == []
     assert counted(monitored) == [[], []]
-    rebuild_days(monitored)
+    monitored.caches.rebuild_days()
     assert counted(monitored) == [[], []]

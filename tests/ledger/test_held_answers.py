@@ -13,7 +13,6 @@ from msgspec import structs
 from sqlalchemy import text
 
 from areopage.cases.records import Document
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Release, Trace
@@ -113,9 +112,9 @@ def test_one_that_comes_after_the_settlement_waits_anew(ledger: Ledger) -> None:
 def test_the_item_goes_on_to_the_next_one_when_its_answer_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([held_trace(number) for number in range(1, 5)])
-    erase_answers(ledger, [trace_id(1)], and_wipe=False)
+    ledger.erasure.erase([trace_id(1)], and_wipe=False)
     assert queued(ledger) == [trace_id(2)]
-    erase_answers(ledger, [trace_id(3)], and_wipe=False)
+    ledger.erasure.erase([trace_id(3)], and_wipe=False)
     assert (queued(ledger), store.waiting([trace_id(2)])) == ([trace_id(2)], {trace_id(2): 2})
     assert store.settle(release(4)) == 2
     assert [one.state for number in (1, 3) if (one := store.release(trace_id(number)))] == ["refused", "refused"]
@@ -159,7 +158,7 @@ def test_those_who_ask_settle_and_erase_at_once_leave_nobody_waiting_alone(ledge
         together(add(1000)),
         together(add(2000)),
         together(lambda number: store.settle(release(1000 + 2 * number))),
-        together(lambda number: erase_answers(ledger, [trace_id(2000 + 2 * number)], and_wipe=False)),
+        together(lambda number: ledger.erasure.erase([trace_id(2000 + 2 * number)], and_wipe=False)),
     ]
     for one in threads:
         one.start()

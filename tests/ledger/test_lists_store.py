@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period, Scope
@@ -185,12 +184,12 @@ def test_an_erased_answer_stays_in_lists_without_its_words(monitored: Ledger, sc
     ):
         first = lists.page(filters, limit=3)
         rest = lists.page(filters, before=first[-1].number)
-        erase_answers(monitored, [first[-1].id])
+        monitored.erasure.erase([first[-1].id])
         assert [one.id for one in lists.page(filters, limit=3)] == [one.id for one in first]
         assert [one.erased for one in lists.page(filters, limit=3)][-1]
         assert [one.id for one in lists.page(filters, before=first[-1].number)] == [one.id for one in rest]
     found = lists.page(Filters(text="notaire"), limit=3)
-    erase_answers(monitored, [found[0].id])
+    monitored.erasure.erase([found[0].id])
     assert [one.id for one in lists.page(Filters(text="notaire"), limit=2)] == [one.id for one in found[1:]]
 
 
@@ -319,6 +318,6 @@ def test_what_is_done_to_one_answer_goes_by_its_key_however_many_wait(
     store.give_up("a", "x")
     store.reopen(["a"])
     store.get("a")
-    erase_answers(ledger, ["a"])
+    ledger.erasure.erase(["a"])
     own = ("uq_evaluations_answer", "INTEGER PRIMARY KEY")
     assert noted and [plan for plan in noted if " evaluations " in plan and not any(name in plan for name in own)] == []

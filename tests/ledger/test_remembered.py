@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import event, select
 
 from areopage.cases.records import Document
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import Labels, Remembered
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import decisions
@@ -84,7 +83,7 @@ def test_an_erasure_forgets_what_was_said(ledger: Ledger) -> None:
     answer = delivered_trace(1)
     Traces(ledger).append([answer])
     label(ledger, 1, "no")
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     label(ledger, 1, "no", "Ben")
     assert said(ledger, answer) is None
     with ledger.engine.connect() as connection:

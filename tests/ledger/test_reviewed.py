@@ -3,7 +3,6 @@
 from datetime import timedelta
 from pathlib import Path
 
-from areopage.ledger.people.reviewed import newest_panel
 from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from servers.quality import MOMENT, quality_score, store_scores
@@ -12,7 +11,7 @@ from servers.quality import MOMENT, quality_score, store_scores
 def test_the_newest_panel_is_that_of_the_suite_even_after_a_change_of_suite(tmp_path: Path) -> None:
     day = Period(start=MOMENT.date(), end=MOMENT.date() + timedelta(days=1))
     with Ledger.open(tmp_path / "l.db") as ledger:
-        assert newest_panel(ledger, day, Scope()) == ""
+        assert ledger.lists.newest_panel(day, Scope()) == ""
         store_scores(
             ledger,
             [
@@ -21,5 +20,5 @@ def test_the_newest_panel_is_that_of_the_suite_even_after_a_change_of_suite(tmp_
                 quality_score(id="c", run_id="other", suite="another", evaluated_at=MOMENT + timedelta(seconds=2)),
             ],
         )
-        assert newest_panel(ledger, day, Scope(suite="answer_quality")) == "new"
-        assert newest_panel(ledger, day, Scope()) == "other"
+        assert ledger.lists.newest_panel(day, Scope(suite="answer_quality")) == "new"
+        assert ledger.lists.newest_panel(day, Scope()) == "other"

@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.run_people import SignOffs, digest_of_signoff, people_of
-from areopage.ledger.read.chain_check import check_chains
+from areopage.ledger.people.signoffs import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 
@@ -18,7 +17,7 @@ ONE = SignOff(run_id="r1", name="Anne\x00 \ud800", role="officer", verdict="appr
 
 def faults(ledger: Ledger) -> list[str]:
     told: list[str] = []
-    check_chains(ledger, (), lambda fault: told.append(str(fault)))
+    ledger.chains.check((), lambda fault: told.append(str(fault)))
     return told
 
 
@@ -32,7 +31,7 @@ def test_sign_offs_are_appended_and_read_as_they_were_signed(ledger: Ledger) -> 
     assert SignOffs(ledger).of("r1") == (first, second) and SignOffs(ledger).of("r2") == ()
     assert SignOffs(ledger).of() == (first, second)
     assert first.name == "Anne\ufffd \ufffd" and first.signed == STATE
-    assert first.digest == second.digest == digest_of_signoff(first)
+    assert first.digest == second.digest == first.content_digest
     assert faults(ledger) == []
 
 
@@ -67,7 +66,7 @@ def test_an_answer_waits_for_each_of_its_runs_and_one_label_closes_all_items(led
     given = Label(answer_id="a", rater="Anne", criterion="c", score=1.0, origin="cli", created_at=NOW)
     Labels(ledger).add([given])
     assert [one.answer_id for one in queue.open_items()] == ["b"]
-    found = people_of(ledger, "r1", ["a", "b"])
+    found = ledger.signoffs.people_of("r1", ["a", "b"])
     assert (found.labels, found.unblind, set(found.items)) == ((given,), 0, {"a", "b"})
 
 
@@ -76,5 +75,5 @@ def test_a_label_that_is_not_blind_replaces_no_blind_one(ledger: Ledger) -> None
     seen = Label(answer_id="a", rater="Anne", criterion="c", score=5.0, origin="cli", blind=False, created_at=NOW)
     other = Label(answer_id="a", rater="Bruno", criterion="c", score=5.0, origin="cli", blind=False, created_at=NOW)
     Labels(ledger).add([blind, seen, other])
-    found = people_of(ledger, "r1", ["a"])
+    found = ledger.signoffs.people_of("r1", ["a"])
     assert (found.labels, found.unblind) == ((blind,), 1)

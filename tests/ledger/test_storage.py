@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.tables.records import Answer, Judgment, Verdict
-from areopage.ledger.write.storage import stored_answer, stored_judgment, stored_text
+from areopage.ledger.write.storage import stored_answer, stored_judgment
 from areopage.scoring.outcome import Scored, Unparsed
+from areopage.text.storing import stored_text
 
 TEXT = "M. Jean Dupont écrit de jean@exemple.fr : article L. 123-4, 1 000,50 €."
 REDACTED = "M. [NAME] écrit de [EMAIL] : article L. 123-4, 1 000,50 €."

@@ -12,7 +12,6 @@ from sqlalchemy import event
 
 from areopage.cases.records import Case, Child, Document, Turn
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.days import Days
 from areopage.ledger.read.queries import Backlog, Period, Scope
 from areopage.ledger.store import Ledger
@@ -228,7 +227,7 @@ def test_everything_that_workers_and_people_do_at_once_ends_well(monitored: Ledg
                 lambda one=one: intake.give_up(one, ""),  # type: ignore[misc]
                 lambda some=some: intake.reopen(some),  # type: ignore[misc]
                 lambda one=one: scores.finish(scored(one), [one, "shared"]),  # type: ignore[misc]
-                lambda some=some: erase_answers(monitored, some),  # type: ignore[misc]
+                lambda some=some: monitored.erasure.erase(some),  # type: ignore[misc]
             ]
             try:
                 chance.choice(actions)()

@@ -8,8 +8,6 @@ import pytest
 from msgspec import structs
 from sqlalchemy import select, text
 
-from areopage.ledger.people.erasure import erase_answers
-from areopage.ledger.read.days import rebuild_days
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.read.trace_counts import is_of_days
 from areopage.ledger.store import Ledger
@@ -78,12 +76,12 @@ def test_days_say_what_rows_say(ledger: Ledger) -> None:
 def test_days_are_formed_anew_from_the_decisions(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append(some())
-    erase_answers(ledger, [one.id for one in some()[:20]], and_wipe=False)
+    ledger.erasure.erase([one.id for one in some()[:20]], and_wipe=False)
     before = rows_of(ledger)
     assert before
     with ledger.engine.begin() as connection:
         connection.execute(text("DELETE FROM days WHERE kind = 'mode' OR count > 1"))
-    rebuild_days(ledger)
+    ledger.caches.rebuild_days()
     assert rows_of(ledger) == before
     assert store.append([trace(1000)]) == 1
     assert store.summary(EVERY).traces == len(some()) + 1

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import text
 
-from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Judgment, Run, Verdict
 from areopage.ledger.write.traces import Traces
@@ -43,10 +42,10 @@ def test_the_judges_words_go_with_the_answer_that_they_are_about(ledger: Ledger,
     store.append(
         [held_trace(1, panel=run, judgments=("own", "shared", "never-given")), held_trace(2, panel=run, judgments=("shared",))]
     )
-    assert erase_answers(ledger, [trace_id(1)])
+    assert ledger.erasure.erase([trace_id(1)])
     assert readable(ledger) == {"shared", "other"}
     assert ledger.attempts(["own"]) == []
-    assert erase_answers(ledger, [trace_id(2)])
+    assert ledger.erasure.erase([trace_id(2)])
     assert readable(ledger) == {"other"}
 
 
@@ -58,7 +57,7 @@ def test_not_a_byte_of_what_the_judge_said_stays(
     ledger.append([said(judgment, "k", run)])
     Traces(ledger).append([held_trace(1, panel=run, judgments=("k",))])
     assert any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     assert not any(WORD.encode() in path.read_bytes() for path in tmp_path.iterdir())
 
 
@@ -68,13 +67,13 @@ def test_an_answer_of_the_monitor_keeps_a_judgment_that_it_shares(
     run = with_run(ledger)
     evaluate(ledger, scored("a", run_id=run), [said(judgment, "k", run)])
     Traces(ledger).append([held_trace(1, panel=run, judgments=("k",)), held_trace(2, panel=run, judgments=("k",))])
-    erase_answers(ledger, [trace_id(1)])
-    erase_answers(ledger, [trace_id(2)])
+    ledger.erasure.erase([trace_id(1)])
+    ledger.erasure.erase([trace_id(2)])
     assert readable(ledger) == {"k"}
     Traces(ledger).append([held_trace(3, panel=run, judgments=("k",))])
-    erase_answers(ledger, ["a"])
+    ledger.erasure.erase(["a"])
     assert readable(ledger) == {"k"}
-    erase_answers(ledger, [trace_id(3)])
+    ledger.erasure.erase([trace_id(3)])
     assert readable(ledger) == set()
     assert ledger.attempts(["k"]) == []
 
@@ -85,7 +84,7 @@ def test_by_age_go_also_judgments_whose_trace_never_came(ledger: Ledger, judgmen
     ledger.append([said(judgment, key, run_id, created_at=at) for key, run_id, at in given])
     store = Traces(ledger)
     store.append([delivered_trace(1, panel=run, judgments=("linked",)), delivered_trace(2, at=old)])
-    assert erase_before(ledger, NOW - timedelta(days=30)) == 1
+    assert ledger.erasure.erase_before(NOW - timedelta(days=30)) == 1
     assert {one.key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
 
 
@@ -93,6 +92,6 @@ def test_an_answer_has_texts_until_it_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([delivered_trace(1)])
     assert store.has_texts(trace_id(1))
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     assert not store.has_texts(trace_id(1))
     assert not store.has_texts("nobody")

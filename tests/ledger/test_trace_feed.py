@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.storage import reduced_trace
@@ -34,12 +33,12 @@ def test_erased_and_reduced_texts_are_changes(ledger: Ledger) -> None:
     feed = TraceFeed(ledger)
     Traces(ledger).append([held_trace(1, prompt="a"), held_trace(2, prompt="b"), delivered_trace(3), delivered_trace(4)])
     assert feed.end().change == 0
-    erase_answers(ledger, [trace_id(3)])
+    ledger.erasure.erase([trace_id(3)])
     assert feed.changed(0, feed.end().change) == {trace_id(3)}
     middle = feed.end().change
     Traces(ledger).settle(Release(answer_id=trace_id(1), state="refused", at=NOW), lambda one: reduced_trace(one, "none", 1))
     assert feed.changed(middle, feed.end().change) == {trace_id(1)}
-    erase_before(ledger, NOW + timedelta(minutes=4))
+    ledger.erasure.erase_before(NOW + timedelta(minutes=4))
     assert feed.changed(middle, feed.end().change) == {trace_id(1), trace_id(2)}
     assert [(one.id, one.erased) for one in feed.current([trace_id(3), trace_id(4)])] == [
         (trace_id(3), True),

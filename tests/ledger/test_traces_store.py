@@ -11,7 +11,6 @@ from msgspec import structs
 
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceCheck
-from areopage.ledger.people.erasure import erase_answers, erase_before
 from areopage.ledger.people.labels import Labels, ReviewQueue, agreed
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
@@ -329,9 +328,9 @@ def test_erasing_leaves_the_counts_and_not_a_word(ledger: Ledger) -> None:
     store.append([held(1), held(2)])
     Labels(ledger).add([label(1, "Anne", "no", 0, note="secret")])
     before = store.summary(EVERY)
-    assert erase_answers(ledger, [id_of(1)])
-    assert not erase_answers(ledger, [id_of(1)])
-    assert not erase_answers(ledger, ["nobody"])
+    assert ledger.erasure.erase([id_of(1)])
+    assert not ledger.erasure.erase([id_of(1)])
+    assert not ledger.erasure.erase(["nobody"])
     assert store.summary(EVERY) == before
     found = store.get(id_of(1))
     assert found is not None
@@ -351,7 +350,7 @@ def test_what_was_released_stays_so_and_its_text_goes(ledger: Ledger) -> None:
     store = Traces(ledger)
     store.append([held(1)])
     store.settle(Release(answer_id=id_of(1), state="released", text="Dix jours.", rater="Anne", at=NOW))
-    assert erase_answers(ledger, [id_of(1)])
+    assert ledger.erasure.erase([id_of(1)])
     found = store.release(id_of(1))
     assert found is not None
     assert (found.state, found.text) == ("released", "")
@@ -362,8 +361,8 @@ def test_old_traces_lose_their_texts(ledger: Ledger) -> None:
     today = datetime.now(UTC)
     store.append([trace(number, at=today - timedelta(days=31)) for number in range(1, 404)])
     store.append([trace(1000, at=today - timedelta(days=29))])
-    assert erase_before(ledger, today - timedelta(days=30)) == 403
-    assert erase_before(ledger, today - timedelta(days=30)) == 0
+    assert ledger.erasure.erase_before(today - timedelta(days=30)) == 403
+    assert ledger.erasure.erase_before(today - timedelta(days=30)) == 0
     assert [one.id for one in store.each(EVERY) if not one.erased] == [id_of(1000)]
     assert store.count(EVERY) == 404
 
@@ -377,7 +376,7 @@ def test_not_a_byte_of_an_erased_trace_stays_in_the_files(tmp_path: Path, open_l
     store.append([held(1, prompt=word, response=long, delivered=word, documents=(document,), session=word), trace(2)])
     Labels(ledger).add([label(1, note=word)])
     store.settle(Release(answer_id=id_of(1), state="released", text=long, rater="Anne", at=NOW))
-    assert erase_answers(ledger, [id_of(1)])
+    assert ledger.erasure.erase([id_of(1)])
     for path in tmp_path.iterdir():
         assert word.encode() not in path.read_bytes(), path
 

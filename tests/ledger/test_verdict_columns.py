@@ -14,7 +14,7 @@ from areopage.cases.records import Case
 from areopage.digest import digest_of
 from areopage.errors import StorageError
 from areopage.ledger.read import verdict_columns
-from areopage.ledger.read.verdict_columns import NUMBERS, VerdictColumns, linked_keys, read_verdicts
+from areopage.ledger.read.verdict_columns import NUMBERS, VerdictColumns
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, run_cases, verdicts
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
@@ -66,7 +66,7 @@ def test_the_latest_whole_judgment_of_a_key_counts_for_every_case_that_has_it(le
     late = TimedOut(reason="late")
     ledger.append([judgment(FIRST, "own", late, Scored(score=1)), judgment(FIRST, "own", Scored(score=2), Scored(score=3))])
     ledger.append([judgment(FIRST, "own", late, late)])
-    found = read_verdicts(ledger, "own", [(4, FIRST), (0, FIRST)])
+    found = ledger.verdicts.read("own", [(4, FIRST), (0, FIRST)])
     assert scores(found) == [(n, f"c {c}", "scored", score) for n in (0, 4) for c, score in enumerate((2.0, 3.0))]
     assert np.isnan(found.prompt_tokens).all() and set(found.completion_tokens.tolist()) == {7.0}
     assert found.is_first_of_judgment.sum() == 1
@@ -77,7 +77,7 @@ def test_of_two_runs_that_share_a_key_both_have_the_latest_whole_judgment(ledger
     ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", Scored(score=4))])
     ledger.append([judgment(FIRST, "own", Unparsed(reason="no score")), judgment(SECOND, "other", TimedOut(reason="late"))])
     for run_id in ("own", "other"):
-        found = read_verdicts(ledger, run_id, [(0, FIRST), (1, SECOND), (2, "c" * 64)])
+        found = ledger.verdicts.read(run_id, [(0, FIRST), (1, SECOND), (2, "c" * 64)])
         assert scores(found) == [(0, "c 0", "scored", 5.0), (1, "c 0", "scored", 4.0)]
         assert [verdict.outcome for one in ledger.judgments([FIRST, SECOND]).values() for verdict in one.verdicts] == [
             Scored(score=5),
@@ -88,13 +88,13 @@ def test_of_two_runs_that_share_a_key_both_have_the_latest_whole_judgment(ledger
 
 def test_a_run_without_judgments_of_its_own_has_those_of_other_runs(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", TimedOut(reason="late"))])
-    found = read_verdicts(ledger, "own", [(1, FIRST), (0, SECOND), (2, "c" * 64)])
+    found = ledger.verdicts.read("own", [(1, FIRST), (0, SECOND), (2, "c" * 64)])
     assert scores(found)[1] == (1, "c 0", "scored", 5.0) and [one[2] for one in scores(found)] == ["timed_out", "scored"]
     assert len(found.elsewhere) == 2
 
 
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:
-    assert scores(read_verdicts(ledger, "own", [])) == []
+    assert scores(ledger.verdicts.read("own", [])) == []
 
 
 CASE = Case(id="", prompt="p")
@@ -145,7 +145,7 @@ def test_columns_hold_what_records_hold(
     stored = made_judgments(chance, keys, 60, ("own", "own", *["other"] * others))
     ledger.append(stored)
     places = sorted((chance.randint(0, 9), key) for key in [*keys, *keys[:3]])
-    found = read_verdicts(ledger, "own", places)
+    found = ledger.verdicts.read("own", places)
     expected = [
         (position, one, said) for position, key in places if (one := valid(stored, key)) is not None for said in one.verdicts
     ]
@@ -168,7 +168,7 @@ def test_numbers_are_read_to_the_last_digit(ledger: Ledger) -> None:
     told += [10 ** chance.uniform(-30, 30) for _ in range(400)] + [chance.uniform(0, 100) for _ in range(400)]
     given = [judgment(f"{n:064}", "own", Scored(score=value, mass=value, written=value)) for n, value in enumerate(told)]
     ledger.append([structs.replace(one, seconds=value, cost=value) for one, value in zip(given, told, strict=True)])
-    found = read_verdicts(ledger, "own", [(n, one.key) for n, one in enumerate(given)])
+    found = ledger.verdicts.read("own", [(n, one.key) for n, one in enumerate(given)])
     for column in (found.score, found.mass, found.written, found.seconds, found.cost):
         assert column.tolist() == told
 
@@ -177,7 +177,7 @@ def test_an_altered_score_changes_what_is_read(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "own", Scored(score=2))])
     with ledger.engine.begin() as connection:
         connection.execute(update(verdicts).values(score=4.0))
-    assert scores(read_verdicts(ledger, "own", [(0, FIRST)])) == [(0, "c 0", "scored", 4.0)]
+    assert scores(ledger.verdicts.read("own", [(0, FIRST)])) == [(0, "c 0", "scored", 4.0)]
 
 
 def test_a_text_in_place_of_a_number_is_refused(ledger: Ledger) -> None:
@@ -187,7 +187,7 @@ def test_a_text_in_place_of_a_number_is_refused(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE verdicts SET score = 'five'"))
     with pytest.raises(StorageError, match="a text in place of a number"):
-        read_verdicts(ledger, "own", [(0, FIRST)])
+        ledger.verdicts.read("own", [(0, FIRST)])
 
 
 def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
@@ -195,7 +195,7 @@ def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(update(verdicts).values(outcome="perfect"))
     with pytest.raises(StorageError, match="unknown outcome 'perfect'"):
-        read_verdicts(ledger, "own", [(0, FIRST)])
+        ledger.verdicts.read("own", [(0, FIRST)])
 
 
 def test_overlong_answers_are_found_without_their_texts(ledger: Ledger) -> None:
@@ -223,15 +223,15 @@ def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:
             place = (run_cases.c.run_id == "linked", run_cases.c.position == position)
             connection.execute(update(run_cases).where(*place).values(answer=answer))
             connection.execute(insert(answer_judgments), [{"answer": answer, "run_id": "linked", "key": key} for key in keys])
-    assert list(linked_keys(ledger, "linked")) == [(position, key) for position, keys in links.items() for key in keys]
-    assert list(linked_keys(ledger, "own")) == []
+    assert list(ledger.verdicts.linked_keys("linked")) == [(position, key) for position, keys in links.items() for key in keys]
+    assert list(ledger.verdicts.linked_keys("own")) == []
 
 
 def test_a_ledger_whose_tables_are_gone_is_named_in_one_line(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(text("ALTER TABLE judgments RENAME TO elsewhere"))
     with pytest.raises(StorageError, match=r"judgments") as caught:
-        read_verdicts(ledger, "own", [(0, FIRST)])
+        ledger.verdicts.read("own", [(0, FIRST)])
     assert "\n" not in str(caught.value)
     if ledger.engine.dialect.name == "sqlite":
         assert "its tables are gone" in str(caught.value)

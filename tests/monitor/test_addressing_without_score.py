@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from areopage.app.monitor import open_quality_judge
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer
@@ -70,7 +69,7 @@ def test_a_marked_answer_without_a_score_is_alerted_on_and_queued_for_people(
     assert [one.why for one in ReviewQueue(ledger).items(["a"]).values()] == (["addressed"] if raised else [])
     if raised:
         assert Alerts(ledger).list()[0].title.startswith(("No score", "Sans note"))
-        erase_answers(ledger, ["a"])
+        ledger.erasure.erase(["a"])
         assert ReviewQueue(ledger).items(["a"]) == {}
 
 

@@ -293,25 +293,23 @@ def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> No
 
 
 def test_an_alert_whose_texts_were_erased_is_not_sent(ledger: Ledger) -> None:
-    from areopage.ledger.people.erasure import erase_answers
 
     alerting, post = alerting_of(ledger), Post()
     store_scores(ledger, [quality_score(3.0)])
     raise_answer_alert(alerting, quality_score(3.0), MOMENT)
-    erase_answers(ledger, ["a-1"])
+    ledger.erasure.erase(["a-1"])
     send_due(alerting, MOMENT, {}, post)
     assert post.messages == []
     assert Alerts(ledger).undelivered(MOMENT + timedelta(days=1)) == []
 
 
 def test_an_alert_of_an_erased_answer_is_closed(ledger: Ledger) -> None:
-    from areopage.ledger.people.erasure import erase_answers
 
     alerting = alerting_of(ledger)
     store_scores(ledger, [quality_score(3.0), quality_score(3.0, id="stays")])
     for id in ("a-1", "stays"):
         raise_answer_alert(alerting, quality_score(3.0, id=id), MOMENT)
-    erase_answers(ledger, ["a-1"])
+    ledger.erasure.erase(["a-1"])
     states = {alert.subject: (alert.state, alert.closed_at is not None) for alert in by_rule(ledger, "answer")}
     assert states == {"a-1": ("closed", True), "stays": ("open", False)}
 

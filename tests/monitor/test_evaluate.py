@@ -13,15 +13,13 @@ from sqlalchemy import text
 
 from areopage.cases.loader import load_dataset
 from areopage.errors import StorageError
-from areopage.ledger.people.erasure import ERASED, erase_answers
-from areopage.ledger.read.caches import equal_differences
-from areopage.ledger.read.days import Days, rebuild_days
+from areopage.ledger.people.erasure import ERASED
+from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.equal_answers import rebuild_equals
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
@@ -142,7 +140,7 @@ def test_an_answer_without_a_score_can_be_judged_again_and_leaves_the_counts_mea
     assert evaluated(kept) == 3 and Evaluations(kept).reopen_unscored() == 0
     assert [(day.scored, day.unscored) for day in Days(kept).totals(always, Scope())] == [(3, 0)]
     before = Days(kept).totals(always, Scope()), Days(kept).judges(always)
-    rebuild_days(kept)
+    kept.caches.rebuild_days()
     after = Days(kept).totals(always, Scope()), Days(kept).judges(always)
     assert [one.calls for one in before[1]] == [one.calls for one in after[1]]
     assert [one.outcomes for one in before[1]] == [one.outcomes for one in after[1]]
@@ -160,12 +158,12 @@ def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger)
     assert (a.overall.answers, a.overall.low, b.overall.answers, b.change.certain) == (4, None, 4, None)
     assert b.overall.low is not None and b.overall.high is not None and b.overall.low < b.overall.high
     assert a.criteria["quality.answer.format"].low is None and figures.overall.mean.low is not None
-    assert equal_differences(kept) == []
+    assert kept.caches.equal_differences() == []
     with kept.engine.begin() as connection:
         connection.execute(text("DELETE FROM equal_answers WHERE evaluation < 4"))
-    assert len(equal_differences(kept)) == 3 + 1  # the lowest number of what is left has changed, too
-    rebuild_equals(kept)
-    assert equal_differences(kept) == []
+    assert len(kept.caches.equal_differences()) == 3 + 1  # the lowest number of what is left has changed, too
+    kept.caches.rebuild_equals()
+    assert kept.caches.equal_differences() == []
     assert measure(kept, period, Scope(suite=suite.name), suite.scale, {}) == figures
 
 
@@ -255,7 +253,7 @@ def test_an_erasure_at_any_moment_of_a_judgment_leaves_no_text_and_raises_no_ale
     erased: list[int] = []
 
     def erase_now() -> None:
-        erased.append(erase_answers(kept, ["a0"]))
+        erased.append(kept.erasure.erase(["a0"]))
 
     def erasing(owner: type, name: str, *, after: bool) -> None:
         call = getattr(owner, name)
@@ -308,7 +306,7 @@ def test_judgments_that_a_dead_worker_left_of_an_erased_answer_lose_their_texts(
     with monkeypatch.context() as dying:
 
         def die(*_: Any) -> bool:
-            erase_answers(kept, ["a0"])
+            kept.erasure.erase(["a0"])
             raise StorageError("the worker ends here")
 
         dying.setattr(Evaluations, "finish", die)

@@ -247,7 +247,7 @@ def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluated
 
 def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
     from areopage.jury.judges import Judge
-    from areopage.ledger.people.qualifications import standing_text, standings
+    from areopage.ledger.people.standing import standing_text, standings
     from areopage.models.reference import ModelReference
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))

@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import text
 
 from areopage.errors import ConfigError, ModelMissing, StorageError
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
@@ -264,7 +263,7 @@ def test_an_answer_erased_while_it_is_judged_does_not_come_back(
     monitored.submit(kept, 1)
     worker = begin(monitored, kept, workers)
     monitored.server.wait_for_calls(1)
-    erase_answers(kept, ["a0"])
+    kept.erasure.erase(["a0"])
     monitored.server.faults.hold = False
     wait_until(lambda: worker.progress().left == 0)
     worker.stop()

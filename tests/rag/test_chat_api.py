@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError, TooManyAnswers
 from areopage.ledger.people.access import ApiKeys, Audit
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.operations import Role
 from areopage.ledger.write.traces import Traces
@@ -110,7 +109,7 @@ def test_a_refused_answer_has_no_text(client: TestClient, rag: FakeRag, bare: Se
 
 def test_an_answer_that_was_erased_waits_no_more(client: TestClient, rag: FakeRag, bare: ServerContext) -> None:
     path = held_back(client, rag)["held"]
-    erase_answers(bare.ledger, [path.rpartition("/")[2]])
+    bare.ledger.erasure.erase([path.rpartition("/")[2]])
     assert client.get(path).json()["state"] == "refused"
 
 

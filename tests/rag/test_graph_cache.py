@@ -12,7 +12,6 @@ import pytest
 
 from areopage.errors import CallTimedOut, ConfigError, StorageError
 from areopage.gate.records import GateVerdict
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Grounded
@@ -273,7 +272,7 @@ def labelled(grounded: Grounded, which: int = -1) -> Act:
 
 
 def erased(_: GivenRetriever, ledger: Ledger, found: list[Trace]) -> None:
-    erase_answers(ledger, [found[0].id])
+    ledger.erasure.erase([found[0].id])
 
 
 def test_an_ingestion_ends_the_time_of_cached_answers(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from areopage.checking.judging import (
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.trace_records import Trace
 from areopage.rag.records import ChatPrompt
@@ -280,7 +279,7 @@ def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, serve
     assert kept(tmp_path) == 1
     for answer, left in ((first, 1), (second, 0)):
         with closing(Ledger.open(tmp_path / "ledger.db")) as ledger:
-            assert erase_answers(ledger, [answer.id])
+            assert ledger.erasure.erase([answer.id])
         assert kept(tmp_path) == left
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from areopage.ledger.people.qualifications import CriterionStanding, JudgeStanding, standing_text
+from areopage.ledger.people.standing import CriterionStanding, JudgeStanding, standing_text
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import drift_lines, exam_text, is_alarming, judge_text, moved_text, panel_text
 from areopage.scoring.exams.records import Shift

@@ -12,7 +12,6 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from areopage.checking.figures import MOST_NAMES, OTHERS, GateCounts
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
@@ -229,7 +228,7 @@ def test_a_cut_answer_ends_where_its_whole_length_is_reached() -> None:
 
 def test_an_erased_answer_is_counted_and_not_shown(make: Make, tmp_path: Path) -> None:
     ledger = filled(tmp_path / "erased.db", [trace(1, BAD), trace(2, BAD)])
-    erase_answers(ledger, [f"{1:032x}"])
+    ledger.erasure.erase([f"{1:032x}"])
     report = gate_figures(ledger, TraceFilter(), language="fr", policy="full", max_chars=100, now=NOON)
     ledger.close()
     assert report.figures.answers == 2

@@ -8,7 +8,6 @@ import pytest
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
 from areopage.ledger.people.access import Audit
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
@@ -124,7 +123,7 @@ def test_a_wrong_label_is_one_line(ledger: Ledger) -> None:
 
 
 def test_an_id_that_is_not_there_or_erased_is_refused(ledger: Ledger) -> None:
-    erase_answers(ledger, [trace_id(1)])
+    ledger.erasure.erase([trace_id(1)])
     for id, said in (("nobody", "no answer 'nobody'"), (trace_id(1), "was erased")):
         with pytest.raises(UnknownAnswer, match=said):
             label(ledger, id, "Anne", "no")
@@ -142,7 +141,7 @@ def test_a_refusal_with_a_text_is_a_mistake(ledger: Ledger) -> None:
 
 def test_the_set_holds_what_did_not_pass_and_what_should_not_have(ledger: Ledger) -> None:
     Traces(ledger).append([delivered_trace(4), held_trace(5)])
-    erase_answers(ledger, [trace_id(5)])
+    ledger.erasure.erase([trace_id(5)])
     label(ledger, trace_id(4), "Anne", "no", sentences=[0], note="Jean Dupont se trompe")
     label(ledger, trace_id(2), "Anne", "yes")
 

@@ -14,7 +14,6 @@ from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.errors import CallTimedOut
 from areopage.ledger.people.access import ApiKeys, Audit
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.traces import Traces
@@ -320,7 +319,7 @@ def test_a_wrong_verdict_changes_nothing_and_keeps_what_was_typed(
 
 def test_an_erased_answer_has_a_page_without_texts(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
-    erase_answers(context.ledger, [held])
+    context.ledger.erasure.erase([held])
     page = client.get(f"/gate/{held}")
     assert (page.status_code, "texts erased" in page.text, 'name="grounded"' in page.text) == (200, True, False)
     assert MADE_UP not in page.text

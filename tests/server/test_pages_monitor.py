@@ -16,7 +16,6 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from areopage.ledger.people.access import ApiKeys, Audit
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Verdict
 from areopage.ledger.write.alerts import Alerts
@@ -448,7 +447,7 @@ def test_an_unknown_answer_is_not_found_and_an_erased_one_has_no_texts(
 ) -> None:
     words = "Answer not found" if lang == "en" else "Réponse introuvable"
     assert words in page_at(context, "/monitor/answers/unknown", status=404, lang=lang).text
-    erase_answers(context.ledger, [seeded[0], "waiting-1"])
+    context.ledger.erasure.erase([seeded[0], "waiting-1"])
     for id in (seeded[0], "waiting-1"):
         page = page_at(context, f"/monitor/answers/{id}", lang=lang)
         assert ("texts erased" if lang == "en" else "textes effacés") in page.text

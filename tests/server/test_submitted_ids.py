@@ -9,7 +9,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from areopage.ledger.people.access import ApiKeys
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.write.answers import Answers, id_within
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Role
@@ -76,7 +75,7 @@ def test_another_text_under_an_id_of_its_source_is_refused_under_every_storage_p
     assert (status, refused["error"]["code"]) == (409, "id_taken")
     assert post(client, every, id="a", source="bot", response="Another.")[0] == 202
     assert post(client, every, id="a", source="bot", response="A third.")[0] == 409
-    erase_answers(context.ledger, ["a"])
+    context.ledger.erasure.erase(["a"])
     assert post(client, every, id="a", source="site", response="Another.")[1] == {"items": [{"id": "a", "new": False}]}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.ledger.people.qualifications import UNFIT
+from areopage.ledger.people.standing import UNFIT
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.scoring.counts import grade_of

@@ -17,7 +17,6 @@ from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.checking.judging import open_sentence_judge
 from areopage.gate.records import SentenceCheck
-from areopage.ledger.people.erasure import erase_answers
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
@@ -71,7 +70,7 @@ def _seed(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     for id in ("m-1", bench[0], bench[-1]):
         Labels(ledger).add([Label(answer_id=id, rater="ann", criterion="", score=4.0, origin="web", created_at=now)])
     Labels(ledger).add([structs.replace(grounding_label(1, "Anne", "no", 1, note="x"), created_at=now)])
-    erase_answers(ledger, ["m-2", "m-like-1", "m-waiting-erased", bench[1], bench[-1], trace_id(2)])
+    ledger.erasure.erase(["m-2", "m-like-1", "m-waiting-erased", bench[1], bench[-1], trace_id(2)])
 
 
 def wipe_caches(ledger: Ledger) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.read.caches import orphans
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.suites.loader import load_suite
@@ -89,7 +88,7 @@ def test_an_audit_is_resumed_and_counts_nowhere_else(server: FakeServer, ledger:
     assert ledger.judgment_counts() == {}
     assert [run.kind for run in ledger.panels("audit")] == ["audit"]
     assert ledger.panels("monitor") == ledger.panels("gate") == []
-    assert orphans(ledger).judgments == 0
+    assert ledger.caches.orphans().judgments == 0
 
 
 def test_a_french_audit_asks_in_french(server: FakeServer, ledger: Ledger) -> None:

@@ -11,9 +11,8 @@ from msgspec import structs
 
 from areopage.bench.execution.context import Silent
 from areopage.errors import ConfigError, ModelError, ServerDown
-from areopage.ledger.people.canaries import CanaryRounds
-from areopage.ledger.people.panel_standings import panel_standings
-from areopage.ledger.people.qualifications import JudgeStanding, Qualifications, require_qualified, standing_text
+from areopage.ledger.people.exams import CanaryRounds, Qualifications, panel_standings
+from areopage.ledger.people.standing import JudgeStanding, standing_text
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.suites.loader import Suite, load_suite
@@ -110,7 +109,7 @@ def test_a_judge_that_moves_by_a_point_is_named_and_its_later_scores_show_it(
     assert standing(suite, ledger, start + 5 * DAY).state == "drifted"
     panel = exam_of(suite).parts[0].panel
     with pytest.raises(ModelError, match=rf"judge alpha \(ollama:fake-a\) moved since its exam on {DANGER}"):
-        require_qualified(ledger, suite.name, panel.judges, panel.criteria)
+        ledger.qualifications.require(suite.name, panel.judges, panel.criteria)
     run = panel.as_run("monitor")
     ledger.put_panel(run)
     with ledger.engine.connect() as connection:  # as lists and pages of evaluations ask

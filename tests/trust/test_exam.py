@@ -14,8 +14,8 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
 from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.jury.judges import Judge
-from areopage.ledger.people.qualifications import Qualifications, standing_key, standing_text
-from areopage.ledger.read.caches import orphans
+from areopage.ledger.people.exams import Qualifications
+from areopage.ledger.people.standing import standing_key, standing_text
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
@@ -161,7 +161,12 @@ def test_a_salted_exam_asks_anew(suite: Suite, ledger: Ledger, tmp_path: Path) -
 
 def test_runs_and_checks_of_the_ledger_do_not_see_an_exam(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     run_exam(exam_of(suite, recorded(tmp_path / "oracle.jsonl")), ledger, Watching())
-    assert (ledger.runs(), ledger.panels("monitor"), ledger.judgment_counts(), orphans(ledger).judgments) == ([], [], {}, 0)
+    assert (ledger.runs(), ledger.panels("monitor"), ledger.judgment_counts(), ledger.caches.orphans().judgments) == (
+        [],
+        [],
+        {},
+        0,
+    )
 
 
 def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:

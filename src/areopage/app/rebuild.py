@@ -28,18 +28,9 @@ from areopage.ledger import (
     Orphans,
     Run,
     StoredOutcome,
-    count_evaluated,
-    day_differences,
-    equal_differences,
     evaluated,
-    evaluation_portions,
-    orphans,
-    rebuild_days,
-    rebuild_equals,
-    rewrite,
     same,
     storable_value,
-    word_differences,
 )
 from areopage.monitor import recomputed_round
 
@@ -83,7 +74,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
 
 def count_stored(ledger: Ledger) -> int:
     """How many evaluations there are to compute again."""
-    return count_evaluated(ledger, "monitor") + count_evaluated(ledger, "bench")
+    return ledger.caches.count_evaluated("monitor") + ledger.caches.count_evaluated("bench")
 
 
 def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> Comparison:
@@ -97,11 +88,13 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
     rounds = (one for _, found in _rounds(ledger) for one in found)
     runs = (one for part in (recomputing.damaged, recomputing.outcome_differences()) for one in part)
-    for found in (evaluations, runs, rounds, day_differences(ledger), equal_differences(ledger)):
+    for found in (evaluations, runs, rounds, ledger.caches.day_differences(), ledger.caches.equal_differences()):
         for one in found:
             differs(one)
             differing += 1
-    return Comparison(checked=recomputing.done, differing=differing, orphans=orphans(ledger), unreadable=recomputing.unreadable)
+    return Comparison(
+        checked=recomputing.done, differing=differing, orphans=ledger.caches.orphans(), unreadable=recomputing.unreadable
+    )
 
 
 def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
@@ -113,15 +106,15 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
     recomputing, written = _Recomputing(ledger, progress), 0
     for portion in recomputing.portions():
         wrong = [one for one in portion if one.differences]
-        written += rewrite(ledger, [(one.stored, one.computed) for one in wrong if one.stored is not None])
+        written += ledger.caches.rewrite([(one.stored, one.computed) for one in wrong if one.stored is not None])
         ledger.evaluations.put([one.computed for one in wrong if one.stored is None])
     for run_id, outcome in recomputing.outcomes.items():
         ledger.put_outcome(run_id, outcome)
     for computed, differences in _rounds(ledger):
         if differences:
             ledger.golden_runs.save(computed)
-    rebuild_days(ledger)
-    rebuild_equals(ledger)
+    ledger.caches.rebuild_days()
+    ledger.caches.rebuild_equals()
     return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
 
 
@@ -170,7 +163,7 @@ class _Recomputing:
 
     def portions(self) -> Iterator[list[_Change]]:
         """Every evaluation with what it should be, a portion at a time."""
-        for found in evaluation_portions(self._ledger, *evaluated("monitor")):
+        for found in self._ledger.streams.evaluations(*evaluated("monitor")):
             yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
             self._count(len(found))
         for run in self._ledger.runs():
@@ -192,7 +185,7 @@ class _Recomputing:
         if spec.dataset_digest and not _are_same_cases(self._ledger.run_cases(run.id), spec.dataset_digest):
             what = "not those that the run began with"
             self.damaged.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
-        parts = evaluation_portions(self._ledger, *evaluated("bench", run.id))
+        parts = self._ledger.streams.evaluations(*evaluated("bench", run.id))
         stored = {one.id: one for part in parts for _, one in part}
         if not stored and run.finished_at is None:
             return
@@ -215,7 +208,7 @@ class _Recomputing:
 
     def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
         judgments = self._ledger.judgments_under([(answer, one.run_id) for answer, one in found])
-        words = word_differences(self._ledger, [one for _, one in found])
+        words = self._ledger.caches.word_differences([one for _, one in found])
         changes: list[_Change] = []
         for answer, one in found:
             panel = self._panel(one.run_id)

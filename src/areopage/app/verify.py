@@ -12,7 +12,7 @@ from areopage.app.kept_results import MOST_NAMED, figure_differences
 from areopage.app.rebuild import Comparison, Progress, check_ledger
 from areopage.app.rereadings import check_rereadings
 from areopage.errors import UserError
-from areopage.ledger import ChainCheck, Difference, Head, Ledger, check_chains
+from areopage.ledger import ChainCheck, Difference, Head, Ledger
 
 _HEAD = re.compile(r"(\d{1,9})-(\d{1,18})-([0-9a-f]{64})")
 _IN_REPORT = re.compile(rf"(?:<code>|`)({_HEAD.pattern})(?:</code>|`)")
@@ -82,7 +82,7 @@ def verify_ledger(
     Raises:
         StorageError: the ledger cannot be read.
     """
-    chains = check_chains(ledger, kept, lambda fault: found(str(fault)))
+    chains = ledger.chains.check(kept, lambda fault: found(str(fault)))
     read = check_rereadings(ledger, chains.reread, found)
     unread = read.left + chains.reread_and_erased
     return Verification(

@@ -23,7 +23,6 @@ from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
 from areopage.cli.progress.pace import Pace
 from areopage.errors import EmptyLedger, UserError, counted
 from areopage.ledger import AuditEntry, Difference
-from areopage.ledger import compact as compact_file
 from areopage.locales import one_line
 from areopage.report import LEDGER_FORMS, export_ledger
 
@@ -64,7 +63,7 @@ def compact(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     with open_ledger(find_config(config, ledger)) as opened:
         if opened.engine.dialect.name != "sqlite":
             raise UserError(f"{opened.place}: PostgreSQL reuses the space of deleted rows by itself (autovacuum)")
-        compact_file(opened)
+        opened.erasure.compact()
         opened.audit.note(actor(), "compact", opened.place)
         typer.echo(f"written anew: {opened.place}")
 

@@ -17,7 +17,7 @@ from areopage.cases import Case
 from areopage.errors import StorageError, UserError, name_list
 from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again, reparsed
-from areopage.ledger import PORTION, Evaluation, EvaluationFilter, Judgment, Ledger, Run, TraceFilter, evaluation_portions
+from areopage.ledger import PORTION, Evaluation, EvaluationFilter, Judgment, Ledger, Run, TraceFilter
 from areopage.locales import Note
 from areopage.scoring import (
     LevelNames,
@@ -225,7 +225,7 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
         texts: read them too, for raw texts are read again.
     """
     stored = ledger.answers
-    for portion in evaluation_portions(ledger, *wanted.conditions()):
+    for portion in ledger.streams.evaluations(*wanted.conditions()):
         by_answer = ledger.judgments_under([(number, evaluation.run_id) for number, evaluation in portion])
         for number, evaluation in portion:
             answer = stored.get(evaluation.id) if texts and not evaluation.erased else None

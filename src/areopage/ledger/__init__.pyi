@@ -5,79 +5,45 @@ from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
 from .people.access import Sessions as Sessions  # The table `sessions`.
 from .people.calibrations import StoredCalibration as StoredCalibration  # A calibration as a row.
-from .people.canaries import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
+from .people.exam_records import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
+from .people.exam_records import Qualification as Qualification  # The result of one judge on one criterion in one exam
 
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
-from .people.canaries import drifts_by_path as drifts_by_path
-
-# Seconds that `empty_log` waits where it is tried again, or where a caller waits for it.
-from .people.erasure import LOG_PATIENCE as LOG_PATIENCE
-from .people.erasure import compact as compact  # Write a SQLite file anew, so that no unused space holds a copy of an erased text
-from .people.erasure import empty_log as empty_log  # Empty the log (`-wal`) of a SQLite file
-from .people.erasure import erase_answers as erase_answers  # Erase the texts of answers in one transaction.
-from .people.erasure import erase_before as erase_before  # Erase answers received before a moment, in portions.
-from .people.erasure import erase_late as erase_late  # Erase a panel's judgments made while their answer was erased.
+from .people.exams import drifts_by_path as drifts_by_path
 from .people.held import HELD as HELD  # Why a held answer is in the review queue.
 from .people.labels import SAMPLE as SAMPLE  # Why an answer is in the queue that was drawn at random.
 from .people.labels import TEACHING as TEACHING  # Why an answer is queued whose label tells much about the judges
 from .people.labels import Labels as Labels  # The table `labels`, and judges' scores of labelled answers.
 from .people.labels import OfSuite as OfSuite  # Items of one suite
 from .people.labels import agreed as agreed  # What raters say together
-from .people.panel_standings import standings_of_panel as standings_of_panel  # What is known now of each judge of a stored panel
+from .people.signoffs import People as People  # What people said of a run's answers, and who signed it.
 
 # What is known of one judge on one criterion, for scores of a moment.
-from .people.qualifications import CriterionStanding as CriterionStanding
-from .people.qualifications import JudgeStanding as JudgeStanding  # What is known of one judge, criterion by criterion.
-from .people.qualifications import Qualification as Qualification  # The result of one judge on one criterion in one exam
-from .people.qualifications import compact_standings as compact_standings  # Standings without their criteria.
-from .people.qualifications import exam_command as exam_command  # The command that examines judges as a shell takes it
-from .people.qualifications import exam_words as exam_words  # The command that examines judges, given by name and model
+from .people.standing import CriterionStanding as CriterionStanding
+from .people.standing import JudgeStanding as JudgeStanding  # What is known of one judge, criterion by criterion.
+from .people.standing import compact_standings as compact_standings  # Standings without their criteria.
+from .people.standing import exam_command as exam_command  # The command that examines judges as a shell takes it
+from .people.standing import exam_words as exam_words  # The command that examines judges, given by name and model
 
 # Whether a panel's standing in short says that a judge is unfit, so that no score counts.
-from .people.qualifications import is_unfit as is_unfit
-
-# Refuse judges that are not qualified on every criterion that they may judge.
-from .people.qualifications import require_qualified as require_qualified
-from .people.qualifications import standing_key as standing_key  # A hash of what a qualification holds for
-from .people.qualifications import standing_parts as standing_parts  # The state and the names of a panel's standing in short
-from .people.qualifications import standing_text as standing_text  # The standing of a panel in short
-from .people.qualifications import standings as standings  # What exams and canaries say of each judge.
-from .people.qualifications import told_of as told_of  # The fields of a panel's result that say what is known of its judges.
-from .people.reviewed import newest_panel as newest_panel  # Return the id of the panel that evaluated an answer of a period last
-
-# Return the ids of the panels that evaluated answers of a period, in order.
-from .people.reviewed import period_panels as period_panels
-
-# Return the evaluated answers of a period that were drawn at random for review, or are labelled.
-from .people.reviewed import reviewed_answers as reviewed_answers
-from .people.run_people import People as People  # What people said of a run's answers, and who signed it.
-from .people.run_people import digest_of_signoff as digest_of_signoff  # SHA-256 of a sign-off without its digest.
-from .people.run_people import people_of as people_of  # Read what people said of a run's answers.
+from .people.standing import is_unfit as is_unfit
+from .people.standing import standing_key as standing_key  # A hash of what a qualification holds for
+from .people.standing import standing_parts as standing_parts  # The state and the names of a panel's standing in short
+from .people.standing import standing_text as standing_text  # The standing of a panel in short
+from .people.standing import standings as standings  # What exams and canaries say of each judge.
+from .people.standing import told_of as told_of  # The fields of a panel's result that say what is known of its judges.
 from .read.caches import COPIES as COPIES
 from .read.caches import FIGURES as FIGURES
 from .read.caches import TEXTS as TEXTS
 from .read.caches import Difference as Difference  # A stored value that differs from its recomputation.
 from .read.caches import Orphans as Orphans  # Rows without the row they refer to
-from .read.caches import count_evaluated as count_evaluated  # Count the finished evaluations of an origin.
-from .read.caches import day_differences as day_differences  # Compare the counts by day with their sources at one moment.
-
-# Compare the sets of equal answers with the judgments that they rest on.
-from .read.caches import equal_differences as equal_differences
 from .read.caches import evaluated as evaluated  # Conditions for finished evaluations of an origin, optionally under one panel.
-
-# Find judgments (but for those of exams and audits) without answers, labels without answers and scores without judgments.
-from .read.caches import orphans as orphans
-
-# Replace the computed values of evaluations, with scores and words, in one transaction.
-from .read.caches import rewrite as rewrite
 from .read.caches import same as same  # Whether two values are equal, apart from rounding of sums.
-
-# Compare indexed words with expected words, by number of evaluation.
-from .read.caches import word_differences as word_differences
 from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
-from .read.chain_check import check_chains as check_chains  # Verify the chains at one moment
 from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
-from .read.days import rebuild_days as rebuild_days  # Recompute all counts by day in one transaction.
+
+# The answers of one set on one day under one variant that have a score on a criterion (""
+from .read.lists import EqualAnswers as EqualAnswers
 from .read.queries import Backlog as Backlog  # How much is not evaluated yet
 from .read.queries import DayScore as DayScore  # How often a score was given on one criterion on one day for one variant.
 from .read.queries import EvaluationFilter as EvaluationFilter  # Which of the monitor's evaluations are wanted.
@@ -89,27 +55,9 @@ from .read.queries import TraceFilter as TraceFilter  # Which traces are wanted
 from .read.queries import last_days as last_days  # The period of a number of days, with its last day.
 from .read.queries import midnight as midnight  # The moment in UTC when a day begins.
 from .read.spending import Pace as Pace  # How the latest calls to a model went.
-
-# Return what the calls of runs to their judges took, failed ones included.
-from .read.spending import judge_totals as judge_totals
-from .read.spending import pace_of as pace_of  # How the latest calls to a model went
 from .read.streams import PORTION as PORTION
-from .read.streams import each_answer as each_answer  # Iterate over all answers
-from .read.streams import each_judgment as each_judgment  # Iterate over judgments with their panels and answer ids.
-from .read.streams import each_label as each_label  # Iterate over all labels, replaced labels included.
-
-# Iterate over matching evaluations and answer numbers, in portions.
-from .read.streams import evaluation_portions as evaluation_portions
 from .read.verdict_columns import VerdictColumns as VerdictColumns  # Verdicts, a row each.
 from .read.verdict_columns import VerdictKind as VerdictKind  # What verdicts of one kind have in common.
-
-# The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer.
-from .read.verdict_columns import linked_keys as linked_keys
-
-# Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
-from .read.verdict_columns import read_verdicts as read_verdicts
-from .read.verdict_columns import shares_answers as shares_answers  # Whether cases of a run share an answer
-from .read.verdict_columns import with_readings as with_readings  # The verdicts, those of some judgments as they are read now.
 from .store import Ledger as Ledger  # An open ledger
 from .tables.answer_tables import answer_judgments as answer_judgments
 from .tables.answer_tables import answers as answers
@@ -193,9 +141,6 @@ from .write.answers import ReusedAnswers as ReusedAnswers  # Answers of a run th
 from .write.answers import StoredState as StoredState  # What is known of an answer without its texts.
 from .write.answers import answer_of as answer_of  # Read an answer from a row of `WHOLE_ANSWERS`, which may have more columns.
 from .write.answers import id_within as id_within  # The id in the ledger of an answer whose own id another source has used first.
-
-# Those of some submitted answers under whose id their source has submitted another prompt or response.
-from .write.answers import other_answers as other_answers
 from .write.answers import own_id as own_id  # The id that a source gave to an answer that is stored under `id_within`
 from .write.answers import prompt_key as prompt_key  # The look-up key of a prompt, independent of case and white space.
 from .write.batch import Batch as Batch  # Commits records in groups.
@@ -204,13 +149,6 @@ from .write.budget_parts import PART_SILENCE as PART_SILENCE  # Seconds without 
 # The parts of one budget in the table `budget_parts`, for one process.
 from .write.budget_parts import BudgetParts as BudgetParts
 from .write.endpoint_shares import SILENCE as SILENCE  # Seconds without a renewal after which a process's part returns.
-
-# The answers of one set on one day under one variant that have a score on a criterion (""
-from .write.equal_answers import EqualAnswers as EqualAnswers
-
-# Read the sets of answers with equal texts among those with timestamps in [since, until), by day, variant and criterion.
-from .write.equal_answers import read_equals as read_equals
-from .write.equal_answers import rebuild_equals as rebuild_equals  # Compute all sets of equal answers again.
 from .write.evaluation_rows import BLANK as BLANK  # The texts of an evaluation, once they are erased.
 from .write.fleet import CallCounts as CallCounts  # The stored calls of a run
 from .write.fleet import CallSum as CallSum  # Stored calls to one model, with their tokens
@@ -224,18 +162,15 @@ from .write.operations import AuditEntry as AuditEntry  # Who did what to what.
 from .write.operations import GoldenRun as GoldenRun  # One round of golden questions.
 from .write.operations import Role as Role  # A key's permission.
 from .write.operations import Worker as Worker  # A worker's heartbeat.
-from .write.operations import state_of as state_of  # A worker's state
 from .write.outage import LedgerOutage as LedgerOutage  # Says once that a ledger cannot be used, and once that it can again
 from .write.run_writer import RunWriter as RunWriter  # Commits records in groups, each within a few milliseconds
 from .write.sent_batches import PLANNED as PLANNED  # The state of a batch whose id is not known.
 from .write.sent_batches import SentBatch as SentBatch  # A batch of calls of a run.
 from .write.sent_batches import SentBatches as SentBatches  # The table `batches`.
 from .write.storage import JUDGEABLE as JUDGEABLE  # The policies that leave a judge whole texts to read.
-from .write.storage import Policy as Policy
 from .write.storage import reduced_trace as reduced_trace  # Reduce a trace by the policy
 from .write.storage import stored_answer as stored_answer  # Apply the storage policy to an answer.
 from .write.storage import stored_judgment as stored_judgment  # Apply the storage policy to a judgment
-from .write.storage import stored_text as stored_text
 from .write.storage import stored_trace as stored_trace  # Apply the storage policy to a trace
 from .write.traces import TraceFeed as TraceFeed  # Traces of the channel `chat` and their changes, in append order.
 from .write.traces import Traces as Traces  # The tables `decisions`, `decision_reasons` and `releases`, with their answers.

@@ -14,13 +14,17 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exist
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
 from areopage.ledger.people.calibrations import Calibrations
-from areopage.ledger.people.canaries import CanaryRounds
+from areopage.ledger.people.erasure import Erasure
+from areopage.ledger.people.exams import CanaryRounds, Qualifications
 from areopage.ledger.people.labels import Labels, Remembered, ReviewQueue
-from areopage.ledger.people.qualifications import Qualifications
-from areopage.ledger.people.run_people import SignOffs
+from areopage.ledger.people.signoffs import SignOffs
+from areopage.ledger.read.caches import Caches
+from areopage.ledger.read.chain_check import Chains
 from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
-from areopage.ledger.read.source_activity import SourceActivity
+from areopage.ledger.read.spending import Spending
+from areopage.ledger.read.streams import Streams
+from areopage.ledger.read.verdict_columns import Verdicts
 from areopage.ledger.tables.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
 from areopage.ledger.tables.chain import Head, heads, placed, seal
 from areopage.ledger.tables.database import Database
@@ -86,6 +90,10 @@ class Ledger(Database):
         self.answers = Answers(self)
         self.evaluations = Evaluations(self)
         self.lists = EvaluationLists(self)
+        self.streams = Streams(self)
+        self.verdicts = Verdicts(self)
+        self.caches = Caches(self)
+        self.spending = Spending(self)
         self.days = Days(self)
         self.traces = Traces(self)
         self.remembered = Remembered(self)
@@ -102,10 +110,11 @@ class Ledger(Database):
         self.alerts = Alerts(self)
         self.golden_runs = GoldenRuns(self)
         self.hook_counts = HookCounts(self)
-        self.sources = SourceActivity(self)
         self.api_keys = ApiKeys(self)
         self.sessions = Sessions(self)
         self.audit = Audit(self)
+        self.erasure = Erasure(self)
+        self.chains = Chains(self)
 
     def secret(self) -> bytes:
         """The ledger's secret for prompt nonces, created at the first call."""

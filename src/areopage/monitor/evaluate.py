@@ -15,7 +15,6 @@ from msgspec import Struct, structs
 from areopage.errors import StorageError
 from areopage.jury import Evaluated, JudgmentStore, LedgerJudgments, signs_in
 from areopage.ledger import (
-    LOG_PATIENCE,
     Answer,
     Backlog,
     Evaluation,
@@ -23,13 +22,10 @@ from areopage.ledger import (
     Ledger,
     ReviewItem,
     compact_standings,
-    empty_log,
-    erase_late,
     is_golden,
     is_whole,
     stored_answer,
     stored_judgment,
-    stored_text,
     told_of,
 )
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
@@ -37,6 +33,7 @@ from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring import Given
+from areopage.text import stored_text
 from areopage.work import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
@@ -256,7 +253,7 @@ class Evaluator:
             self._progress.add("again", paid)
         else:
             self._progress.add(None, paid)
-            await self._in_thread(lambda: erase_late(self._ledger, id, panel, keys))
+            await self._in_thread(lambda: self._ledger.erasure.erase_late(id, panel, keys))
             return Finished()
         return Retry(reason=reason)
 
@@ -275,7 +272,7 @@ class Evaluator:
         """
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
         if evaluation is not None and evaluation.state == "erased":
-            erase_late(self._ledger, id, "", ())
+            self._ledger.erasure.erase_late(id, "", ())
         if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
@@ -304,7 +301,7 @@ class Evaluator:
         if self._config.storage.text == "full" or not self._has_reduced or now - self._emptied_at < LOG_PAUSE:
             return
         self._emptied_at, self._has_reduced = now, False
-        if not empty_log(self._ledger, patience=LOG_PATIENCE):
+        if not self._ledger.erasure.empty_log(soon=True):
             self._has_reduced = True
 
     def _reduced(self, answer: Answer) -> Answer | None:

@@ -20,7 +20,6 @@ from areopage.ledger import (
     Scope,
     Standing,
     midnight,
-    read_equals,
 )
 from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites import Suite
@@ -253,7 +252,7 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
 
 
 def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:
-    return read_equals(ledger, midnight(period.start), midnight(period.end), scope)
+    return ledger.lists.equals(midnight(period.start), midnight(period.end), scope)
 
 
 def _days(period: Period, rows: Iterable[DayScore], equals: Iterable[EqualAnswers], scale: Scale) -> tuple[DayFigures, ...]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from areopage.cases import Case, Dataset, fold_name, is_deep
 from areopage.errors import SubmissionError
-from areopage.ledger import GOLDEN_SOURCE, Answer, Batch, Ledger, is_golden, other_answers
+from areopage.ledger import GOLDEN_SOURCE, Answer, Batch, Ledger, is_golden
 from areopage.monitor.hook.submission import checked, submission_of
 
 MOST_AT_ONCE = 1000
@@ -78,7 +78,9 @@ def clashing(ledger: Ledger, submitted: Sequence[Answer], new: Sequence[bool]) -
         new: what `Intake.submit` returned for them.
     """
     return (
-        other_answers(ledger, [answer for answer, fresh in zip(submitted, new, strict=True) if not fresh]) if not all(new) else []
+        ledger.answers.differing([answer for answer, fresh in zip(submitted, new, strict=True) if not fresh])
+        if not all(new)
+        else []
     )
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime, timedelta
 
-from areopage.ledger import Ledger, erase_before
+from areopage.ledger import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.work import ScheduledJob
 
@@ -29,7 +29,7 @@ def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
     Raises:
         StorageError: the ledger cannot be written; the portions before are gone.
     """
-    erased = erase_before(ledger, moment)
+    erased = ledger.erasure.erase_before(moment)
     if erased:
         ledger.audit.note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")
     return erased

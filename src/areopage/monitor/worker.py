@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from areopage.errors import ServerDown, StorageError
-from areopage.ledger import Answer, Ledger, require_qualified
+from areopage.ledger import Answer, Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
@@ -187,7 +187,7 @@ class MonitorWork:
             return str(fault)
         panel = self._judge.panel
         if self._config.section.only_qualified:
-            await self._in_thread(lambda: require_qualified(self._ledger, panel.suite, panel.judges, panel.criteria))
+            await self._in_thread(lambda: self._ledger.qualifications.require(panel.suite, panel.judges, panel.criteria))
         await self._in_thread(lambda: self._ledger.put_panel(self._judge.run()))
         self._ready = True
         return ""

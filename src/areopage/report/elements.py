@@ -6,10 +6,11 @@ from typing import Literal
 
 from areopage.bench import ChosenPart, RunSpec
 from areopage.criteria import Scale
-from areopage.ledger import Policy, ReusedAnswers
+from areopage.ledger import ReusedAnswers
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
 from areopage.scoring import UNREAD, Correlation, Estimate, Standing
+from areopage.text import Policy
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 

@@ -23,20 +23,16 @@ from areopage.ledger import (
     Judgment,
     Label,
     Ledger,
-    Policy,
     SignOff,
     StoredCalibration,
     Trace,
     TraceFilter,
-    each_answer,
-    each_judgment,
-    each_label,
-    evaluation_portions,
     stored_answer,
 )
 from areopage.report.monitor.figures import outward
 from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, write_rows
 from areopage.report.whole_files import replacing
+from areopage.text import Policy
 
 Item = TypeVar("Item")
 TEXTS = (
@@ -232,10 +228,10 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
 
 def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
     return {
-        "answers": map(_answer, each_answer(ledger)),
-        "evaluations": (_fields(one, _OF_EVALUATION) for part in evaluation_portions(ledger) for _, one in part),
-        "judgments": (_judgment(one, about) for one, about in each_judgment(ledger)),
-        "labels": (_fields(one, Label.__struct_fields__) for one in each_label(ledger)),
+        "answers": map(_answer, ledger.streams.answers()),
+        "evaluations": (_fields(one, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, one in part),
+        "judgments": (_judgment(one, about) for one, about in ledger.streams.judgments()),
+        "labels": (_fields(one, Label.__struct_fields__) for one in ledger.streams.labels()),
         "decisions": (_fields(one, COLUMNS["decisions"]) for one in ledger.traces.each(TraceFilter())),
         "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
         "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),

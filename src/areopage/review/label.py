@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
-from areopage.ledger import GROUNDED, GROUNDING, LOG_PATIENCE, Answer, Label, Ledger, Release, Trace, empty_log, reduced_trace
+from areopage.ledger import GROUNDED, GROUNDING, Answer, Label, Ledger, Release, Trace, reduced_trace
 from areopage.review.rubric import Rubric
 from areopage.text import Policy
 
@@ -203,7 +203,7 @@ def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, 
     if not settled:
         raise _not_held(ledger, answer.id)
     if storage.policy != "full":
-        empty_log(ledger, patience=LOG_PATIENCE)  # it held the texts; where others read it now, the next checkpoint empties it
+        ledger.erasure.empty_log(soon=True)  # it held the texts; where others read it now, the next checkpoint empties it
     edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
     equal = f", with {settled - 1} equal ones" if settled > 1 else ""
     ledger.audit.note(release.rater, "release", answer.id, release.state + edited + equal, key_id=key_id)

@@ -10,8 +10,9 @@ from msgspec import Struct
 from areopage.cases import RejectedRow, load_dataset
 from areopage.errors import DatasetError, UserError
 from areopage.gate import GATE_VERDICTS, GateVerdict, Labelled, Recorded, judged_of, labelled_of, said_of
-from areopage.ledger import Label, Ledger, Policy, Trace, TraceFilter, Traces, agreed, prompt_key, reduced_trace, stored_text
+from areopage.ledger import Label, Ledger, Trace, TraceFilter, Traces, agreed, prompt_key, reduced_trace
 from areopage.scoring import at_least, at_most
+from areopage.text import Policy, stored_text
 
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)

@@ -27,7 +27,7 @@ from areopage.bench.stored_cases import load_run_cases
 from areopage.digest import short_digest
 from areopage.errors import ModelError
 from areopage.jury import Budget, Judge, check_model, reached_by
-from areopage.ledger import Ledger, Run, json_text, make_folder, require_qualified
+from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
 from areopage.models import Agree, ModelReference, ModelSettings, ModelStatus, Traffic
 from areopage.suites import SharedSections, Suite, load_suite
@@ -66,7 +66,9 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
+        ledger.qualifications.require(
+            prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+        )
     prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out, resumed_since(prepared.spec, new=new))
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None

@@ -10,7 +10,7 @@ from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
-from areopage.ledger import CallCounts, CallSum, FleetNote, FleetState, Ledger, state_of
+from areopage.ledger import CallCounts, CallSum, FleetNote, FleetState, Ledger
 from areopage.models import Price
 
 
@@ -113,7 +113,7 @@ def progress_of(
 def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
     """How many processes work on a run."""
     pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
-    return sum(state_of(one, now, DEAD_AFTER) == "alive" for pool in pools for one in ledger.workers.list(pool))
+    return sum(one.state_at(now, DEAD_AFTER) == "alive" for pool in pools for one in ledger.workers.list(pool))
 
 
 def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:

@@ -7,7 +7,7 @@ from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
 from areopage.jury import Budget, PaidModel
-from areopage.ledger import Ledger, Run, judge_totals
+from areopage.ledger import Ledger, Run
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -40,7 +40,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
 def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
     """What the calls of a run have cost, by currency: all its answers and judgments, failed ones included."""
     spent: dict[str, float] = {}
-    for total in judge_totals(ledger, [run.id]):
+    for total in ledger.spending.judge_totals([run.id]):
         if total.currency:
             spent[total.currency] = spent.get(total.currency, 0.0) + total.cost
     for calls in ledger.answers.calls_of(run.id):

@@ -16,7 +16,7 @@ from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.cases import Case
 from areopage.criteria import WHOLE, Criterion, PromptSizer, case_at, is_conversation, turns_to_judge
 from areopage.jury import VERDICT_TOKENS, Fitting, Judge, groups_of
-from areopage.ledger import REPLIED, Ledger, Pace, pace_of
+from areopage.ledger import REPLIED, Ledger, Pace
 from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price
 from areopage.text import byte_length
 
@@ -161,7 +161,7 @@ class _Planner:
 
     def _planned(self, one: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
         model = str(one.reference)
-        pace = pace_of(self._ledger, model, judges_first=isinstance(one, Judge)) if self._ledger is not None else None
+        pace = self._ledger.spending.pace_of(model, judges_first=isinstance(one, Judge)) if self._ledger is not None else None
         each = pace.answer_tokens if pace is not None and pace.answer_tokens else answer_tokens
         at_once = 1 if one.reference.provider == "embedded" else self._spec.concurrency
         return ModelPlan(

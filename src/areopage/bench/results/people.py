@@ -13,7 +13,7 @@ from areopage.bench.results.reservations import reservation_text, reservations
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
-from areopage.ledger import SAMPLE, Ledger, ReviewItem, SignedState, SignOff, digest_of_signoff
+from areopage.ledger import SAMPLE, Ledger, ReviewItem, SignedState, SignOff
 from areopage.scoring import CriterionScore, Release, ScoreColumns
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
@@ -198,7 +198,7 @@ def signed_runs(view: RunView) -> Iterator[SignedRun]:
             changed.append("results")
         if state.labels != now.labels:
             changed.append("labels")
-        if digest_of_signoff(one) != one.digest:
+        if one.content_digest != one.digest:
             changed.append("signature")
         yield SignedRun(signoff=one, changed=tuple(changed))
 

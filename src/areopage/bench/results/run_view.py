@@ -37,12 +37,7 @@ from areopage.ledger import (
     Run,
     StoredCalibration,
     VerdictColumns,
-    linked_keys,
-    people_of,
-    read_verdicts,
-    shares_answers,
     standing_text,
-    with_readings,
 )
 from areopage.locales import Note
 from areopage.scoring import (
@@ -369,13 +364,13 @@ def view_run(
     cases = load_run_cases(ledger, run.id)
     chosen: list[int] | None = None
     if linked is None:
-        linked = run.finished_at is not None and run.outcome is not None and not shares_answers(ledger, run.id)
+        linked = run.finished_at is not None and run.outcome is not None and not ledger.verdicts.shares_answers(run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
-    verdicts = read_verdicts(ledger, run.id, _keys(ledger, run, stored, answers, cases))
+    verdicts = ledger.verdicts.read(run.id, _keys(ledger, run, stored, answers, cases))
     columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
-        columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, with_readings(verdicts, reread))
+        columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts.with_readings(reread))
     if where:
         spec, positions = _chosen_part(spec, cases, where)
         chosen, columns = positions.tolist(), columns.of_cases(positions)
@@ -400,7 +395,7 @@ def view_run(
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
         answer_ids=answers.ids,
-        people=people_of(ledger, run.id, list(answers.ids.values())),
+        people=ledger.signoffs.people_of(run.id, list(answers.ids.values())),
         conversations=_conversations(spec, cases, answers),
         reused=ledger.answers.reused_in(run.id, chosen) if stored.reuse_answers or stored.reassessed else None,
         calls=tuple(ledger.answers.calls_of(run.id)) if not where else (),
@@ -430,13 +425,13 @@ def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases:
     The keys of erased answers' judgments are random: they are found by their links.
     """
     if answers.linked:
-        yield from linked_keys(ledger, run.id)
+        yield from ledger.verdicts.linked_keys(run.id)
         return
     positions = {item.case.id: position for position, item in enumerate(cases)}
     yield from ((positions[call.case.id], call.key) for call in stored.planned_calls(answers.judged))
     if answers.erased:
         erased = {positions[case_id] for case_id in answers.erased}
-        yield from ((position, key) for position, key in linked_keys(ledger, run.id) if position in erased)
+        yield from ((position, key) for position, key in ledger.verdicts.linked_keys(run.id) if position in erased)
 
 
 def _arranged(

@@ -46,7 +46,7 @@ from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.jury import Budget
-from areopage.ledger import Ledger, Run, require_qualified
+from areopage.ledger import Ledger, Run
 from areopage.models import Contact
 from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, league_report, print_report, trend_report, write_league, write_trend
 from areopage.scoring import PASSES, Standing
@@ -116,7 +116,7 @@ def run_league(
         ledger = stack.enter_context(opened_ledger(places, create=True))
         if only_qualified:
             spec = prepared[0].spec
-            require_qualified(ledger, spec.suite, spec.judges, spec.criteria)
+            ledger.qualifications.require(spec.suite, spec.judges, spec.criteria)
         if budget is not None:
             budget_of(budget, [one.spec for one in prepared], ledger)
         prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]

@@ -35,7 +35,7 @@ from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, IN
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
-from areopage.ledger import Ledger, Run, SentBatch, require_qualified
+from areopage.ledger import Ledger, Run, SentBatch
 from areopage.suites import load_suite
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def run_new(
     prepared = prepare_benchmark(loaded, wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
-            require_qualified(
-                ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+            ledger.qualifications.require(
+                prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
             )
         if budget is not None:
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written

@@ -28,7 +28,7 @@ from areopage.cli.options import (
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate import Gate, Replay, ReplayedChange
-from areopage.ledger import TraceFilter, make_folder, shown, stored_text, url_of
+from areopage.ledger import TraceFilter, make_folder, shown, url_of
 from areopage.locales import LANGUAGES, one_line
 from areopage.report import (
     FORMS,
@@ -43,6 +43,7 @@ from areopage.report import (
     write_report,
 )
 from areopage.review import recorded
+from areopage.text import stored_text
 
 NO_ANSWERS = "check answers or import logs first, or give --ledger FILE|URL"
 """Advice for a missing ledger."""

@@ -15,7 +15,7 @@ from areopage.cases import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell
 from areopage.errors import UserError, counted, name_list
-from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope, state_of
+from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope
 from areopage.locales import one_line
 from areopage.monitor import (
     RULES,
@@ -98,7 +98,7 @@ def status(config: ConfigOption = None) -> None:
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")
     _show_spool(chosen.monitor)
-    states = [state_of(one, now, chosen.monitor.section.worker.dead_after) for one in workers]
+    states = [one.state_at(now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
         typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {_ago(one.seen_at, now)}")
     if "alive" not in states:

@@ -12,7 +12,7 @@ from areopage.checking import trace_export
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger import Filters, Grade, Ledger, Period, Policy, erase_answers, last_days
+from areopage.ledger import Filters, Grade, Ledger, Period, last_days
 from areopage.locales import LANGUAGES
 from areopage.monitor import criterion_labels, erase_older
 from areopage.report import (
@@ -28,6 +28,7 @@ from areopage.report import (
     render,
     write_report,
 )
+from areopage.text import Policy
 
 ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
 
@@ -169,7 +170,7 @@ def erase(
         else:
             named = list(dict.fromkeys(ids or ()))
             missing = len(named) - len(ledger.answers.numbers(named))
-            erased = erase_answers(ledger, named)
+            erased = ledger.erasure.erase(named)
             for id in named:
                 ledger.audit.note(actor(), "erase", id)
         left = _erase_files(settings, ledger)

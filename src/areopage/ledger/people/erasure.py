@@ -27,7 +27,7 @@ from areopage.ledger.tables.answer_tables import (
     verdicts,
 )
 from areopage.ledger.tables.chain import seal
-from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, storable, values_of
 from areopage.ledger.tables.schema import alerts, labels
 from areopage.ledger.write.answers import Link, blank_cases, insert_links, seal_links, whole_answers
@@ -44,122 +44,153 @@ MERGE_PAGES = 500
 PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
 
-LOG_PATIENCE = 0.2
-"""Seconds that `empty_log` waits where it is tried again, or where a caller waits for it."""
+
+SOON = 0.2
+"""Seconds that `empty_log` waits at most where it is asked to be soon done."""
 
 
-def erase_answers(ledger: Database, ids: Sequence[str], *, and_wipe: bool = True) -> int:
-    """Erase the texts of answers in one transaction.
+class Erasure(Store):
+    """Erases the texts of answers from the tables, and then from the file."""
 
-    With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
-    queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes. An answer
-    that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused. With a turn of one of
-    the benchmark's conversations all turns of conversations with the same target and beginning are erased.
+    def erase(self, ids: Sequence[str], *, and_wipe: bool = True) -> int:
+        """Erase the texts of answers in one transaction.
 
-    Args:
-        and_wipe: overwrite the bytes too, before this returns; see `wipe`.
+        With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the
+        review queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes.
+        An answer that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused. With a
+        turn of one of the benchmark's conversations all turns of conversations with the same target and beginning are erased.
 
-    Returns:
-        How many answers had texts.
-    """
-    with ledger.exclusive() as connection:
-        named = _with_other_turns(connection, [storable(id) for id in ids])
-        erased = sum(_erase_portion(connection, part) for part in chunks(named))
-    if erased and and_wipe:
-        wipe(ledger)
-    return erased
+        Args:
+            and_wipe: overwrite the bytes too, before this returns; see `wipe`.
 
+        Returns:
+            How many answers had texts.
+        """
+        with self._ledger.exclusive() as connection:
+            named = _with_other_turns(connection, [storable(id) for id in ids])
+            erased = sum(_erase_portion(connection, part) for part in chunks(named))
+        if erased and and_wipe:
+            self.wipe()
+        return erased
 
-def erase_before(ledger: Database, moment: datetime) -> int:
-    """Erase answers received before a moment, in portions.
+    def erase_before(self, moment: datetime) -> int:
+        """Erase answers received before a moment, in portions.
 
-    Answers of benchmark runs are kept.
+        Answers of benchmark runs are kept.
 
-    Judgments of the gate from before that belong to no answer, since a process died in between, go too.
+        Judgments of the gate from before that belong to no answer, since a process died in between, go too.
 
-    Returns:
-        How many answers were erased.
+        Returns:
+            How many answers were erased.
 
-    Raises:
-        StorageError: the ledger cannot be written; the portions before are gone.
-    """
-    erased = 0
-    for ids in _received_before(ledger, moment):
-        erased += erase_answers(ledger, ids, and_wipe=False)
-    if _remove_unlinked(ledger, moment) or erased:
-        wipe(ledger)
-    return erased
+        Raises:
+            StorageError: the ledger cannot be written; the portions before are gone.
+        """
+        erased = 0
+        for ids in self._received_before(moment):
+            erased += self.erase(ids, and_wipe=False)
+        if self._remove_unlinked(moment) or erased:
+            self.wipe()
+        return erased
 
-
-def erase_late(ledger: Database, id: str, run_id: str, keys: Sequence[str]) -> None:
-    """Erase a panel's judgments made while their answer was erased."""
-    there = exists().where(answer_texts.c.answer == answers.c.number)
-    with ledger.exclusive() as connection:
-        number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
+    def erase_late(self, id: str, run_id: str, keys: Sequence[str]) -> None:
+        """Erase a panel's judgments made while their answer was erased."""
+        there = exists().where(answer_texts.c.answer == answers.c.number)
+        with self._ledger.exclusive() as connection:
+            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
+            if number is not None:
+                insert_links(connection, [Link(number, run_id, key) for key in keys])
+                _blank_judgments(connection, [number])
         if number is not None:
-            insert_links(connection, [Link(number, run_id, key) for key in keys])
-            _blank_judgments(connection, [number])
-    if number is not None:
-        wipe(ledger)
+            self.wipe()
 
+    def wipe(self) -> None:
+        """Overwrite remains of erased texts.
 
-def wipe(ledger: Database) -> None:
-    """Overwrite remains of erased texts.
+        SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index
+        of words only marks what is deleted: it is merged into one part here, in short steps that let others write in between
+        (some seconds for a million answers, next to nothing for a thousand). The log (`-wal`) holds pages as they were before: it
+        is emptied, unless others read for longer than the database waits (30 s); then it is at a later checkpoint. Rows that
+        moved to another page may have left a copy in the unused space of the first: `compact` writes the file anew. Backups, and
+        blocks that the file system gave back, are out of reach.
 
-    SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
-    words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (some
-    seconds for a million answers, next to nothing for a thousand). The log (`-wal`) holds pages as they were before: it is
-    emptied, unless others read for longer than the database waits (30 s); then it is at a later checkpoint. Rows that moved to
-    another page may have left a copy in the unused space of the first: `compact` writes the file anew. Backups, and blocks that
-    the file system gave back, are out of reach.
+        PostgreSQL: deleted rows are gone for every query at once; their bytes stay in dead rows until autovacuum and in the
+        write-ahead log until it is recycled, both by the server's own settings.
+        """
+        if not self._ledger.is_sqlite:
+            return
+        with self._ledger.reading() as connection:
+            _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
+            while _merge(connection, MERGE_PAGES):
+                time.sleep(PAUSE)
+        self.empty_log()
 
-    PostgreSQL: deleted rows are gone for every query at once; their bytes stay in dead rows until autovacuum and in the
-    write-ahead log until it is recycled, both by the server's own settings.
-    """
-    if ledger.engine.dialect.name != "sqlite":
-        return
-    with ledger.reading() as connection:
-        _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
-        while _merge(connection, MERGE_PAGES):
-            time.sleep(PAUSE)
-    empty_log(ledger)
+    def compact(self) -> None:
+        """Write a SQLite file anew, so that no unused space holds a copy of an erased text; nothing is done in PostgreSQL.
 
+        Stop the processes that use the file first: their writes may fail meanwhile. The file needs its own size again in free
+        space.
 
-def compact(ledger: Database) -> None:
-    """Write a SQLite file anew, so that no unused space holds a copy of an erased text; nothing is done in PostgreSQL.
+        Raises:
+            StorageError: the disk is full, or others use the file.
+        """
+        if not self._ledger.is_sqlite:
+            return
+        with self._ledger.reading() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM")
+        self.empty_log()
 
-    Stop the processes that use the file first: their writes may fail meanwhile. The file needs its own size again in free space.
+    def empty_log(self, *, soon: bool = False) -> bool:
+        """Empty the log (`-wal`) of a SQLite file: it holds pages as they were before texts were reduced or erased.
 
-    Raises:
-        StorageError: the disk is full, or others use the file.
-    """
-    if ledger.engine.dialect.name != "sqlite":
-        return
-    with ledger.reading() as connection:
-        connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM")
-    empty_log(ledger)
+        Args:
+            soon: wait but a moment for those who read or write: it is tried again, or a caller waits; else as long as the
+                database waits.
 
+        Returns:
+            Whether it is empty.
+        """
+        if not self._ledger.is_sqlite:
+            return True
+        with self._ledger.reading() as connection:
+            usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+            if soon:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={SOON * 1000:.0f}").fetchall()
+            try:
+                (busy, *_) = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={usual}").fetchall()
+        return not busy
 
-def empty_log(ledger: Database, patience: float | None = None) -> bool:
-    """Empty the log (`-wal`) of a SQLite file: it holds pages as they were before texts were reduced or erased.
+    def _received_before(self, moment: datetime) -> Iterator[list[str]]:
+        """Ids of answers with texts that were received before a moment, but for the benchmark's, oldest first, in portions."""
+        columns = answers.c
+        query = select(columns.id, columns.received_at, columns.number).join(
+            answer_texts, answer_texts.c.answer == columns.number
+        )
+        query = query.where(columns.received_at < naive(moment), columns.origin != "bench")
+        query = query.order_by(columns.received_at, columns.number).limit(PORTION)
+        last = (datetime.min, 0)
+        while True:
+            beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
+            with self._ledger.reading() as connection:
+                rows = connection.execute(query.where(beyond)).all()
+            if not rows:
+                return
+            yield [row.id for row in rows]
+            last = (rows[-1].received_at, rows[-1].number)
 
-    Args:
-        patience: seconds to wait for those who read or write; None: as long as the database waits.
-
-    Returns:
-        Whether it is empty.
-    """
-    if ledger.engine.dialect.name != "sqlite":
-        return True
-    with ledger.reading() as connection:
-        usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
-        if patience is not None:
-            connection.exec_driver_sql(f"PRAGMA busy_timeout={patience * 1000:.0f}").fetchall()
-        try:
-            (busy, *_) = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-        finally:
-            connection.exec_driver_sql(f"PRAGMA busy_timeout={usual}").fetchall()
-    return not busy
+    def _remove_unlinked(self, moment: datetime) -> int:
+        """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
+        with self._ledger.reading() as connection:
+            gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())
+            ids = [id for run in gates for id in _unlinked(connection, run, moment)]
+        for part in chunks(ids):
+            with self._ledger.writing() as connection:
+                seal(connection, "removed", "judgments", whole_judgments(connection, part))
+                connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
+                connection.execute(delete(judgments).where(judgments.c.id.in_(part)))
+        return len(ids)
 
 
 def _blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:
@@ -278,36 +309,6 @@ def _blank_alerts(connection: Connection, ids: Sequence[str]) -> None:
     over = {"state": "closed", "closed_at": naive(datetime.now(UTC))}
     connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
     connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
-
-
-def _received_before(ledger: Database, moment: datetime) -> Iterator[list[str]]:
-    """Ids of answers with texts that were received before a moment, but for the benchmark's, oldest first, in portions."""
-    columns = answers.c
-    query = select(columns.id, columns.received_at, columns.number).join(answer_texts, answer_texts.c.answer == columns.number)
-    query = query.where(columns.received_at < naive(moment), columns.origin != "bench")
-    query = query.order_by(columns.received_at, columns.number).limit(PORTION)
-    last = (datetime.min, 0)
-    while True:
-        beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
-        with ledger.reading() as connection:
-            rows = connection.execute(query.where(beyond)).all()
-        if not rows:
-            return
-        yield [row.id for row in rows]
-        last = (rows[-1].received_at, rows[-1].number)
-
-
-def _remove_unlinked(ledger: Database, moment: datetime) -> int:
-    """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
-    with ledger.reading() as connection:
-        gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())
-        ids = [id for run in gates for id in _unlinked(connection, run, moment)]
-    for part in chunks(ids):
-        with ledger.writing() as connection:
-            seal(connection, "removed", "judgments", whole_judgments(connection, part))
-            connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
-            connection.execute(delete(judgments).where(judgments.c.id.in_(part)))
-    return len(ids)
 
 
 def _unlinked(connection: Connection, run: str, moment: datetime) -> Iterator[int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, insert, select, text, update
 
 from areopage.ledger.people.held import is_held
 from areopage.ledger.read.days import computed_days
@@ -19,14 +19,15 @@ from areopage.ledger.tables.answer_tables import (
     answer_texts,
     answers,
     decisions,
+    equal_answers,
     evaluation_scores,
     evaluations,
     judgments,
     runs,
 )
-from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import OF_NO_ANSWER, Evaluation
-from areopage.ledger.tables.rows import chunks
+from areopage.ledger.tables.rows import chunks, insert_or_add
 from areopage.ledger.tables.schema import days, labels, score_days
 from areopage.ledger.write.equal_answers import computed_equals, stored_equals
 from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
@@ -74,63 +75,127 @@ class Orphans(Struct, frozen=True, kw_only=True):
 # --- evaluations
 
 
-def count_evaluated(ledger: Database, origin: str) -> int:
-    """Count the finished evaluations of an origin."""
-    query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
-    with ledger.reading() as connection:
-        return int(connection.execute(query).scalar_one())
+class Caches(Store):
+    """The computed values of a ledger, beside their recomputation."""
+
+    def count_evaluated(self, origin: str) -> int:
+        """Count the finished evaluations of an origin."""
+        query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
+        with self._ledger.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def word_differences(self, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
+        """Compare indexed words with expected words, by number of evaluation.
+
+        Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
+        """
+        wrong: dict[int, tuple[int, int]] = {}
+        by_number = {one.number: one for one in found}
+        with self._ledger.reading() as connection:
+            for part in chunks(list(by_number)):
+                indexed, held = _indexed(connection, part), _held_whole(connection, part)
+                for number in part:
+                    wanted = set(index_words(by_number[number]))
+                    if number not in held and indexed.get(number, set()) != wanted:
+                        wrong[number] = (len(indexed.get(number, ())), len(wanted))
+        return wrong
+
+    def rewrite(self, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
+        """Replace the computed values of evaluations, with scores and words, in one transaction.
+
+        Args:
+            changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
+
+        Returns:
+            How many were written.
+        """
+        with self._ledger.exclusive() as connection:
+            same = _unchanged(connection, [before for before, _ in changed])
+            written = [after for before, after in changed if before.number in same]
+            if not written:
+                return 0
+            numbers = [one.number for one in written]
+            for one in written:
+                row = evaluation_row(one)
+                values = {name: row[name] for name in CACHED}
+                connection.execute(update(evaluations).where(evaluations.c.number == one.number).values(**values))
+            connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
+            insert_scores(connection, {one.number: one.criteria for one in written})
+            held = _held_whole(connection, numbers)
+            words = {one.number: index_words(one) for one in written if one.origin == "monitor" and one.number not in held}
+            if words:
+                remove_words(connection, list(words))
+                add_words(connection, words)
+            return len(written)
+
+    def day_differences(self) -> list[Difference]:
+        """Compare the counts by day with their sources at one moment."""
+        with self._ledger.snapshot() as connection:
+            computed = computed_days(connection)
+            return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
+
+    def equal_differences(self) -> list[Difference]:
+        """Compare the sets of equal answers with the judgments that they rest on."""
+        with self._ledger.snapshot() as connection:
+            stored = stored_equals(connection)
+            computed = {number: first for number, (first, _) in computed_equals(connection).items()}
+        return [
+            Difference(
+                subject=f"evaluation {one}", field="equal_answers.first", stored=stored.get(one), computed=computed.get(one)
+            )
+            for one in sorted({*stored, *computed})
+            if stored.get(one) != computed.get(one)
+        ]
+
+    def orphans(self) -> Orphans:
+        """Find judgments without answers (but for exams and audits), labels without answers, and scores without judgments."""
+        linked = exists().where(answer_judgments.c.key == judgments.c.key)
+        apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))
+        known = exists().where(answers.c.id == labels.c.answer_id)
+        place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
+        judged = exists().where(*place)
+        scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
+        queries = (
+            select(judgments.c.key).where(~linked, ~apart).order_by(judgments.c.id),
+            select(labels.c.answer_id).where(~known).order_by(labels.c.number),
+            scores.where(
+                evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
+            ).order_by(evaluations.c.number),
+        )
+        with self._ledger.reading() as connection:
+            totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
+            counts = [connection.execute(total).scalar_one() for total in totals]
+            named = [tuple(connection.execute(query.limit(LISTED)).scalars()) for query in queries]
+        return Orphans(
+            judgments=counts[0], judgment_keys=named[0], labels=counts[1], labelled=named[1], scores=counts[2], scored=named[2]
+        )
+
+    def rebuild_days(self) -> None:
+        """Recompute all counts by day in one transaction."""
+        with self._ledger.exclusive() as connection:
+            if (
+                connection.dialect.name == "postgresql"
+            ):  # transactions that have counted are awaited, later ones wait for this one
+                connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
+            computed = computed_days(connection)
+            for table in (score_days, days):
+                connection.execute(delete(table))
+                insert_or_add(connection, table, computed[table.name])
+
+    def rebuild_equals(self) -> None:
+        """Compute all sets of equal answers again."""
+        with self._ledger.exclusive() as connection:
+            computed = computed_equals(connection)
+            connection.execute(delete(equal_answers))
+            for part in chunks(list(computed)):
+                rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
+                connection.execute(insert(equal_answers), rows)
 
 
 def evaluated(origin: str, run_id: str | None = None) -> list[ColumnElement[bool]]:
     """Conditions for finished evaluations of an origin, optionally under one panel."""
     found = [evaluations.c.origin == origin, evaluations.c.state == "evaluated"]
     return found if run_id is None else [*found, evaluations.c.run_id == run_id]
-
-
-def word_differences(ledger: Database, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
-    """Compare indexed words with expected words, by number of evaluation.
-
-    Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
-    """
-    wrong: dict[int, tuple[int, int]] = {}
-    by_number = {one.number: one for one in found}
-    with ledger.reading() as connection:
-        for part in chunks(list(by_number)):
-            indexed, held = _indexed(connection, part), _held_whole(connection, part)
-            for number in part:
-                wanted = set(index_words(by_number[number]))
-                if number not in held and indexed.get(number, set()) != wanted:
-                    wrong[number] = (len(indexed.get(number, ())), len(wanted))
-    return wrong
-
-
-def rewrite(ledger: Database, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
-    """Replace the computed values of evaluations, with scores and words, in one transaction.
-
-    Args:
-        changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
-
-    Returns:
-        How many were written.
-    """
-    with ledger.exclusive() as connection:
-        same = _unchanged(connection, [before for before, _ in changed])
-        written = [after for before, after in changed if before.number in same]
-        if not written:
-            return 0
-        numbers = [one.number for one in written]
-        for one in written:
-            row = evaluation_row(one)
-            values = {name: row[name] for name in CACHED}
-            connection.execute(update(evaluations).where(evaluations.c.number == one.number).values(**values))
-        connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
-        insert_scores(connection, {one.number: one.criteria for one in written})
-        held = _held_whole(connection, numbers)
-        words = {one.number: index_words(one) for one in written if one.origin == "monitor" and one.number not in held}
-        if words:
-            remove_words(connection, list(words))
-            add_words(connection, words)
-        return len(written)
 
 
 def _unchanged(connection: Connection, found: Sequence[Evaluation]) -> set[int]:
@@ -163,25 +228,6 @@ def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
 # --- counts by day
 
 
-def day_differences(ledger: Database) -> list[Difference]:
-    """Compare the counts by day with their sources at one moment."""
-    with ledger.snapshot() as connection:
-        computed = computed_days(connection)
-        return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
-
-
-def equal_differences(ledger: Database) -> list[Difference]:
-    """Compare the sets of equal answers with the judgments that they rest on."""
-    with ledger.snapshot() as connection:
-        stored = stored_equals(connection)
-        computed = {number: first for number, (first, _) in computed_equals(connection).items()}
-    return [
-        Difference(subject=f"evaluation {one}", field="equal_answers.first", stored=stored.get(one), computed=computed.get(one))
-        for one in sorted({*stored, *computed})
-        if stored.get(one) != computed.get(one)
-    ]
-
-
 def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     keys = [column.name for column in table.primary_key.columns]
     sums = [column.name for column in table.c if column.name not in keys]
@@ -204,27 +250,3 @@ def same(stored: Any, computed: Any) -> bool:
 
 
 # --- orphans
-
-
-def orphans(ledger: Database) -> Orphans:
-    """Find judgments (but for those of exams and audits) without answers, labels without answers and scores without judgments."""
-    linked = exists().where(answer_judgments.c.key == judgments.c.key)
-    apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))
-    known = exists().where(answers.c.id == labels.c.answer_id)
-    place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
-    judged = exists().where(*place)
-    scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
-    queries = (
-        select(judgments.c.key).where(~linked, ~apart).order_by(judgments.c.id),
-        select(labels.c.answer_id).where(~known).order_by(labels.c.number),
-        scores.where(
-            evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
-        ).order_by(evaluations.c.number),
-    )
-    with ledger.reading() as connection:
-        totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
-        counts = [connection.execute(total).scalar_one() for total in totals]
-        named = [tuple(connection.execute(query.limit(LISTED)).scalars()) for query in queries]
-    return Orphans(
-        judgments=counts[0], judgment_keys=named[0], labels=counts[1], labelled=named[1], scores=counts[2], scored=named[2]
-    )

@@ -25,7 +25,7 @@ from areopage.ledger.tables.chain import (
     row_digests,
 )
 from areopage.ledger.tables.chain_rules import Moment, Removals, check_order, check_signatures
-from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import RowValues, values_of
 from areopage.ledger.tables.schema import chain
 from areopage.ledger.write.answers import WHOLE_ANSWERS
@@ -95,33 +95,36 @@ class _Row(Struct):
 _Rows = dict[str, dict[Any, _Row]]
 
 
-def check_chains(ledger: Database, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
-    """Verify the chains at one moment; nothing is written.
+class Chains(Store):
+    """The hash chains of a ledger."""
 
-    Args:
-        kept: heads that a report names: the chains must hold them.
-        found: is told each fault.
+    def check(self, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
+        """Verify the chains at one moment; nothing is written.
 
-    Raises:
-        StorageError: the ledger cannot be read.
-    """
-    with ledger.snapshot() as connection:
-        checking = _Checking(connection, kept, found)
-        for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
-            checking.link(link)
-        checking.end()
-        for evidence in EVIDENCE.values():
-            checking.table(evidence)
-        checking.order()
-        return ChainCheck(
-            rows=checking.rows,
-            links=checking.links,
-            faults=checking.faults,
-            heads=heads(connection),
-            since=dict(sorted(checking.since.items())),
-            reread=tuple(sorted(checking.reread)),
-            reread_and_erased=checking.reread_and_erased,
-        )
+        Args:
+            kept: heads that a report names: the chains must hold them.
+            found: is told each fault.
+
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        with self._ledger.snapshot() as connection:
+            checking = _Checking(connection, kept, found)
+            for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
+                checking.link(link)
+            checking.end()
+            for evidence in EVIDENCE.values():
+                checking.table(evidence)
+            checking.order()
+            return ChainCheck(
+                rows=checking.rows,
+                links=checking.links,
+                faults=checking.faults,
+                heads=heads(connection),
+                since=dict(sorted(checking.since.items())),
+                reread=tuple(sorted(checking.reread)),
+                reread_and_erased=checking.reread_and_erased,
+            )
 
 
 class _Checking:

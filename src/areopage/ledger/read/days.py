@@ -20,7 +20,7 @@ from areopage.ledger.read.queries import (
 )
 from areopage.ledger.read.trace_counts import recounted_days
 from areopage.ledger.tables.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
-from areopage.ledger.tables.database import Database, Store
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Evaluation, JudgeUse
 from areopage.ledger.tables.rows import chunks, insert_or_add, storable
 from areopage.ledger.tables.schema import days, score_days
@@ -268,17 +268,6 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
             )
             found.setdefault(place, []).append(use)
     return found
-
-
-def rebuild_days(ledger: Database) -> None:
-    """Recompute all counts by day in one transaction."""
-    with ledger.exclusive() as connection:
-        if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
-            connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
-        computed = computed_days(connection)
-        for table in (score_days, days):
-            connection.execute(delete(table))
-            insert_or_add(connection, table, computed[table.name])
 
 
 def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:

@@ -1,23 +1,51 @@
 """Lists of evaluated answers: filters, search, pages and streams for exports."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, func, select, tuple_
+from msgspec import Struct
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, exists, func, or_, select, tuple_
 
+from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.read.days import rounded
 from areopage.ledger.read.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.read.search import Direction, numbers_found, wanted
-from areopage.ledger.tables.answer_tables import answer_judgments, evaluation_scores, evaluations, judgments
+from areopage.ledger.tables.answer_tables import (
+    answer_judgments,
+    answers,
+    equal_answers,
+    evaluation_scores,
+    evaluations,
+    judgments,
+)
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.records import ADDRESSED, Evaluation
-from areopage.ledger.tables.rows import naive, storable
-from areopage.ledger.tables.schema import days
+from areopage.ledger.tables.records import ADDRESSED, Evaluation, is_golden
+from areopage.ledger.tables.rows import aware, naive, storable
+from areopage.ledger.tables.schema import days, labels, review_items
 from areopage.ledger.write.evaluation_rows import PORTION, evaluations_by_number
 
 COLUMNS = evaluations.c
 _EVALUATED = not_by_index([COLUMNS.origin == "monitor", COLUMNS.state == "evaluated"])
+
+
+class ReviewedAnswer(Struct, frozen=True, kw_only=True):
+    """An answer that was drawn at random for review, or is labelled: its id, its day in UTC, and whether it was drawn."""
+
+    id: str
+    day: date
+    drawn: bool
+
+
+class EqualAnswers(Struct, frozen=True, kw_only=True):
+    """The answers of one set on one day under one variant that have a score on a criterion ("": the global one)."""
+
+    first: int
+    day: date
+    variant: str
+    criterion: str
+    answers: int
+    total: float
 
 
 class EvaluationLists(Store):
@@ -100,8 +128,8 @@ class EvaluationLists(Store):
         for by_criterion in self.tallies(since, until, scope).values():
             for criterion, counts in by_criterion.items():
                 tally = found.setdefault(criterion, {})
-                for score, answers in counts.items():
-                    tally[score] = tally.get(score, 0) + answers
+                for score, count in counts.items():
+                    tally[score] = tally.get(score, 0) + count
         return found
 
     def tallies(self, since: datetime, until: datetime, scope: Scope) -> dict[tuple[str, str], dict[str, dict[float, int]]]:
@@ -116,9 +144,9 @@ class EvaluationLists(Store):
         with self._ledger.reading() as connection:
             rows = [(*row[:2], "", *row[2:]) for row in connection.execute(overall.group_by(*place, COLUMNS.score_global))]
             rows += [tuple(row) for row in connection.execute(each)]
-        for source, variant, criterion, score, answers in rows:
+        for source, variant, criterion, score, count in rows:
             tally = found.setdefault((source, variant), {}).setdefault(criterion, {})
-            tally[rounded(score)] = tally.get(rounded(score), 0) + answers
+            tally[rounded(score)] = tally.get(rounded(score), 0) + count
         return found
 
     def sources(self) -> Sequence[str]:
@@ -131,6 +159,95 @@ class EvaluationLists(Store):
         "" is included where answers have no variant.
         """
         return self._distinct(days.c.variant, sources)
+
+    def received_since(self, since: datetime) -> frozenset[str]:
+        """The sources of the answers received since a moment."""
+        columns = answers.c
+        query = select(columns.source).distinct().where(columns.received_at >= naive(since), columns.origin == "monitor")
+        with self._ledger.reading() as connection:
+            return frozenset(one for one in connection.execute(query).scalars() if not is_golden(one))
+
+    def last_received(self, source: str) -> datetime | None:
+        """When the last answer of a source was received; None without any."""
+        columns = answers.c
+        query = select(columns.received_at).where(columns.source == storable(source), columns.origin == "monitor")
+        with self._ledger.reading() as connection:
+            return aware(connection.execute(query.order_by(columns.received_at.desc()).limit(1)).scalar())
+
+    def active_days(self, period: Period) -> dict[str, list[date]]:
+        """The days of a period on which each source had evaluated answers, in order."""
+        columns = days.c
+        query = select(columns.source, columns.day).distinct().where(columns.kind == "evaluation")
+        query = query.where(columns.day >= period.start, columns.day < period.end).order_by(columns.source, columns.day)
+        found: dict[str, list[date]] = {}
+        with self._ledger.reading() as connection:
+            for source, day in connection.execute(query):
+                if not is_golden(source):
+                    found.setdefault(source, []).append(day)
+        return found
+
+    # --- people, and equal answers
+
+    def reviewed(self, period: Period, scope: Scope) -> list[ReviewedAnswer]:
+        """Return the evaluated answers of a period that were drawn at random for review, or are labelled."""
+        drawn = exists().where(
+            review_items.c.answer_id == answers.c.id, review_items.c.run_id == "", review_items.c.why == SAMPLE
+        )
+        labelled = exists().where(labels.c.answer_id == answers.c.id)
+        query = select(answers.c.id, evaluations.c.timestamp, drawn.label("drawn")).join(answers)
+        query = query.where(*_EVALUATED, *in_period(period), *in_scope(scope), or_(drawn, labelled)).order_by(
+            evaluations.c.number
+        )
+        with self._ledger.reading() as connection:
+            rows = connection.execute(query).all()
+        return [ReviewedAnswer(id=row.id, day=aware(row.timestamp).date(), drawn=bool(row.drawn)) for row in rows]
+
+    def panels(self, period: Period, scope: Scope) -> list[str]:
+        """Return the ids of the panels that evaluated answers of a period, in order."""
+        query = (
+            select(evaluations.c.run_id)
+            .distinct()
+            .where(*_EVALUATED, *in_period(period), *in_scope(scope))
+            .order_by(evaluations.c.run_id)
+        )
+        with self._ledger.reading() as connection:
+            return [id for id in connection.execute(query).scalars() if id]
+
+    def newest_panel(self, period: Period, scope: Scope) -> str:
+        """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
+        columns = evaluations.c
+        query = select(columns.run_id).where(*_EVALUATED, *in_period(period), *in_scope(scope))
+        with self._ledger.reading() as connection:
+            found = connection.execute(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1)).scalar()
+        return found or ""
+
+    def equals(self, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
+        """Return the sets of answers with equal texts, with timestamps in [since, until), by day, variant and criterion."""
+        equal, scores, day = equal_answers.c, evaluation_scores.c, func.date(COLUMNS.timestamp)
+        place = (equal.first, day, COLUMNS.variant)
+        inside = [equal.timestamp >= naive(since), equal.timestamp < naive(until), *between(since, until), *in_scope(scope)]
+        joined = equal_answers.join(evaluations, COLUMNS.number == equal.evaluation)
+        overall = select(*place, func.count(), func.sum(COLUMNS.score_global)).select_from(joined)
+        overall = overall.where(*inside, COLUMNS.score_global.is_not(None)).group_by(*place)
+        by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
+        each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
+        each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
+        with self._ledger.reading() as connection:
+            rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
+            rows += [tuple(row) for row in connection.execute(each)]
+        return [
+            EqualAnswers(
+                first=first,
+                day=at if isinstance(at, date) else date.fromisoformat(at),
+                variant=variant,
+                criterion=criterion,
+                answers=count,
+                total=total,
+            )
+            for first, at, variant, criterion, count, total in rows
+        ]
+
+    # --- inside
 
     def _distinct(self, column: ColumnElement[str], sources: Sequence[str] = ()) -> Sequence[str]:
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 
 from areopage.ledger.tables.answer_tables import answer_judgments, answers, evaluations, judgments
-from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.tables.rows import label_of
 from areopage.ledger.tables.schema import labels
@@ -20,40 +20,40 @@ T = TypeVar("T")
 _Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
 
 
-def each_answer(ledger: Database) -> Iterator[Answer]:
-    """Iterate over all answers; erased answers have no texts."""
-    for portion in _portions(ledger, WHOLE_ANSWERS, answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
-        yield from portion
+class Streams(Store):
+    """Streams of all that a ledger holds, with bounded memory."""
 
+    def answers(self) -> Iterator[Answer]:
+        """Iterate over all answers; erased answers have no texts."""
+        for portion in _portions(self._ledger, WHOLE_ANSWERS, answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
+            yield from portion
 
-def evaluation_portions(ledger: Database, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
-    """Iterate over matching evaluations and answer numbers, in portions."""
+    def evaluations(self, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
+        """Iterate over matching evaluations and answer numbers, in portions."""
 
-    def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
-        return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
+        def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
+            return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
 
-    return _portions(ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
+        return _portions(self._ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
 
+    def judgments(self) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
+        """Iterate over judgments with their panels and answer ids."""
 
-def each_judgment(ledger: Database) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
-    """Iterate over judgments with their panels and answer ids."""
+        def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
+            query = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
+            query = query.join(answers, answers.c.number == answer_judgments.c.answer)
+            about: dict[str, list[tuple[str, str]]] = {}
+            for row in connection.execute(query.where(answer_judgments.c.key.in_({row.key for row in rows}))):
+                about.setdefault(row.key, []).append((row.id, row.run_id))
+            return [(one, about.get(one.key, [])) for one in judgments_of(connection, rows)]
 
-    def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
-        query = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
-        query = query.join(answers, answers.c.number == answer_judgments.c.answer)
-        about: dict[str, list[tuple[str, str]]] = {}
-        for row in connection.execute(query.where(answer_judgments.c.key.in_({row.key for row in rows}))):
-            about.setdefault(row.key, []).append((row.id, row.run_id))
-        return [(one, about.get(one.key, [])) for one in judgments_of(connection, rows)]
+        for portion in _portions(self._ledger, select(judgments), judgments.c.id, made):
+            yield from portion
 
-    for portion in _portions(ledger, select(judgments), judgments.c.id, made):
-        yield from portion
-
-
-def each_label(ledger: Database) -> Iterator[Label]:
-    """Iterate over all labels, replaced labels included."""
-    for portion in _portions(ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
-        yield from portion
+    def labels(self) -> Iterator[Label]:
+        """Iterate over all labels, replaced labels included."""
+        for portion in _portions(self._ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
+            yield from portion
 
 
 def _portions(ledger: Database, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:

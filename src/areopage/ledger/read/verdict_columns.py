@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 
 from areopage.errors import StorageError
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, run_cases, verdicts
-from areopage.ledger.tables.database import Database
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
 from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Scored
@@ -103,81 +103,81 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
         turn = np.array([kind.turn for kind in self.kinds], dtype=np.int64)
         return set(zip(self.position.tolist(), turn[self.kind].tolist(), strict=True))
 
+    def with_readings(self, readings: Mapping[int, Judgment]) -> "VerdictColumns":
+        """The verdicts, those of some judgments as they are read now.
 
-def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) -> VerdictColumns:
-    """The verdicts, those of some judgments as they are read now.
-
-    Args:
-        readings: by number.
-    """
-    kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind, score, mass, written = (some.copy() for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
-    for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
-        before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
-        outcome = next(verdict.outcome for verdict in judgment.verdicts if verdict.criterion == before.criterion)
-        now = structs.replace(before, outcome=outcome.name, repair=judgment.repair, steps=judgment.steps)
-        kind[row] = kinds.setdefault(now, len(kinds))
-        said = outcome if isinstance(outcome, Scored) else None
-        score[row] = np.nan if said is None else said.score
-        mass[row] = np.nan if said is None or said.mass is None else said.mass
-        written[row] = np.nan if said is None or said.written is None else said.written
-    return structs.replace(verdicts, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
-
-
-def shares_answers(ledger: Database, run_id: str) -> bool:
-    """Whether cases of a run share an answer: which key is of which of them, links do not tell."""
-    number = run_cases.c.answer  # NULL is not counted
-    with ledger.reading() as connection:
-        query = select(func.count(number), func.count(number.distinct())).where(run_cases.c.run_id == run_id)
-        known, different = connection.execute(query).one()
-    return int(different) < int(known)
+        Args:
+            readings: by number.
+        """
+        kinds = {kind: number for number, kind in enumerate(self.kinds)}
+        kind, score, mass, written = (some.copy() for some in (self.kind, self.score, self.mass, self.written))
+        for row in np.flatnonzero(np.isin(self.judgment, list(readings))).tolist():
+            before, judgment = self.kinds[kind[row]], readings[int(self.judgment[row])]
+            outcome = next(verdict.outcome for verdict in judgment.verdicts if verdict.criterion == before.criterion)
+            now = structs.replace(before, outcome=outcome.name, repair=judgment.repair, steps=judgment.steps)
+            kind[row] = kinds.setdefault(now, len(kinds))
+            said = outcome if isinstance(outcome, Scored) else None
+            score[row] = np.nan if said is None else said.score
+            mass[row] = np.nan if said is None or said.mass is None else said.mass
+            written[row] = np.nan if said is None or said.written is None else said.written
+        return structs.replace(self, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
 
 
-def linked_keys(ledger: Database, run_id: str) -> Iterator[tuple[int, str]]:
-    """The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer."""
-    link = (answer_judgments.c.answer == run_cases.c.answer) & (answer_judgments.c.run_id == run_cases.c.run_id)
-    query = select(run_cases.c.position, answer_judgments.c.key).join(answer_judgments, link)
-    query = query.where(run_cases.c.run_id == run_id).order_by(run_cases.c.position, answer_judgments.c.key)
-    with ledger.reading() as connection:
-        last = connection.execute(select(func.max(run_cases.c.position)).where(run_cases.c.run_id == run_id)).scalar()
-    for start in range(0, 0 if last is None else last + 1, _CASES):
-        with ledger.reading() as connection:
-            rows = connection.execute(query.where(run_cases.c.position.between(start, start + _CASES - 1))).all()
-        yield from ((position, key) for position, key in rows)
+class Verdicts(Store):
+    """The verdicts of a run, read without their texts."""
 
+    def shares_answers(self, run_id: str) -> bool:
+        """Whether cases of a run share an answer: which key is of which of them, links do not tell."""
+        number = run_cases.c.answer  # NULL is not counted
+        with self._ledger.reading() as connection:
+            query = select(func.count(number), func.count(number.distinct())).where(run_cases.c.run_id == run_id)
+            known, different = connection.execute(query).one()
+        return int(different) < int(known)
 
-def read_verdicts(ledger: Database, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
-    """Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
+    def linked_keys(self, run_id: str) -> Iterator[tuple[int, str]]:
+        """The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer."""
+        link = (answer_judgments.c.answer == run_cases.c.answer) & (answer_judgments.c.run_id == run_cases.c.run_id)
+        query = select(run_cases.c.position, answer_judgments.c.key).join(answer_judgments, link)
+        query = query.where(run_cases.c.run_id == run_id).order_by(run_cases.c.position, answer_judgments.c.key)
+        with self._ledger.reading() as connection:
+            last = connection.execute(select(func.max(run_cases.c.position)).where(run_cases.c.run_id == run_id)).scalar()
+        for start in range(0, 0 if last is None else last + 1, _CASES):
+            with self._ledger.reading() as connection:
+                rows = connection.execute(query.where(run_cases.c.position.between(start, start + _CASES - 1))).all()
+            yield from ((position, key) for position, key in rows)
 
-    The valid judgment is as in `Ledger.judgments`.
+    def read(self, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
+        """Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
 
-    Args:
-        wanted: the position of a case and a key of a judgment on it, for each key.
+        The valid judgment is as in `Ledger.judgments`.
 
-    Raises:
-        StorageError: a number or an outcome in the ledger is damaged.
-    """
-    pairs, kinds, elsewhere = iter(wanted), _Kinds(), set[int]()
-    places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
-    while portion := list(islice(pairs, AT_ONCE)):
-        with ledger.reading() as connection:
-            valid = _valid_rows(connection, [key for _, key in portion])
-        rows = [(position, row) for position, key in portion for row in valid.get(key, ()) if row[_OUTCOME] is not None]
-        if rows:
-            places.append(np.array([(position, row[_ID], kinds.number(row)) for position, row in rows]))
-            numbers.append(_numbers_of([row for _, row in rows]))
-        elsewhere |= {row[_ID] for _, row in rows if row[_RUN] != run_id}
-    position, judgment, kind = np.concatenate(places).T
-    order = np.argsort(position, kind="stable")
-    table = np.concatenate(numbers)
-    return VerdictColumns(
-        position=position[order],
-        judgment=judgment[order],
-        kind=kind[order],
-        kinds=tuple(kinds.places),
-        **{name: table[order, place] for place, name in enumerate(NUMBERS)},
-        elsewhere=frozenset(elsewhere),
-    )
+        Args:
+            wanted: the position of a case and a key of a judgment on it, for each key.
+
+        Raises:
+            StorageError: a number or an outcome in the ledger is damaged.
+        """
+        pairs, kinds, elsewhere = iter(wanted), _Kinds(), set[int]()
+        places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
+        while portion := list(islice(pairs, AT_ONCE)):
+            with self._ledger.reading() as connection:
+                valid = _valid_rows(connection, [key for _, key in portion])
+            rows = [(position, row) for position, key in portion for row in valid.get(key, ()) if row[_OUTCOME] is not None]
+            if rows:
+                places.append(np.array([(position, row[_ID], kinds.number(row)) for position, row in rows]))
+                numbers.append(_numbers_of([row for _, row in rows]))
+            elsewhere |= {row[_ID] for _, row in rows if row[_RUN] != run_id}
+        position, judgment, kind = np.concatenate(places).T
+        order = np.argsort(position, kind="stable")
+        table = np.concatenate(numbers)
+        return VerdictColumns(
+            position=position[order],
+            judgment=judgment[order],
+            kind=kind[order],
+            kinds=tuple(kinds.places),
+            **{name: table[order, place] for place, name in enumerate(NUMBERS)},
+            elsewhere=frozenset(elsewhere),
+        )
 
 
 def _valid_rows(connection: Connection, keys: Sequence[str]) -> dict[str, list[Row[Any]]]:

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases import Case
+from areopage.digest import digest_of
 from areopage.scoring import Outcome, TimedOut, Unreachable
 from areopage.text import Policy
 
@@ -465,7 +466,7 @@ class SignedState(Struct, frozen=True, kw_only=True):
 
 
 class SignOff(Struct, frozen=True, kw_only=True):
-    """A person's approval or rejection of a run. `digest` is a SHA-256 over all the rest."""
+    """A person's approval or rejection of a run. `digest` is the `content_digest` of when it was signed."""
 
     run_id: str
     name: str
@@ -475,3 +476,8 @@ class SignOff(Struct, frozen=True, kw_only=True):
     signed_at: datetime
     signed: SignedState
     digest: str = ""
+
+    @property
+    def content_digest(self) -> str:
+        """SHA-256 of everything but the digest."""
+        return digest_of(structs.replace(self, digest=""))

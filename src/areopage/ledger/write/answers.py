@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, sel
 from areopage.cases import Case, Document, Turn
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.tables.chain import Change, linked, placed, seal
-from areopage.ledger.tables.database import Database, Store
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import REPLIED, SHOWN, Answer, Judgment, Thoughts
 from areopage.ledger.tables.rows import (
     RowValues,
@@ -250,6 +250,29 @@ class Answers(Store):
                 found |= {row.id: row.number for row in rows}
         return found
 
+    def differing(self, given: Sequence[Answer]) -> list[Answer]:
+        """Those of some submitted answers under whose id their source has submitted another prompt or response.
+
+        What is erased or was left out by sampling is no other answer.
+        """
+        query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
+        query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
+        ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
+        known: dict[tuple[str, str], str] = {}
+        by_id: dict[str, str] = {}
+        with self._ledger.reading() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                for row in connection.execute(query.where(answers.c.id.in_(part))):
+                    known[row.id, row.source] = by_id[row.id] = row.given
+        found = []
+        for one in given:
+            source = storable(one.source)[:LONGEST_NAME]
+            held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
+            held = held or (None if source else by_id.get(storable(one.id)))
+            if held is not None and given_digest(one, held[:16]) != held:
+                found.append(one)
+        return found
+
 
 class _FirstReply(Struct, frozen=True):
     run_id: str
@@ -314,30 +337,6 @@ def given_digest(answer: Answer, salt: str) -> str:
     """A salt, and a hash with it of an answer's prompt and response."""
     texts = f"{storable(answer.case.prompt_text)}\x00{storable(answer.case.response or '')}"
     return salt + hashlib.blake2b(texts.encode(), digest_size=32, key=salt.encode()).hexdigest()
-
-
-def other_answers(ledger: Database, given: Sequence[Answer]) -> list[Answer]:
-    """Those of some submitted answers under whose id their source has submitted another prompt or response.
-
-    What is erased or was left out by sampling is no other answer.
-    """
-    query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
-    query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
-    ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
-    known: dict[tuple[str, str], str] = {}
-    by_id: dict[str, str] = {}
-    with ledger.reading() as connection:
-        for part in chunks([storable(id) for id in ids]):
-            for row in connection.execute(query.where(answers.c.id.in_(part))):
-                known[row.id, row.source] = by_id[row.id] = row.given
-    found = []
-    for one in given:
-        source = storable(one.source)[:LONGEST_NAME]
-        held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
-        held = held or (None if source else by_id.get(storable(one.id)))
-        if held is not None and given_digest(one, held[:16]) != held:
-            found.append(one)
-    return found
 
 
 def id_within(id: str, source: str) -> str:

@@ -6,30 +6,16 @@ tests count the set once.
 
 import zlib
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 
-from msgspec import Struct
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, select
 
-from areopage.ledger.read.queries import Scope, between, in_scope
-from areopage.ledger.tables.answer_tables import answer_judgments, equal_answers, evaluation_scores, evaluations
-from areopage.ledger.tables.database import Database
-from areopage.ledger.tables.rows import chunks, insert_missing, naive
+from areopage.ledger.tables.answer_tables import answer_judgments, equal_answers, evaluations
+from areopage.ledger.tables.rows import insert_missing
 
 COLUMNS = evaluations.c
 _EQUALS_LOCK = 0x0A5E0E
 """PostgreSQL's advisory locks of sets of equal answers, by a hash of their key."""
-
-
-class EqualAnswers(Struct, frozen=True, kw_only=True):
-    """The answers of one set on one day under one variant that have a score on a criterion ("": the global one)."""
-
-    first: int
-    day: date
-    variant: str
-    criterion: str
-    answers: int
-    total: float
 
 
 def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence[str]) -> None:
@@ -84,37 +70,3 @@ def stored_equals(connection: Connection) -> dict[int, int]:
     for number, first in rows:
         lowest.setdefault(first, number)
     return {number: lowest[first] for number, first in rows}
-
-
-def rebuild_equals(ledger: Database) -> None:
-    """Compute all sets of equal answers again."""
-    with ledger.exclusive() as connection:
-        computed = computed_equals(connection)
-        connection.execute(delete(equal_answers))
-        for part in chunks(list(computed)):
-            rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
-            connection.execute(insert(equal_answers), rows)
-
-
-def read_equals(ledger: Database, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
-    """Read the sets of answers with equal texts among those with timestamps in [since, until), by day, variant and criterion."""
-    equal, scores, day = equal_answers.c, evaluation_scores.c, func.date(COLUMNS.timestamp)
-    place = (equal.first, day, COLUMNS.variant)
-    inside = [equal.timestamp >= naive(since), equal.timestamp < naive(until), *between(since, until), *in_scope(scope)]
-    joined = equal_answers.join(evaluations, COLUMNS.number == equal.evaluation)
-    overall = select(*place, func.count(), func.sum(COLUMNS.score_global)).select_from(joined)
-    overall = overall.where(*inside, COLUMNS.score_global.is_not(None)).group_by(*place)
-    by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
-    each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
-    each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
-    with ledger.reading() as connection:
-        rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
-        rows += [tuple(row) for row in connection.execute(each)]
-    return [
-        EqualAnswers(first=first, day=_day(at), variant=variant, criterion=criterion, answers=answers, total=total)
-        for first, at, variant, criterion, answers, total in rows
-    ]
-
-
-def _day(value: date | str) -> date:
-    return value if isinstance(value, date) else date.fromisoformat(value)

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import structs
 from sqlalchemy import ColumnElement, Connection, Row, select
 
-from areopage.ledger.people.panel_standings import panel_standings
-from areopage.ledger.people.qualifications import told_of
+from areopage.ledger.people.exams import panel_standings
+from areopage.ledger.people.standing import told_of
 from areopage.ledger.tables.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.tables.records import CriterionResult, Evaluation
 from areopage.ledger.tables.rows import (

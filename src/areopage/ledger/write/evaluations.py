@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, select, tuple_, update
 
-from areopage.ledger.people.erasure import erase_late
+from areopage.ledger.people.erasure import Erasure
 from areopage.ledger.read.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.read.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.read.search import add_words, index_words
@@ -198,7 +198,7 @@ class Evaluations(Store):
                 if alert is not None:
                     open_alert(connection, alert)
                 return True
-        erase_late(self._ledger, evaluation.id, evaluation.run_id, keys)
+        Erasure(self._ledger).erase_late(evaluation.id, evaluation.run_id, keys)
         return False
 
     def put(self, found: Sequence[Evaluation]) -> None:

@@ -28,6 +28,11 @@ class Worker(Struct, frozen=True, kw_only=True):
     seen_at: datetime
     state: str
 
+    def state_at(self, now: datetime, dead_after: float) -> str:
+        """Its state at a moment; "silent" after this number of seconds without a heartbeat."""
+        quiet = (now - self.seen_at).total_seconds() > dead_after
+        return "silent" if self.state == "alive" and quiet else self.state
+
 
 class Alert(Struct, frozen=True, kw_only=True):
     """One condition that holds or held. `subject` tells one alert of a rule from another.
@@ -149,12 +154,6 @@ class Workers(Store):
                 Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
                 for row in connection.execute(newest)
             ]
-
-
-def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
-    """A worker's state; "silent" after this number of seconds without a heartbeat."""
-    quiet = (now - worker.seen_at).total_seconds() > dead_after
-    return "silent" if worker.state == "alive" and quiet else worker.state
 
 
 class GoldenRuns(Store):

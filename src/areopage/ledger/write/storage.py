@@ -15,8 +15,6 @@ from areopage.ledger.write.answers import text_key
 from areopage.scoring import NotApplicable, Outcome, Scored
 from areopage.text import Policy, stored_text, stored_values
 
-__all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
-
 JUDGEABLE: tuple[Policy, ...] = ("full", "redacted")
 """The policies that leave a judge whole texts to read."""
 

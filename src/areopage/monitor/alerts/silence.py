@@ -23,13 +23,13 @@ def silence_findings(ledger: Ledger, rule: SilenceRule, now: datetime, locale: A
     Raises:
         StorageError: the ledger cannot be read.
     """
-    activity = ledger.sources
+    activity = ledger.lists
     since = now - timedelta(hours=rule.hours)
     active = activity.received_since(since)
     for source in active:
         yield _finding(source, now, rule.hours, locale, bad=False)
     period = Period(start=now.date() - timedelta(days=rule.days), end=now.date() + timedelta(days=1))
-    for source, days in activity.days(period).items():
+    for source, days in activity.active_days(period).items():
         if source in active or len(days) < rule.minimum_days:
             continue
         last = activity.last_received(source)

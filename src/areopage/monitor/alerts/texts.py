@@ -6,10 +6,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from areopage.criteria import Scale
-from areopage.ledger import stored_text
 from areopage.locales import Locale, locale_for, one_line
 from areopage.monitor.config import MonitorConfig
 from areopage.suites import StorageSection, Suite
+from areopage.text import stored_text
 
 MESSAGES_FILE = Path(__file__).with_name("messages.yml")
 QUESTION_LENGTH = 500

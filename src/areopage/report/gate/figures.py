@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from areopage.checking import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.gate import GateVerdict, Reason
-from areopage.ledger import Grounded, Ledger, Policy, TraceFilter, stored_text
+from areopage.ledger import Grounded, Ledger, TraceFilter
 from areopage.report.gate.decisions import explain
+from areopage.text import Policy, stored_text
 from areopage.version import __version__
 
 SCHEMA = "areopage/gate-report/1"

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from areopage.errors import StorageError, UserError, counted
 from areopage.jury import Panel
-from areopage.ledger import DayScore, Ledger, Period, Scope, period_panels, reviewed_answers
+from areopage.ledger import DayScore, Ledger, Period, Scope
 from areopage.locales import Locale
 from areopage.report.results.calibrated import corrected_text
 from areopage.review import panel_rubric, ratings_of
@@ -28,7 +28,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
         UserError: no answer was judged, several panels judged them, or too few answers of the sample are labelled.
     """
     panel, run_id = _panel(ledger, period, scope)
-    reviewed = reviewed_answers(ledger, period, scope)
+    reviewed = ledger.lists.reviewed(period, scope)
     ids, store = [answer.id for answer in reviewed], ledger.labels
     labels = store.blind_of(ids)
     ratings, _ = ratings_of(labels, panel_rubric(panel, run_id))
@@ -79,7 +79,7 @@ def fitting_to_period(ledger: Ledger, period: Period, scope: Scope) -> AppliedCa
 
 def _panel(ledger: Ledger, period: Period, scope: Scope) -> tuple[Panel, str]:
     """The panel that judged all answers of a period, and its id."""
-    ids = period_panels(ledger, period, scope)
+    ids = ledger.lists.panels(period, scope)
     text = _labelled_days(period, scope).text
     if not ids:
         raise UserError(f"monitored {text}: no answer was judged")

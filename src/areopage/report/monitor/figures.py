@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from areopage.criteria import Scale
 from areopage.errors import UserError, name_list
-from areopage.ledger import Evaluation, Ledger, Period, Policy, Scope, is_unfit, stored_text
+from areopage.ledger import Evaluation, Ledger, Period, Scope, is_unfit
 from areopage.monitor import CriterionFigures, MonitorConfig, PeriodFigures, criterion_labels, measure, thresholds_of
 from areopage.report.monitor.calibrated import applied_to_period
 from areopage.report.trust.period import period_trust
 from areopage.report.trust.records import Trust
 from areopage.review import ledger_worth, rubric_of
 from areopage.scoring import AppliedCalibration, JuryWorth
+from areopage.text import Policy, stored_text
 from areopage.version import __version__
 
 SCHEMA = "areopage/quality-report/1"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from areopage.ledger import JudgeStanding, Ledger, newest_panel, standings_of_panel
+from areopage.ledger import JudgeStanding, Ledger
 from areopage.monitor import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
 from areopage.report.results.people import human_criterion
@@ -75,8 +75,8 @@ def _names(figures: PeriodFigures, standings: Sequence[JudgeStanding]) -> dict[s
 
 def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, ...]:
     """What exams say of the judges of the newest answer that the suite judged; () without one."""
-    newest = newest_panel(ledger, figures.period, figures.scope)
-    return standings_of_panel(ledger, newest) if newest else ()
+    newest = ledger.lists.newest_panel(figures.period, figures.scope)
+    return ledger.qualifications.of_panel(newest) if newest else ()
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:

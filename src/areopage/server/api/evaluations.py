@@ -23,7 +23,6 @@ from areopage.ledger import (
     Ledger,
     PanelResult,
     Period,
-    erase_answers,
     id_within,
     is_golden,
     own_id,
@@ -203,7 +202,7 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
     id = actor.id_in_scope(ledger, id)
     if not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
-    if erase_answers(ledger, [id]):
+    if ledger.erasure.erase([id]):
         note(ledger, actor, "erase", id)
     elif not ledger.answers.numbers([id]):
         raise unknown(id)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from areopage.checking import MOST_PROMPT
 from areopage.errors import StorageError
 from areopage.gate import GateVerdict
-from areopage.ledger import Trace, TraceFilter, erase_answers
+from areopage.ledger import Trace, TraceFilter
 from areopage.report import explain
 from areopage.review import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen
@@ -132,7 +132,7 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
 
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
-    erase_answers(context.ledger, [id])
+    context.ledger.erasure.erase([id])
     note(context.ledger, actor, "erase", id)
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.errors import UserError
-from areopage.ledger import GOLDEN_SOURCE, JUDGEABLE, SAMPLE, Filters, Period, Scope, state_of
+from areopage.ledger import GOLDEN_SOURCE, JUDGEABLE, SAMPLE, Filters, Period, Scope
 from areopage.locales import Locale
 from areopage.monitor import DROP, RULES, Losses, accept_level, criterion_labels, on_scale, read_losses, retry_answers
 from areopage.report import (
@@ -171,7 +171,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
         backlog=backlog,
         waits=backlog.waited(now),
         workers=[
-            (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
+            (worker, worker.state_at(now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in context.ledger.workers.list()
         ],
         waiting=waiting,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.criteria import Scale
-from areopage.ledger import Backlog, Filters, Period, last_days, state_of
+from areopage.ledger import Backlog, Filters, Period, last_days
 from areopage.locales import Locale
 from areopage.monitor import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.report import Level, TrendChart, daily_series, draw, score_histogram
@@ -85,8 +85,8 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
         waits=None if waited is None else int(waited // 60),
         open_alerts=sum(alerts.counts(sources=reader.collections).values()),
         undelivered=alerts.count_undelivered(reader.collections),
-        alive=sum(state_of(worker, now, dead_after) == "alive" for worker in workers),
-        silent=sum(state_of(worker, now, dead_after) == "silent" for worker in workers),
+        alive=sum(worker.state_at(now, dead_after) == "alive" for worker in workers),
+        silent=sum(worker.state_at(now, dead_after) == "silent" for worker in workers),
         sources=tuple(filter(reader.may_see, lists.sources())),
         variants=tuple(lists.variants(reader.collections)),
     )

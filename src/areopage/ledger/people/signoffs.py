@@ -7,36 +7,14 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Row, select
 
-from areopage.digest import digest_of
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.tables.chain import append_sealed
-from areopage.ledger.tables.database import Database, Store
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 from areopage.ledger.tables.rows import aware, json_text, naive, storable
 from areopage.ledger.tables.schema import signoffs
 
 _STATE = msgspec.json.Decoder(SignedState)
-
-
-class SignOffs(Store):
-    """The table `signoffs`; rows are never changed or removed."""
-
-    def add(self, one: SignOff) -> SignOff:
-        """Append a sign-off; returns it as stored, with its digest."""
-        texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
-        stored = msgspec.structs.replace(one, **texts)
-        stored = msgspec.structs.replace(stored, digest=digest_of_signoff(stored))
-        row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
-        with self._ledger.writing() as connection:
-            append_sealed(connection, signoffs, [row])
-        return stored
-
-    def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
-        """Return the sign-offs of a run, or of all, oldest first."""
-        query = select(signoffs).order_by(signoffs.c.number)
-        query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
-        with self._ledger.reading() as connection:
-            return tuple(map(_signoff_of, connection.execute(query)))
 
 
 class People(Struct, frozen=True, kw_only=True):
@@ -55,21 +33,36 @@ class People(Struct, frozen=True, kw_only=True):
     signoffs: tuple[SignOff, ...] = ()
 
 
-def people_of(ledger: Database, run_id: str, answer_ids: Sequence[str]) -> People:
-    """Read what people said of a run's answers."""
-    labels = Labels(ledger)
-    counted = labels.blind_of(answer_ids)
-    return People(
-        labels=tuple(counted),
-        unblind=len(labels.current_of(answer_ids)) - len(counted),
-        items=ReviewQueue(ledger).items(answer_ids, run_id),
-        signoffs=SignOffs(ledger).of(run_id),
-    )
+class SignOffs(Store):
+    """The table `signoffs`; rows are never changed or removed."""
 
+    def add(self, one: SignOff) -> SignOff:
+        """Append a sign-off; returns it as stored, with its digest."""
+        texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
+        stored = msgspec.structs.replace(one, **texts)
+        stored = msgspec.structs.replace(stored, digest=stored.content_digest)
+        row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
+        with self._ledger.writing() as connection:
+            append_sealed(connection, signoffs, [row])
+        return stored
 
-def digest_of_signoff(one: SignOff) -> str:
-    """SHA-256 of a sign-off without its digest."""
-    return digest_of(msgspec.structs.replace(one, digest=""))
+    def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
+        """Return the sign-offs of a run, or of all, oldest first."""
+        query = select(signoffs).order_by(signoffs.c.number)
+        query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
+        with self._ledger.reading() as connection:
+            return tuple(map(_signoff_of, connection.execute(query)))
+
+    def people_of(self, run_id: str, answer_ids: Sequence[str]) -> People:
+        """Read what people said of a run's answers."""
+        labels = Labels(self._ledger)
+        counted = labels.blind_of(answer_ids)
+        return People(
+            labels=tuple(counted),
+            unblind=len(labels.current_of(answer_ids)) - len(counted),
+            items=ReviewQueue(self._ledger).items(answer_ids, run_id),
+            signoffs=self.of(run_id),
+        )
 
 
 def _signoff_of(row: Row[Any]) -> SignOff:

@@ -1,4 +1,4 @@
-"""Exams of judges, and what they say of a judge's scores: qualified, not qualified, never examined, or drifted.
+"""What exams and canaries say of a judge's scores: qualified, not qualified, never examined, or drifted.
 
 A qualification holds for a model by its digest, for the texts of a criterion, for a version of the prompt template and for a
 scoring method: any other one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary
@@ -12,20 +12,14 @@ from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Row, Select, select
 
 from areopage.criteria import TEMPLATE_VERSION, Criterion, criterion_content
 from areopage.digest import digest_of
-from areopage.errors import ModelError, name_list
-from areopage.ledger.people.canaries import CanaryRound, drifts_by_path
-from areopage.ledger.people.exam_rows import ExamRow
-from areopage.ledger.tables.chain import append_sealed
-from areopage.ledger.tables.database import Database, Store
+from areopage.errors import name_list
+from areopage.ledger.people.exam_records import CanaryRound, Qualification
 from areopage.ledger.tables.records import Standing, StandingState, StandingWord
-from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
-from areopage.ledger.tables.schema import qualifications
 from areopage.models import SERVER, ModelReference
-from areopage.scoring import CriterionExam, ExamItem, ExamState, Mark, Shift, is_undecided
+from areopage.scoring import Mark, Shift, is_undecided
 
 NEVER_EXAMINED, QUALIFIED, PROVISIONAL = "never examined", "qualified", "provisionally qualified"
 IN_PART = "examined in part"
@@ -39,33 +33,6 @@ _BEGINNINGS: Mapping[str, StandingWord] = {
     f"{NEVER_EXAMINED}: ": "never_examined",
     f"{IN_PART}: ": "in_part",
 }
-
-
-class Qualification(ExamRow, frozen=True, kw_only=True):
-    """The result of one judge on one criterion in one exam; other fields as of `ExamRow`.
-
-    Args:
-        at: when the exam was finished.
-        template: the version of the prompt template.
-        languages: those of the gold rows.
-        gold: SHA-256 of the gold rows; `whole`: they are all of the suite's. Only a whole exam gives a standing.
-        salt: what set the exam's calls apart from all others; "" for nothing.
-        result: figures, marks, and whether they are met.
-        items: what the judge said, row by row.
-    """
-
-    template: str
-    languages: tuple[str, ...]
-    gold: str
-    whole: bool
-    salt: str = ""
-    result: CriterionExam
-    items: tuple[ExamItem, ...] = ()
-
-    @property
-    def state(self) -> ExamState:
-        """Whether all marks are met."""
-        return self.result.state
 
 
 class CriterionStanding(Struct, frozen=True, kw_only=True):
@@ -107,26 +74,43 @@ class JudgeStanding(Standing, frozen=True, kw_only=True):
     criteria: tuple[CriterionStanding, ...] = ()
 
 
-class _Judged(Protocol):
+class ExaminedJudge(Protocol):
+    """A judge, as far as exams are about it."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name in its panel."""
+
     @property
-    def reference(self) -> ModelReference: ...
+    def reference(self) -> ModelReference:
+        """The model that it asks."""
+
     @property
-    def digest(self) -> str: ...
+    def digest(self) -> str:
+        """What identifies the model's weights; "" where nothing does."""
+
     @property
-    def unfit(self) -> str: ...
+    def unfit(self) -> str:
+        """Why the model cannot judge; "" where it can."""
+
     @property
-    def criteria(self) -> tuple[str, ...]: ...
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria that it may judge; () for all."""
+
     @property
-    def method(self) -> str: ...
+    def method(self) -> str:
+        """How it scores."""
+
     @property
-    def is_model(self) -> bool: ...
+    def is_model(self) -> bool:
+        """Whether a model is asked."""
+
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """What it is: a model, a recording or code."""
 
 
-def standing_key(judge: _Judged, criterion: Criterion, *, joint: bool = False) -> str:
+def standing_key(judge: ExaminedJudge, criterion: Criterion, *, joint: bool = False) -> str:
     """A hash of what a qualification holds for: the model, the criterion's texts, the prompt template, the scoring method.
 
     A model whose server tells no digest of weights is identified by its name and the server, a recorded judge by the recording
@@ -140,127 +124,11 @@ def standing_key(judge: _Judged, criterion: Criterion, *, joint: bool = False) -
     return digest_of([_identity(judge), criterion_content(criterion), TEMPLATE_VERSION, *method])
 
 
-def _identity(judge: _Judged) -> str:
+def _identity(judge: ExaminedJudge) -> str:
     """What no other judge has: two models of one server, or two judges of one recording, may have the same digest."""
     if judge.reference.provider == "replay":
         return f"{judge.digest or judge.reference} {judge.name}"
     return f"{judge.digest} {judge.reference.model}" if judge.digest.startswith(SERVER) else judge.digest or str(judge.reference)
-
-
-class Qualifications(Store):
-    """The table `qualifications`; rows are never changed or removed."""
-
-    def add(self, found: Sequence[Qualification]) -> tuple[Qualification, ...]:
-        """Append the results of an exam in one transaction; returns them with their numbers."""
-        rows = [
-            {
-                **{name: storable(getattr(one, name)) for name in _TEXTS},
-                "path": storable(one.path),
-                "at": naive(one.at),
-                "whole": one.whole,
-                "languages": storable_json(one.languages),
-                "keys": json_text(one.keys),
-                "result": storable_json(one.result),
-                "items": storable_json(one.items),
-            }
-            for one in found
-        ]
-        with self._ledger.writing() as connection:
-            numbers = append_sealed(connection, qualifications, rows)
-        return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
-
-    def list(self, suite: str | None = None, exam: str | None = None) -> list[Qualification]:
-        """Return the results, oldest first, with their items."""
-        query = select(qualifications).order_by(qualifications.c.number)
-        query = query if suite is None else query.where(qualifications.c.suite == storable(suite))
-        query = query if exam is None else query.where(qualifications.c.exam == exam)
-        with self._ledger.reading() as connection:
-            return [_qualification_of(row) for row in connection.execute(query)]
-
-    def any_of(self, criteria: Sequence[Criterion]) -> bool:
-        """Whether any judge was examined on one of these criteria; canaries follow exams."""
-        with self._ledger.reading() as connection:
-            for part in chunks(sorted({criterion.path for criterion in criteria})):
-                query = select(qualifications.c.number).where(qualifications.c.path.in_(part)).limit(1)
-                if connection.execute(query).first() is not None:
-                    return True
-        return False
-
-    def standings(
-        self,
-        judges: Sequence[_Judged],
-        criteria: Sequence[Criterion],
-        judged_at: Mapping[str, datetime] = {},
-        *,
-        joint: bool = False,
-    ) -> tuple[JudgeStanding, ...]:
-        """What is known of each judge of a panel.
-
-        Args:
-            joint: it asks models about all criteria of a scope in one call.
-            judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
-        """
-        paths = {criterion.path for criterion in criteria}
-        with self._ledger.reading() as connection:
-            found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
-        return standings(judges, criteria, found, drifts, judged_at, joint=joint)
-
-
-def require_qualified(
-    ledger: Database, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion], *, joint: bool = False
-) -> None:
-    """Refuse judges that are not qualified on every criterion that they may judge.
-
-    Args:
-        joint: see `standings`.
-        suite: whose gold set they can be examined on.
-
-    Raises:
-        ModelError: names each of them with its standing.
-    """
-    known = Qualifications(ledger).standings(judges, criteria, joint=joint)
-    lacking = [one for one in known if one.state != "qualified"]
-    if lacking:
-        told = "; ".join(f"judge {one.judge} ({one.model}) {_lack(one)}" for one in lacking)
-        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
-        raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
-
-
-def exam_command(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False) -> str:
-    """The command that examines judges as a shell takes it; see `exam_words`."""
-    return shlex.join(exam_words(suite, judges, joint=joint))
-
-
-def exam_words(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False, floors: bool = False) -> tuple[str, ...]:
-    """The command that examines judges, given by name and model; () without judges.
-
-    Args:
-        joint: the exam asks as a panel that asks jointly.
-        floors: on the criteria of the suite's release floors alone.
-    """
-    named = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
-    if not named:
-        return ()
-    return ("areopage", "qualify", suite, *(("--floors",) if floors else ()), *named, *(("--joint",) if joint else ()))
-
-
-_LACKS: Mapping[StandingState, str] = {
-    "drifted": "moved since its exam on",
-    "not_qualified": "is not qualified on",
-    "never_examined": "was never examined on",
-}
-
-
-def _lack(standing: JudgeStanding) -> str:
-    if standing.state == "unfit":
-        return f"is unfit: {standing.reason}"
-    named = [one.criterion for one in standing.criteria if one.state == standing.state]
-    older = (
-        " (an exam exists, with another model digest, criterion text, prompt version, scoring method or language)"
-        if standing.state == "never_examined" and standing.older
-        else ""
-    )
-    return f"{_LACKS[standing.state]} {name_list(named)}{older}"
 
 
 def compact_standings(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
@@ -269,7 +137,7 @@ def compact_standings(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
 
 
 def standings(
-    judges: Sequence[_Judged],
+    judges: Sequence[ExaminedJudge],
     criteria: Sequence[Criterion],
     found: Mapping[str, Sequence[Qualification]],
     drifts: Mapping[str, Sequence[CanaryRound]] = {},
@@ -296,7 +164,7 @@ _COUNTED: tuple[StandingState, ...] = ("drifted", "not_qualified", "never_examin
 
 
 def _standing(
-    judge: _Judged,
+    judge: ExaminedJudge,
     criteria: Sequence[Criterion],
     found: Mapping[str, Sequence[Qualification]],
     drifts: Mapping[str, Sequence[CanaryRound]],
@@ -327,7 +195,7 @@ def _standing(
 
 
 def _criterion_standing(
-    judge: _Judged,
+    judge: ExaminedJudge,
     criterion: Criterion,
     exams: Sequence[Qualification],
     drifts: Sequence[CanaryRound],
@@ -343,7 +211,7 @@ def _criterion_standing(
 
 
 def _standing_under(
-    judge: _Judged,
+    judge: ExaminedJudge,
     criterion: Criterion,
     exams: Sequence[Qualification],
     drifts: Sequence[CanaryRound],
@@ -436,33 +304,39 @@ def is_unfit(text: str) -> bool:
     return text.startswith(UNFIT)
 
 
-# --- rows
-
-_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold", "salt")
-_WITHOUT_ITEMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
-
-
-def exams_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qualification]]:
-    """The results of exams by the criterion's path, oldest first and without their items."""
-    found: dict[str, list[Qualification]] = {}
-    for part in chunks(sorted(paths)):
-        query = _WITHOUT_ITEMS.where(qualifications.c.path.in_(part)).order_by(qualifications.c.number)
-        for row in connection.execute(query):
-            found.setdefault(row.path, []).append(_qualification_of(row))
-    return found
+def exam_command(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False) -> str:
+    """The command that examines judges as a shell takes it; see `exam_words`."""
+    return shlex.join(exam_words(suite, judges, joint=joint))
 
 
-def _qualification_of(row: Row[Any]) -> Qualification:
-    fields = dict(row._mapping)
-    del fields["path"]
-    fields |= {
-        "at": aware(fields["at"]),
-        "languages": _decode(fields["languages"], type=tuple[str, ...]),
-        "keys": _decode(fields["keys"], type=tuple[str, ...]),
-        "result": _decode(fields["result"], type=CriterionExam),
-        "items": _decode(fields.get("items", "[]"), type=tuple[ExamItem, ...]),
-    }
-    return Qualification(**fields)
+def exam_words(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False, floors: bool = False) -> tuple[str, ...]:
+    """The command that examines judges, given by name and model; () without judges.
+
+    Args:
+        joint: the exam asks as a panel that asks jointly.
+        floors: on the criteria of the suite's release floors alone.
+    """
+    named = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
+    if not named:
+        return ()
+    return ("areopage", "qualify", suite, *(("--floors",) if floors else ()), *named, *(("--joint",) if joint else ()))
 
 
-_decode = msgspec.json.decode
+_LACKS: Mapping[StandingState, str] = {
+    "drifted": "moved since its exam on",
+    "not_qualified": "is not qualified on",
+    "never_examined": "was never examined on",
+}
+
+
+def lack(standing: JudgeStanding) -> str:
+    """Why a judge is not qualified, as the end of a sentence."""
+    if standing.state == "unfit":
+        return f"is unfit: {standing.reason}"
+    named = [one.criterion for one in standing.criteria if one.state == standing.state]
+    older = (
+        " (an exam exists, with another model digest, criterion text, prompt version, scoring method or language)"
+        if standing.state == "never_examined" and standing.older
+        else ""
+    )
+    return f"{_LACKS[standing.state]} {name_list(named)}{older}"

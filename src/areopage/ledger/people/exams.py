@@ -1,0 +1,290 @@
+"""The tables of exams of judges and of rounds of canaries, and the standing of the judges of stored panels.
+
+Rows are appended and never changed; `standing` computes from them what is said of a judge.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy.exc import IntegrityError
+
+from areopage.criteria import Criterion
+from areopage.errors import ModelError
+from areopage.ledger.people.exam_records import CanaryRound, Qualification
+from areopage.ledger.people.standing import ExaminedJudge, JudgeStanding, compact_standings, exam_command, lack, standings
+from areopage.ledger.tables.answer_tables import runs
+from areopage.ledger.tables.chain import append_sealed
+from areopage.ledger.tables.connection import storage_errors
+from areopage.ledger.tables.database import Store
+from areopage.ledger.tables.records import Standing
+from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
+from areopage.ledger.tables.schema import canary_rounds, qualifications
+from areopage.models import ModelReference
+from areopage.scoring import CriterionExam, ExamItem, Look, Said, Shift
+
+_decode = msgspec.json.decode
+
+
+class Qualifications(Store):
+    """The table `qualifications`; rows are never changed or removed."""
+
+    def add(self, found: Sequence[Qualification]) -> tuple[Qualification, ...]:
+        """Append the results of an exam in one transaction; returns them with their numbers."""
+        rows = [
+            {
+                **{name: storable(getattr(one, name)) for name in _EXAM_TEXTS},
+                "path": storable(one.path),
+                "at": naive(one.at),
+                "whole": one.whole,
+                "languages": storable_json(one.languages),
+                "keys": json_text(one.keys),
+                "result": storable_json(one.result),
+                "items": storable_json(one.items),
+            }
+            for one in found
+        ]
+        with self._ledger.writing() as connection:
+            numbers = append_sealed(connection, qualifications, rows)
+        return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
+
+    def list(self, suite: str | None = None, exam: str | None = None) -> list[Qualification]:
+        """Return the results, oldest first, with their items."""
+        query = select(qualifications).order_by(qualifications.c.number)
+        query = query if suite is None else query.where(qualifications.c.suite == storable(suite))
+        query = query if exam is None else query.where(qualifications.c.exam == exam)
+        with self._ledger.reading() as connection:
+            return [_qualification_of(row) for row in connection.execute(query)]
+
+    def any_of(self, criteria: Sequence[Criterion]) -> bool:
+        """Whether any judge was examined on one of these criteria; canaries follow exams."""
+        with self._ledger.reading() as connection:
+            for part in chunks(sorted({criterion.path for criterion in criteria})):
+                query = select(qualifications.c.number).where(qualifications.c.path.in_(part)).limit(1)
+                if connection.execute(query).first() is not None:
+                    return True
+        return False
+
+    def standings(
+        self,
+        judges: Sequence[ExaminedJudge],
+        criteria: Sequence[Criterion],
+        judged_at: Mapping[str, datetime] = {},
+        *,
+        joint: bool = False,
+    ) -> tuple[JudgeStanding, ...]:
+        """What is known of each judge of a panel.
+
+        Args:
+            joint: it asks models about all criteria of a scope in one call.
+            judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
+        """
+        paths = {criterion.path for criterion in criteria}
+        with self._ledger.reading() as connection:
+            found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
+        return standings(judges, criteria, found, drifts, judged_at, joint=joint)
+
+    def of_panel(self, id: str) -> tuple[JudgeStanding, ...]:
+        """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
+        with self._ledger.reading() as connection:
+            row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()
+        panel = None if row is None else _panel_in(row.spec)
+        return () if panel is None else self.standings(panel.judges, panel.criteria, joint=panel.joint)
+
+    def require(self, suite: str, judges: Sequence[ExaminedJudge], criteria: Sequence[Criterion], *, joint: bool = False) -> None:
+        """Refuse judges that are not qualified on every criterion that they may judge.
+
+        Args:
+            joint: see `standings`.
+            suite: whose gold set they can be examined on.
+
+        Raises:
+            ModelError: names each of them with its standing.
+        """
+        known = self.standings(judges, criteria, joint=joint)
+        lacking = [one for one in known if one.state != "qualified"]
+        if lacking:
+            told = "; ".join(f"judge {one.judge} ({one.model}) {lack(one)}" for one in lacking)
+            command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
+            raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
+
+
+_EXAM_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold", "salt")
+_EXAMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
+
+
+def exams_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qualification]]:
+    """The results of exams by the criterion's path, oldest first and without their items."""
+    found: dict[str, list[Qualification]] = {}
+    for part in chunks(sorted(paths)):
+        query = _EXAMS.where(qualifications.c.path.in_(part)).order_by(qualifications.c.number)
+        for row in connection.execute(query):
+            found.setdefault(row.path, []).append(_qualification_of(row))
+    return found
+
+
+def _qualification_of(row: Row[Any]) -> Qualification:
+    fields = dict(row._mapping)
+    del fields["path"]
+    fields |= {
+        "at": aware(fields["at"]),
+        "languages": _decode(fields["languages"], type=tuple[str, ...]),
+        "keys": _decode(fields["keys"], type=tuple[str, ...]),
+        "result": _decode(fields["result"], type=CriterionExam),
+        "items": _decode(fields.get("items", "[]"), type=tuple[ExamItem, ...]),
+    }
+    return Qualification(**fields)
+
+
+# --- canaries
+
+
+class _Result(Struct, frozen=True):
+    look: Look
+    shift: Shift
+    found: int
+
+
+class CanaryRounds(Store):
+    """The table `canary_rounds`; rows are never changed or removed."""
+
+    def add(self, found: Sequence[CanaryRound]) -> tuple[CanaryRound, ...]:
+        """Append a round in one transaction; returns it with its numbers, or as another process stored it before."""
+        rows = [
+            {
+                **{name: storable(getattr(one, name)) for name in _ROUND_TEXTS},
+                "path": storable(one.path),
+                "sequence": one.sequence,
+                "at": naive(one.at),
+                "keys": json_text(one.keys),
+                "moved": one.moved,
+                "result": json_text(_Result(one.look, one.shift, one.found)),
+                "items": storable_json(one.items),
+            }
+            for one in found
+        ]
+        with storage_errors(self._ledger.place):
+            try:
+                with self._ledger.engine.begin() as connection:
+                    numbers = append_sealed(connection, canary_rounds, rows)
+            except IntegrityError:
+                known = self.list(round=found[0].round)
+                if not known:
+                    raise
+                return tuple(known)
+        return tuple(structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
+
+    def list(
+        self, suite: str | None = None, *, round: str | None = None, judge: str | None = None, digest: str | None = None
+    ) -> list[CanaryRound]:
+        """Return rounds, oldest first, with their items."""
+        wanted = {"suite": suite, "round": round, "judge": judge, "digest": digest}
+        query = select(canary_rounds).order_by(canary_rounds.c.number)
+        for name, value in wanted.items():
+            query = query if value is None else query.where(canary_rounds.c[name] == storable(value))
+        with self._ledger.reading() as connection:
+            return [_round_of(row) for row in connection.execute(query)]
+
+
+def drifts_by_path(connection: Connection, paths: set[str]) -> dict[str, list[CanaryRound]]:
+    """The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
+
+    Of several rounds after one exam it is the first.
+    """
+    found: dict[str, list[CanaryRound]] = {}
+    for part in chunks(sorted(paths)):
+        columns = (column for column in canary_rounds.c if column.name != "items")
+        query = select(*columns).where(canary_rounds.c.moved, canary_rounds.c.path.in_(part)).order_by(canary_rounds.c.number)
+        for row in connection.execute(query):
+            one, known = _round_of(row), found.setdefault(row.path, [])
+            if not any((other.exam, other.judge, other.criterion) == (one.exam, one.judge, one.criterion) for other in known):
+                known.append(one)
+    return found
+
+
+_ROUND_TEXTS = ("round", "exam", "suite", "judge", "model", "digest", "criterion")
+
+
+def _round_of(row: Row[Any]) -> CanaryRound:
+    fields = dict(row._mapping)
+    del fields["path"]
+    result = msgspec.json.decode(fields.pop("result"), type=_Result)
+    fields |= {
+        "at": aware(fields["at"]),
+        "keys": msgspec.json.decode(fields["keys"], type=tuple[str, ...]),
+        "items": msgspec.json.decode(fields.get("items", "{}"), type=dict[str, tuple[Said, ...]]),
+        "look": result.look,
+        "shift": result.shift,
+        "found": result.found,
+    }
+    return CanaryRound(**fields)
+
+
+# --- stored panels
+
+
+class _Judge(Struct, frozen=True):
+    name: str
+    reference: ModelReference
+    digest: str = ""
+    unfit: str = ""
+    criteria: tuple[str, ...] = ()
+    method: str = "sampled"
+    kind: str = "model"
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a model is asked."""
+        return self.kind == "model"
+
+
+class _Panel(Struct, frozen=True):
+    judges: tuple[_Judge, ...]
+    criteria: tuple[Criterion, ...]
+    joint: bool = False
+
+
+def panel_standings(
+    connection: Connection, judged: Iterable[tuple[str, datetime | None]]
+) -> dict[tuple[str, datetime | None], tuple[Standing, ...]]:
+    """What is known of the judges of panels for scores of a moment, by the panel's id and the moment.
+
+    Panels that cannot be read are left out.
+
+    Args:
+        judged: ids of panels with moments; None: now.
+    """
+    wanted = list(dict.fromkeys(judged))
+    panels: dict[str, _Panel] = {}
+    for part in chunks(sorted({id for id, _ in wanted if id})):
+        for row in connection.execute(select(runs.c.id, runs.c.spec).where(runs.c.id.in_(part))):
+            if (panel := _panel_in(row.spec)) is not None:
+                panels[row.id] = panel
+    paths = {criterion.path for panel in panels.values() for criterion in panel.criteria}
+    found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
+    times = [one.at for some in drifts.values() for one in some]
+    known: dict[tuple[str, int], tuple[Standing, ...]] = {}
+    told: dict[tuple[str, datetime | None], tuple[Standing, ...]] = {}
+    for id, at in wanted:
+        if (panel := panels.get(id)) is None:
+            continue
+        before = sum(at is None or time <= at for time in times)  # between two of them nothing changes
+        if (id, before) not in known:
+            judged_at = {} if at is None else {judge.name: at for judge in panel.judges}
+            known[id, before] = compact_standings(
+                standings(panel.judges, panel.criteria, found, drifts, judged_at, joint=panel.joint)
+            )
+        told[id, at] = known[id, before]
+    return told
+
+
+@lru_cache(maxsize=64)  # the judges and criteria of a stored panel never change
+def _panel_in(spec: str) -> _Panel | None:
+    try:
+        return msgspec.json.decode(spec, type=_Panel)
+    except msgspec.DecodeError:
+        return None
