@@ -15,13 +15,14 @@ from areopage.errors import UserError
 NAMES = ("compare", "embedded", "interop", "rag")
 """The extensions, in the order in which their parts are listed."""
 
-Kind = Literal["claims", "datasets", "downloads", "exports", "models", "pages", "runs", "services", "tour"]
+Kind = Literal["claims", "datasets", "downloads", "exports", "figures", "models", "pages", "runs", "services", "tour"]
 """What the core asks for by name.
 
 - `claims`: what a test may claim of a run: `regression` against the one that is kept.
 - `datasets`: readers of dataset files, by suffix, of folders (`folder`) and of logs in JSON (`log`).
 - `downloads`: what `models pull` fetches, by provider.
 - `exports`: formats of `bench export`.
+- `figures`: figures of a run, by their ids.
 - `models`: providers of language models.
 - `pages`: routes of the server, each a `ServerPart`.
 - `runs`: what `bench run` and `bench show` do with several targets or languages.

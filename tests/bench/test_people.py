@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import text
 
+from areopage.bench.figures.people import signoff_texts
 from areopage.bench.results.people import Kind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UserError
@@ -17,10 +18,8 @@ from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.people.signoffs import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ADDRESSED, Judgment, Label
-from areopage.report.bench.review import signoff_texts
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import qualification_text
-from areopage.report.results.people import people_result
 from areopage.scoring.outcome import Scored, Unreachable
 from report.report_runs import case, everyone_says, judgment, view_of
 from servers.qualified import qualify_panel
@@ -174,10 +173,7 @@ def test_an_approval_over_open_points_needs_a_note_and_the_signature_names_them(
         sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, actor="cli")
     signed = sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, note="we read the gold rows", actor="cli")
     assert [(one.kind, one.names) for one in signed.signed.over] == [("judges_provisional", ("alpha", "beta"))]
-    assert (
-        "Signed over: 2 judges provisionally qualified"
-        in next(signoff_texts(people_result(viewed(ledger)), report_locale("en")))[0]
-    )
+    assert "Signed over: 2 judges provisionally qualified" in next(signoff_texts(viewed(ledger).reviewed, report_locale("en")))[0]
     qualify_panel(ledger, spec)
     assert sign_run(viewed(ledger), ledger, "Bo", "approve", NOW, actor="cli").signed.over == ()
     qualify_panel(ledger, spec, "not_qualified")

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from areopage.bench.words import reused_text
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.answers import ReusedAnswers
-from areopage.report.elements import report_locale, reused_text
+from areopage.report.elements import report_locale
 from servers.command import Command, passes_of, scores_of
 from servers.fake_answers import true_answer
 from servers.fake_llm import FakeServer

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from areopage.bench.spec import ChosenPart
-from areopage.report.elements import part_text, report_locale
+from areopage.bench.words import part_text
+from areopage.report.elements import report_locale
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_cases

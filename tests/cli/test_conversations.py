@@ -146,7 +146,7 @@ def test_a_model_plays_the_child_and_its_turns_are_no_answers_of_the_target(
     by_source = Counter(answer.source for answer in ledger.streams.answers())
     assert by_source == {"ollama:fake-target": 3, f"{CHILD_SOURCE}{CHILD}": 2}
     view = view_run(ledger.run("latest"), ledger)
-    assert view.answer_states() == {"answered": 1}
+    assert view.answer_states == {"answered": 1}
     assert [(one.source, one.calls) for one in view.calls] == [(f"{CHILD_SOURCE}{CHILD}", 2), ("ollama:fake-target", 3)]
     before = len(talking.calls)
     command("bench", "resume")

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.store import Ledger
 from servers.command import Command
@@ -44,9 +43,9 @@ def runs(command: Command, server: FakeServer, tmp_path: Path) -> tuple[str, ...
 
 
 def figures_of(view: RunView) -> tuple[object, ...]:
-    release = run_release(view)
+    release = view.release
     judged = [(one.judge, one.planned, one.outcomes, one.prompt_tokens) for one in view.health]
-    counts = (view.coverage, view.failures.first, view.failures.by_criterion, view.answer_states(), view.asked, view.withheld)
+    counts = (view.coverage, view.failures.first, view.failures.by_criterion, view.answer_states, view.asked, view.withheld)
     texts = ([case.response for case in view.cases], sorted(view.answer_ids), len(view.judgments), view.missing, view.spec.part)
     scores = [(one.case_id, one.tree.score) for one in view.scores.records]
     return release, judged, counts, texts, scores, view.scores.tree.score, view.scores.interval

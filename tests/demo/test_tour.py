@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results.release import run_release
 from areopage.demo.material import read_material
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
@@ -20,10 +19,10 @@ def test_the_demo_shows_a_refused_release_a_regression_a_held_answer_and_a_judge
     steps: list[str] = []
     shown = play(tmp_path / "demo", language, steps.append)
     assert steps == ["runs", "comparison", "gate", "day"]
-    verdicts = [release.verdict for view in shown.runs if (release := run_release(view))]
+    verdicts = [release.verdict for view in shown.runs if (release := view.release)]
     assert verdicts == ["INCONCLUSIVE", "FAIL"], "six criteria of safety are not asked, and the second version has failures"
     assert {view.qualification for view in shown.runs} == {"provisionally qualified"}, "code needs no exam"
-    releases = [release for view in shown.runs if (release := run_release(view))]
+    releases = [release for view in shown.runs if (release := view.release)]
     assert {release.provisional for release in releases} == {shown.places.material.judges}
     lacking = [floor for release in releases for floor in release.floors if floor.kind == "qualified_judges"]
     assert [floor.state for floor in lacking] == ["met", "met"], "the exams of the judges are recorded"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
+from areopage.bench.figures.failing_cases import FAILING_SHOWN, failing_cases, failing_ids
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids
 from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html
 from areopage.scoring.outcome import Scored
@@ -53,7 +53,7 @@ def test_of_many_failing_cases_the_first_are_shown_and_the_rest_counted(tmp_path
         tmp_path, cases=cases, criteria=(SLIGHT,), say=lambda call: judgment(call, Scored(score=0.0, explanation="bad"))
     )
     page = render_html(bench_report(view))
-    assert "30 of 30 cases fail a criterion" in page and f"and {30 - SHOWN} more cases:" in page
+    assert "30 of 30 cases fail a criterion" in page and f"and {30 - FAILING_SHOWN} more cases:" in page
     assert 'href="cases.html#only-w0"' in page
 
 

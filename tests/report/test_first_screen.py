@@ -17,7 +17,6 @@ from areopage.report.bench.summary import run_summary
 from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import print_report
 from areopage.report.rendering import render
-from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.release_floors import ReleaseFloors
 from report.report_runs import criterion, judgment, view_of
@@ -60,7 +59,7 @@ def test_failing_cases_are_counted_of_one_number_of_cases_everywhere(
 
 
 def test_the_floors_in_the_results_file_count_all_cases(view: RunView, tmp_path: Path) -> None:
-    write_results(view, tmp_path / "results.json", run_trust(view))
+    write_results(view, tmp_path / "results.json")
     floors = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["release"]["floors"]
     (floor,) = (one for one in floors if one["kind"] == "max_failures")
     assert (floor["found"], floor["total"], floor["exempt"], floor["missing"]) == (1, 6, 2, 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from areopage.bench.figures.people import run_reviewed
 from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
@@ -18,7 +19,6 @@ from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text
 from areopage.report.judges.jury_worth import worth_line, worth_texts
 from areopage.report.rendering import render
-from areopage.report.results.people import run_reviewed
 from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored
 

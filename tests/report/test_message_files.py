@@ -62,7 +62,7 @@ def test_no_two_files_of_the_reports_share_a_key() -> None:
 
 
 def test_every_message_of_the_reports_is_used() -> None:
-    parts = ("report", "server/pages/templates", "cli")
+    parts = ("bench", "report", "server/pages/templates", "cli")
     paths = [path for part in parts for path in (SOURCE / part).rglob("*") if path.suffix in (".py", ".j2")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in (*paths, SOURCE / "locales.py"))
     families = tuple(re.findall(r"[\"']([a-z]+_(?:[a-z]+_)?)\{", text))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from areopage.bench.figures.people import run_reviewed
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
@@ -16,7 +17,6 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
 from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render
-from areopage.report.results.people import people_result, run_reviewed
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.outcome import Scored
 from areopage.scoring.weights import Weights
@@ -52,7 +52,7 @@ def labelled(folder: Path, labels: Sequence[tuple[str, str, str, float, bool]], 
 
 def test_a_run_that_nobody_looked_at_says_nothing_of_people(tmp_path: Path) -> None:
     view = labelled(tmp_path, [])
-    assert people_result(view) is None
+    assert view.reviewed is None
     assert 'id="people"' not in render(bench_report(view), "html")
 
 
@@ -60,7 +60,7 @@ def test_only_the_random_sample_gives_the_figures_and_the_others_are_marked_as_b
     every = [(one.id, "Anne", DANGER, 1.0 if one.id in ("case-1", "case-9") else 4.0, True) for one in CASES]
     view = labelled(tmp_path, every, sample=12)
     drawn = {id for id, item in view.people.items.items() if item.why == SAMPLE}
-    people = people_result(view)
+    people = view.reviewed
     assert people and people.sample and people.all_labelled
     assert (people.queued, people.drawn) == (12, len(drawn)) and 6 <= len(drawn) < 12
     assert (people.sample.answers, people.all_labelled.answers) == (len(drawn), 20)
@@ -77,7 +77,7 @@ def test_only_the_random_sample_gives_the_figures_and_the_others_are_marked_as_b
 
 def test_without_a_labelled_random_answer_the_report_says_that_there_is_no_figure(tmp_path: Path) -> None:
     view = labelled(tmp_path, [("case-1", "Anne", DANGER, 1.0, True)])
-    people = people_result(view)
+    people = view.reviewed
     assert people and people.sample is None and people.all_labelled
     assert "there is no unbiased figure" in render(bench_report(view), "html")
 
@@ -89,7 +89,7 @@ def test_labels_that_are_not_blind_off_the_scale_or_of_other_criteria_do_not_cou
     tmp_path: Path, path: str, score: float, blind: bool
 ) -> None:
     view = labelled(tmp_path, [("case-1", "Anne", path, score, blind)], sample=20)
-    people = people_result(view)
+    people = view.reviewed
     assert people and people.all_labelled is None and people.not_counted == (not blind)
 
 
@@ -98,7 +98,7 @@ def test_an_overall_score_is_weighed_as_the_run_weighs_it(tmp_path: Path) -> Non
     (record,) = [one for one in view.scores.records if one.case_id == "case-1"]
     rubric = panel_rubric(view.spec)
     assert rubric.overall({DANGER: 1.0, INSULTS: 4.0}) == pytest.approx(record.tree.score) == pytest.approx(1.75)
-    people = people_result(view)
+    people = view.reviewed
     assert people and people.sample and people.sample.criteria["final"].error == pytest.approx(0.0)
 
 
@@ -121,5 +121,5 @@ def test_a_sign_off_stands_above_all_scores_and_tells_when_it_is_of_an_earlier_s
     text = render(bench_report(signed), "html")
     assert text.index(told) < text.index('id="failures"') and "{0} %s" in text
     assert earlier not in text and earlier in render(bench_report(reweighed), "html")
-    people = [people_result(one) for one in (signed, reweighed)]
+    people = [one.reviewed for one in (signed, reweighed)]
     assert [one.sign_offs[0].changed for one in people if one] == [(), ("results",)]

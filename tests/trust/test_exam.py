@@ -11,7 +11,6 @@ from msgspec import structs
 from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.release import run_release
 from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.jury.judges import Judge
 from areopage.ledger.people.exams import Qualifications
@@ -183,12 +182,12 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
         run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)
     assert ledger.runs() == []
     before = run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path)
-    release = run_release(before)
+    release = before.release
     assert release is not None
     assert (before.qualification, release.verdict) == ("never examined", "INCONCLUSIVE")
     run_exam(exam_of(suite, oracle), ledger, Watching())
     after = view_run(before.run, ledger)
-    release = run_release(after)
+    release = after.release
     assert release is not None
     assert (after.qualification, release.verdict) == ("provisionally qualified", "PASS, provisional")
     assert release.provisional == ("oracle",)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench import RunView, run_release, scores_release, view_run
+from areopage.bench import RunView, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger import Ledger
 from areopage.report import record_results, run_result
@@ -76,7 +76,7 @@ def _verdicts(view: RunView) -> tuple[str, ...]:
     Before its judges were examined a run was INCONCLUSIVE. Where a judge was never examined, no file ever held a verdict that
     rests on its exam.
     """
-    release, by_scores = run_release(view), scores_release(view)
+    release, by_scores = view.release, view.scores_release
     if release is None or by_scores is None:
         return ("none",)
     if by_scores.verdict not in PASSES:

@@ -16,7 +16,7 @@ import areopage
 from areopage.app.sections import AppSection
 from areopage.cases import Case
 from areopage.models import RecordedLine
-from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, SCHEMA_NAME, Results, column_types
+from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, SCHEMA_NAME, column_types, results_type
 from areopage.suites import SuiteConfig
 from areopage.trust import AuditResult
 
@@ -95,7 +95,7 @@ def _exported(name: str) -> str:
 
 
 SCHEMAS: Mapping[str, Published] = {
-    "results": Published("`results.json` of a run", partial(_record, SCHEMA_NAME, Results)),
+    "results": Published("`results.json` of a run", lambda: _record(SCHEMA_NAME, results_type())),
     "audit": Published("`audit.json` of an audit of a judge", partial(_record, AUDIT_SCHEMA_NAME, AuditResult)),
     "case": Published("a line of a dataset in JSON Lines", _case),
     "recording": Published("a line of a recording", partial(_record, "areopage recording", RecordedLine)),

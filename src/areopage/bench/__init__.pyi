@@ -1,8 +1,8 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
 
-from .compared import RunComparison as RunComparison  # A run beside another one.
-from .compared import RunHistory as RunHistory  # What a run is compared with.
-from .compared import RunOutcome as RunOutcome  # What came of a run.
+from .commands import command_span as command_span  # A command as a shell takes it.
+from .commands import out_option as out_option  # Where the runs are
+from .commands import run_command as run_command  # A command about a run
 from .comparison.compare import compare_runs as compare_runs  # Compare runs with the first of them.
 from .comparison.compare import fewest_pairs as fewest_pairs  # How many independent pairs a find of the primary test needs
 from .comparison.history import Conclusion as Conclusion  # A run against the runs before it.
@@ -34,7 +34,6 @@ from .comparison.records import SliceDifference as SliceDifference  # The differ
 
 # The beginning of the source of a child's turns that a model wrote.
 from .conversations.children import CHILD_SOURCE as CHILD_SOURCE
-from .conversations.turns import ConversationEnds as ConversationEnds  # How the conversations of a run ended.
 from .execution.batch_judges import cancel_batches as cancel_batches  # Ask providers to cancel the batches of a run that are out
 from .execution.context import AskedModels as AskedModels  # The models that are asked, and how they are reached.
 from .execution.context import Observer as Observer  # Receives progress of a run.
@@ -61,6 +60,58 @@ from .execution.start import resumed_since as resumed_since
 from .execution.start import run_benchmark as run_benchmark
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
 from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
+from .figures.case_entry import CASE_TITLE as CASE_TITLE
+
+# A case with its texts, and the judges' words on the criteria that it fails, that are disputed or lack a score.
+from .figures.case_entry import case_entry as case_entry
+from .figures.case_entry import group_labels as group_labels  # What people call a case's own category and sub-category
+
+# The thoughts in the text of an answer that no judge has read
+from .figures.case_entry import thoughts_excerpt as thoughts_excerpt
+from .figures.case_index import CASE_KINDS as CASE_KINDS
+from .figures.case_index import CASES as CASES  # The page of cases, beside the report.
+from .figures.case_index import CaseIndex as CaseIndex  # The names of cases, criteria and groups in anchors and classes
+from .figures.case_index import young_to_old as young_to_old  # Ages in order
+
+# Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned.
+from .figures.coverage import Coverage as Coverage
+from .figures.exam_steps import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
+
+# The file that a case comes from, and the line in it that it begins on
+from .figures.failing_scores import CasePlace as CasePlace
+from .figures.failing_scores import FailingScore as FailingScore  # A case that fails a criterion.
+
+# Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same.
+from .figures.failing_scores import case_places as case_places
+from .figures.failing_scores import failing_scores as failing_scores  # Every failing score of a run
+
+# How many cases fail a criterion of the categories that count first, which are named.
+from .figures.failures import failures_title as failures_title
+from .figures.figure import Figure as Figure  # One figure of a run
+from .figures.figure import Page as Page  # What figures are shown on.
+from .figures.jury_worth import JURY_WORTH as JURY_WORTH
+from .figures.missing import UNSCORED as UNSCORED
+from .figures.people import PEOPLE as PEOPLE
+from .figures.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
+from .figures.people import PeopleResult as PeopleResult  # People's part in a run.
+from .figures.people import drawn_ids as drawn_ids  # The ids of the answers of the run's random sample.
+from .figures.people import human_criterion as human_criterion  # The agreement with people on one criterion, in short.
+from .figures.people import human_texts as human_texts  # The agreement with people in a line or two of plain text
+from .figures.people import reservation_line as reservation_line  # Something that speaks against the approval of a run.
+from .figures.people import run_reviewed as run_reviewed  # The jury of a run against people
+from .figures.people import scores_by_answer as scores_by_answer  # The jury's scores
+from .figures.people import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
+from .figures.people import taught_ids as taught_ids  # The ids of the answers of the run that were queued as they teach most.
+from .figures.registry import all_figures as all_figures  # The figures of a run and those of extensions.
+from .figures.release import Doubt as Doubt  # Why a run settles nothing
+
+# A line for each floor that is not met or open, with the criteria and the cases for which it is.
+from .figures.release import floor_lines as floor_lines
+from .figures.release import listed_verdict as listed_verdict  # The release verdict of a complete run for a list of runs
+from .figures.release import no_release_text as no_release_text  # That the suite sets no floors, as one text.
+from .figures.release import release_text as release_text  # What the verdict means, and which cases fail and break no floor
+from .figures.scores import DETECTABLE as DETECTABLE
+from .figures.worst import RANKED as RANKED
 from .fleet.progress import PhaseProgress as PhaseProgress  # The calls to the target or to one judge
 from .fleet.progress import RunProgress as RunProgress  # How far workers are with a run.
 from .fleet.progress import progress_of as progress_of  # Read how far workers are with a run
@@ -89,7 +140,6 @@ from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and
 from .panels import PartDifference as PartDifference  # A part that two runs do not share.
 from .panels import case_column as case_column  # The value of each case in a column, by the case's id
 from .panels import part_differences as part_differences  # What two runs do not share.
-from .pass_items import outcome_for as outcome_for  # A judgment's outcome on a criterion.
 from .planning.budget import budget_of as budget_of  # The budget of some runs together
 from .planning.budget import spent_by as spent_by  # What the calls of a run have cost, by currency
 
@@ -117,11 +167,6 @@ from .planning.run_plan import ModelPlan as ModelPlan  # What is asked of one ju
 from .planning.run_plan import RunPlan as RunPlan  # The plan of one run.
 from .planning.run_plan import plan_run as plan_run  # Plan a run
 from .release_panel import release_judges as release_judges  # What a release verdict needs to know of each judge.
-from .results.costs import ModelCost as ModelCost  # What the calls to one model cost.
-
-# What the target, the model that plays children and each judge that is a model cost.
-from .results.costs import run_costs as run_costs
-from .results.costs import totals as totals  # The known costs together, by currency.
 
 # What a list of runs says of a run's results, whatever exams say of its judges
 from .results.evaluations import outcome_of_run as outcome_of_run
@@ -133,28 +178,25 @@ from .results.groups import case_group as case_group  # The group of a case
 
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
-from .results.missing import MissingVerdict as MissingVerdict  # Verdicts on a case that are missing for one reason.
+from .results.pass_views import PassView as PassView  # One planned pass, over a reply if `turn` is not 0.
+from .results.pass_views import all_passes as all_passes  # Every planned pass of a run, in order of cases.
+from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
+from .results.pass_views import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
+from .results.pass_views import quotable as quotable  # What judges may quote, as `fold_space` leaves it.
+from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
 from .results.people import KINDS as KINDS
 from .results.people import LONGEST_NAME as LONGEST_NAME
 from .results.people import LONGEST_NOTE as LONGEST_NOTE
 from .results.people import Kind as Kind
-from .results.people import SignedRun as SignedRun  # A sign-off, and whether it still holds.
 from .results.people import answers_by_kind as answers_by_kind  # The ids of the answers of a run that people can label, by kind
 from .results.people import queue_answers as queue_answers  # Draw answers of a run and queue them for review
 from .results.people import sign_run as sign_run  # Append a sign-off of a run as it is now, with an entry in the audit log.
-from .results.people import signed_runs as signed_runs  # The sign-offs of a run, the latest first
-from .results.release import Doubt as Doubt  # Why a run settles nothing
-from .results.release import doubt_about as doubt_about  # Why a run settles nothing, if its release verdict is not FAIL.
-from .results.release import listed_verdict as listed_verdict  # The release verdict of a complete run for a list of runs
-from .results.release import run_release as run_release  # The release verdict by the floors that the suite sets
-from .results.release import scores_release as scores_release  # The release verdict as if every judge were qualified
 from .results.reservations import reservation_text as reservation_text  # A reservation in English, for an error.
 
 # What speaks against an approval without a note, the gravest first
 from .results.reservations import reservations as reservations
-from .results.run_view import RECORDED as RECORDED  # The source of answers that come with the dataset.
+from .results.run_data import RunData as RunData  # A run with its cases, answers, judgments and scores.
 from .results.run_view import RunView as RunView  # A run with its cases, answers, judgments and scores.
-from .results.run_view import SourceScore as SourceScore  # The score of the answers of one source
 from .results.run_view import view_run as view_run  # Read a run from the ledger and aggregate its scores.
 from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
 from .run_folders import folder_of as folder_of  # The folder that a run's files belong to
@@ -171,3 +213,9 @@ from .spec import fingerprint_of as fingerprint_of  # Hash the options that dete
 from .spec import spec_of as spec_of  # Read the specification of a stored run.
 from .stored_cases import load_run_cases as load_run_cases  # The cases of a run.
 from .target_prompts import Mode as Mode
+from .words import audience as audience  # The name of an age.
+from .words import part_facts as part_facts  # The fact that names the part of the datasets
+
+# The notice that stands before all others where a page is about a part of the cases.
+from .words import part_notices as part_notices
+from .words import reused_text as reused_text  # Of how many cases the answers are those of earlier runs, and how old they are.

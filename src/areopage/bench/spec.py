@@ -175,6 +175,22 @@ class RunSpec(Panel, frozen=True, kw_only=True):
             return str(self.target.reference)
         return self.reassessed.target if self.reassessed is not None else ""
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """The score from which on each criterion fails, by its id."""
+        return self.failures.limits(self.criteria, self.scale)
+
+    @property
+    def first_criteria(self) -> list[str]:
+        """The ids of the criteria whose failures count first."""
+        categories = self.failures.categories(self.criteria)
+        return [criterion.id for criterion in self.criteria if criterion.category in categories]
+
+    @property
+    def first_names(self) -> list[str]:
+        """The names that people read of the categories whose failures count first."""
+        return [self.labels.get(name) for name in self.failures.categories(self.criteria)]
+
     def price_of(self, judge: Judge) -> Price | None:
         """The price of calls to a judge, lower where they go through a batch service; None where none is known."""
         return judge.price.in_batch() if judge.price is not None and judge.name in self.batch else judge.price
@@ -186,6 +202,11 @@ class RunSpec(Panel, frozen=True, kw_only=True):
             return self
         criteria = tuple(msgspec.structs.replace(one, label=names.get(one.id) or one.label) for one in self.criteria)
         return msgspec.structs.replace(self, criteria=criteria, labels=Labels(names=names))
+
+    def titles(self, ids: Iterable[str]) -> list[str]:
+        """The names that people read of the suite's criteria, by their ids, whether the run has them or not."""
+        known = self.criteria_by_id()
+        return [known[id].title if id in known else self.labels.get(id) for id in ids]
 
     @property
     def title(self) -> str:

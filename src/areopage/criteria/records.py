@@ -73,6 +73,16 @@ class Criterion(Struct, frozen=True, kw_only=True):
         return not names or any(name in names for name in levels)
 
     @property
+    def gravity(self) -> int:
+        """Where it stands by its severity: 0 for a critical one; last without a severity."""
+        return SEVERITIES.index(self.severity) if self.severity else len(SEVERITIES)
+
+    @property
+    def title(self) -> str:
+        """The name that people read."""
+        return self.label or self.name.replace("_", " ")
+
+    @property
     def path(self) -> str:
         """`category.subcategory.name`, without the version."""
         return f"{self.category}.{self.subcategory}.{self.name}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from areopage.bench import RunView, run_release
+from areopage.bench import RunView, floor_lines
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
 from areopage.demo.tour import Held, Shown, TourComparison
@@ -27,7 +27,6 @@ from areopage.report import (
     Table,
     excerpt,
     explain,
-    floor_lines,
     line,
     rows,
     verdict_name,
@@ -106,14 +105,14 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
         links = line(
             _link(shown, report, locale.say("tour_report")), _link(shown, report.with_name(TRUST), locale.say("tour_trust"))
         )
-        release = run_release(view)
+        release = view.release
         css = "alarm" if release is not None and release.verdict == "FAIL" else ""
         cells = (_verdict(view, locale), _failed(view, locale), _score(view, locale))
         table.append((name, Cell(text=cells[0], css=css), *cells[1:], Cell(text=links)))
     columns = tuple(Column(heading=heading, kind="text") for heading in (*heads, ""))
     yield Table(columns=columns, rows=rows(table))
     for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
-        release = run_release(view)
+        release = view.release
         if release is None or release.is_pass:
             continue
         failed = release.verdict == "FAIL"
@@ -218,7 +217,7 @@ def _steps(reference: str, variables: Sequence[tuple[str, str]], locale: Locale)
 
 
 def _verdict(view: RunView, locale: Locale) -> str:
-    release = run_release(view)
+    release = view.release
     return verdict_name(release.verdict if release is not None else None, locale)
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import msgspec
 
-from areopage.bench import RunView, run_costs, run_release
+from areopage.bench import RunView
 from areopage.cases import Case
 from areopage.digest import digest_of
 from areopage.report import CriterionDetail, RecordResult, RunResult, Written, record_results, replacing, run_result
@@ -188,7 +188,7 @@ def _summary(sample: Json) -> Json:
 
 def _eval(view: RunView, result: RunResult) -> Json:
     run, spec, told = view.run, view.spec, result.metadata
-    release = run_release(view)
+    release = view.release
     names = (
         "mode",
         "language",
@@ -252,7 +252,7 @@ def _stats(view: RunView) -> Json:
     models = {judge.name: _slashed(str(judge.reference)) for judge in view.spec.judges}
     usage: dict[str, Json] = {}
     roles: dict[str, Json] = {}
-    for one in run_costs(view):
+    for one in view.costs:
         tokens = _usage(one.prompt_tokens, one.completion_tokens)
         cost = one.cost if one.currency == "USD" else None
         name = models[one.name] if one.role == "judge" else _slashed(one.name)

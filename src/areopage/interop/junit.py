@@ -10,21 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from areopage.bench import RunView, doubt_about, run_release
+from areopage.bench import FailingScore, RunView, exam_steps, failing_scores, floor_lines, no_release_text, release_text
 from areopage.criteria import Criterion
 from areopage.locales import Locale, one_line
-from areopage.report import (
-    FailingScore,
-    criterion_label,
-    exam_steps,
-    failing_scores,
-    floor_lines,
-    no_release_text,
-    release_text,
-    replacing,
-    report_locale,
-    verdict_name,
-)
+from areopage.report import replacing, report_locale, verdict_name
 from areopage.scoring import Release
 
 _SHOWN_CASES = 50
@@ -50,7 +39,7 @@ def write_junit(view: RunView, path: Path, language: str = "") -> None:
 
 def junit_element(view: RunView, locale: Locale) -> Element:
     """The root element."""
-    release = run_release(view)
+    release = view.release
     name = f"{view.spec.suite} · {view.spec.answered_by or locale.say('given_responses')}"
     suite = Element("testsuite", name=xml_text(name), timestamp=f"{view.run.created_at:%Y-%m-%dT%H:%M:%S}", hostname="areopage")
     properties = SubElement(suite, "properties")
@@ -86,7 +75,7 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
     if view.spec.part is not None:
         yield "part", f"{view.spec.part.text}: {view.spec.part.cases} of {view.spec.part.total} cases"
     yield "coverage", f"{view.coverage.share:.4f}"
-    if (release := run_release(view)) is not None:
+    if (release := view.release) is not None:
         yield "release", release.verdict
     yield "judges", view.qualification
     if tree.score is not None:
@@ -102,7 +91,7 @@ def _verdict_name(view: RunView) -> str:
 
 def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
     own.set("time", "0")
-    doubt = doubt_about(view, release)
+    doubt = view.doubt
     if release is not None and release.verdict == "FAIL":
         _result(own, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
     elif release is not None and doubt == "release":
@@ -134,7 +123,7 @@ def _criterion_case(
 ) -> None:
     count = view.failures.by_criterion[criterion.id]
     failed, scored = locale.whole(count.failed), locale.whole(count.scored)
-    told = f"{criterion_label(criterion)}: {locale.say('junit_failing', failed=failed, scored=scored)}"
+    told = f"{criterion.title}: {locale.say('junit_failing', failed=failed, scored=scored)}"
     lines = [_case_line(one, locale) for one in failing[:_SHOWN_CASES]]
     if len(failing) > _SHOWN_CASES:
         lines.append(locale.count("junit_more", len(failing) - _SHOWN_CASES))

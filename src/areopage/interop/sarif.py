@@ -13,23 +13,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from areopage.bench import RunView, run_release
+from areopage.bench import CasePlace, FailingScore, RunView, case_places, failing_scores, release_text
 from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import AreopageError
 from areopage.locales import LANGUAGES, Locale, one_line
-from areopage.report import (
-    CasePlace,
-    FailingScore,
-    case_places,
-    criterion_label,
-    failing_scores,
-    release_text,
-    replacing,
-    report_locale,
-    verdict_name,
-)
+from areopage.report import replacing, report_locale, verdict_name
 from areopage.suites import load_suite
 from areopage.version import __version__
 
@@ -92,7 +82,7 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
 
 
 def _verdict(view: RunView, locale: Locale) -> str:
-    release = run_release(view)
+    release = view.release
     if release is None:
         return verdict_name(None, locale)
     return f"{verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}"
@@ -136,7 +126,7 @@ def _tag(code: str) -> str:
 
 def _rule(criterion: Criterion, view: RunView, locale: Locale) -> dict[str, Any]:
     level = "error" if criterion.category in view.failures.categories else "warning"
-    label = criterion_label(criterion)
+    label = criterion.title
     whole = criterion.description or criterion.task or label
     guide = locale.say("sarif_help", criterion=one_line(label), guide=one_line(criterion.scoring_guide, 1500))
     return {
@@ -178,7 +168,7 @@ def _result(
 def _sentences(one: FailingScore, view: RunView, locale: Locale) -> Iterator[str]:
     yield locale.say(
         "sarif_failing",
-        criterion=criterion_label(one.criterion),
+        criterion=one.criterion.title,
         score=locale.number(one.score),
         max=locale.short(view.spec.scale.max),
         limit=locale.short(one.limit),

@@ -1,19 +1,9 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
-from .bench.exams import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
 from .bench.exports import Export as Export  # A format
 from .bench.exports import ExportOptions as ExportOptions  # What some formats need to know
 from .bench.exports import exports as exports  # The formats by name
 from .bench.exports import for_people as for_people  # A format with texts in a language.
-from .bench.failing import CasePlace as CasePlace  # The file that a case comes from, and the line in it that it begins on
-from .bench.failing import FailingScore as FailingScore  # A case that fails a criterion.
-
-# Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same.
-from .bench.failing import case_places as case_places
-from .bench.failing import failing_scores as failing_scores  # Every failing score of a run
-
-# How many cases fail a criterion of the categories that count first, which are named.
-from .bench.failures import failures_title as failures_title
 from .bench.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
 from .bench.files import REPORT as REPORT
 
@@ -24,14 +14,6 @@ from .bench.files import write_pages as write_pages  # Write the pages alone, wh
 
 # Write results.json, its tables, report.html, cases.html and trust.html
 from .bench.files import write_run_files as write_run_files
-
-# A line for each floor that is not met or open, with the criteria and the cases for which it is.
-from .bench.release import floor_lines as floor_lines
-from .bench.release import no_release_text as no_release_text  # That the suite sets no floors, as one text.
-from .bench.release import release_text as release_text  # What the verdict means, and which cases fail and break no floor
-from .bench.review import human_texts as human_texts  # The agreement with people in a line or two of plain text
-from .bench.review import reservation_line as reservation_line  # Something that speaks against the approval of a run.
-from .bench.review import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
 from .bench.terminal import terminal_report as terminal_report  # Build the report of a run for a terminal, in the run's language.
 from .charts import STYLES as STYLES
 from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
@@ -63,10 +45,20 @@ from .comparison.text import failures_text as failures_text  # The difference of
 from .comparison.text import findings as findings  # What is worse, then what is better, each in a line
 from .comparison.text import level_findings as level_findings  # What is worse, then what is better, at the nodes of a tree.
 from .console import print_report as print_report  # Print a report
+from .elements import LONGEST_TEXT as LONGEST_TEXT
 from .elements import MESSAGE_FILES as MESSAGE_FILES
+from .elements import axis_of as axis_of  # The places of a scale's whole points with their labels
+from .elements import bar_on as bar_on  # The bar of a score on a scale, with its interval.
+from .elements import columns as columns  # A column of text named `first`, then columns of numbers
+from .elements import corrected_text as corrected_text  # A corrected mean with its interval
+from .elements import count_cell as count_cell  # A cell with a count
 from .elements import excerpt as excerpt  # A foreign text, cut to a length.
 from .elements import figure_text as figure_text  # A figure with its interval
+
+# The heads of the ledger's hash chains, which `areopage verify --against` reads from a report.
+from .elements import head_facts as head_facts
 from .elements import histogram as histogram  # How many values lie in each of equal steps between two ends.
+from .elements import point_on as point_on  # The point of a score on a scale, with its interval.
 from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
 from .elements import rows as rows  # Rows of cells.
@@ -96,13 +88,24 @@ from .judges.agreement import table as table  # Rows in columns
 from .judges.audit import AUDIT_SCHEMA_NAME as AUDIT_SCHEMA_NAME
 from .judges.audit import audit_report as audit_report  # Build the report of an audit in a language.
 from .judges.audit import console_lines as console_lines  # What the console says
+from .judges.jury_worth import worth_fact as worth_fact  # The worth of a jury beside a score
 from .judges.jury_worth import worth_rows as worth_rows  # Heads and a row for each judge beside people, as plain text.
+from .judges.jury_worth import worth_section as worth_section  # The section of a report.
 from .judges.jury_worth import worth_texts as worth_texts  # The worth of a jury in plain sentences.
 from .judges.qualification import ALARMING as ALARMING
+from .judges.qualification import drift_lines as drift_lines  # How judges moved since their exams, a line for each criterion
+
+# When a judge was examined and on how many criteria it is qualified, or when it moved
+from .judges.qualification import exam_text as exam_text
 from .judges.qualification import is_alarming as is_alarming  # Whether the standing of a panel is marked
+from .judges.qualification import judge_reason as judge_reason  # The reason for a judge's unfitness, translated if known.
 from .judges.qualification import judge_text as judge_text  # The standing of one judge in a word
 from .judges.qualification import mark_text as mark_text  # Why a mark is not met, and what would settle it.
+from .judges.qualification import missed_lines as missed_lines  # Why judges are not qualified, a line for each criterion.
 from .judges.qualification import panel_text as panel_text  # The same where it does not stand beside the word judges
+
+# Describe the standing of a panel as a fact about its judges
+from .judges.qualification import qualification_text as qualification_text
 from .judges.qualification import shift_text as shift_text  # What a round says of a judge on a criterion.
 from .league.files import LEAGUE_PAGE as LEAGUE_PAGE
 from .league.files import write_league as write_league  # Write the page, the figures and the tables of a league
@@ -112,16 +115,28 @@ from .league.text import score_difference as score_difference  # A difference of
 from .league.trend import TREND_PAGE as TREND_PAGE
 from .league.trend import trend_report as trend_report  # Build the page of a trend
 from .league.trend import write_trend as write_trend  # Write the page and the table of a trend.
+from .model import Assessment as Assessment  # One criterion of a response with all that the judges said.
+from .model import Badge as Badge  # A short remark that stays beside a title or a name.
+from .model import Bar as Bar  # A horizontal bar
+from .model import Blanks as Blanks  # Lines to fill in by hand on paper
 from .model import Block as Block
 from .model import Cell as Cell  # A cell.
 from .model import Column as Column  # A column of a table
+from .model import Details as Details  # Blocks that a page hides behind a summary
+from .model import Entries as Entries  # Answers to look at, the most important first.
+from .model import Entry as Entry  # One answer of a list
 from .model import Excerpt as Excerpt  # A foreign text over several lines.
+from .model import Facts as Facts  # Names with their values.
+from .model import Filter as Filter  # A table with links that show only some of its rows.
 from .model import Heading as Heading  # A heading inside of a section.
 from .model import Line as Line  # A text, or parts of one that are joined without a space.
 from .model import Listing as Listing  # Points of a list, with or without a title
 from .model import Notice as Notice  # A warning above all figures
 from .model import Paragraph as Paragraph  # A paragraph
+from .model import Quote as Quote  # An extract that a judge quotes.
+from .model import Remark as Remark  # The comment of one judge in one pass.
 from .model import Report as Report  # A whole report.
+from .model import Row as Row  # A row of a table
 from .model import Section as Section  # A section with the name of its anchor.
 from .model import Span as Span  # A part of a line that looks different
 from .model import Table as Table  # A table.
@@ -148,32 +163,11 @@ from .rendering import environment as environment  # The template environment of
 from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
 from .rendering import render as render  # Render a report in a format.
 from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
-
-# Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
-from .results.calibrated import fit_run as fit_run
-
-# The scores of a run's jury, by criterion and answer, and those of each judge.
-from .results.calibrated import judged_run as judged_run
-
-# How many random labels each criterion of a run takes, and the overall score
-from .results.calibrated import planned_labels as planned_labels
-
-# The run with the corrected means and single scores of a stored calibration beside its scores.
-from .results.calibrated import with_calibration as with_calibration
-from .results.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
-from .results.people import PeopleResult as PeopleResult  # People's part in a run.
-from .results.people import people_result as people_result  # People's part in a run
-from .results.people import run_reviewed as run_reviewed  # The jury of a run against people
 from .results.records import SCHEMA_NAME as SCHEMA_NAME
 from .results.records import CriterionDetail as CriterionDetail  # One criterion of one case.
 from .results.records import RecordResult as RecordResult  # The results of one case.
-from .results.records import Results as Results  # A whole `results.json`
 from .results.records import RunResult as RunResult  # The results of the run
-from .results.run_results import PassView as PassView  # One planned pass, over a reply if `turn` is not 0.
-from .results.run_results import criterion_label as criterion_label  # A criterion's display name.
-from .results.run_results import fold_space as fold_space  # Replace each run of white space by one space.
-from .results.run_results import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
-from .results.run_results import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
+from .results.records import results_type as results_type  # The type of `results.json` with all figures.
 from .results.run_results import record_results as record_results  # Build the results of each case, in the dataset's order.
 from .results.run_results import run_result as run_result  # Build the results of the run.
 from .tables import FORMS_BY_SUFFIX as FORMS_BY_SUFFIX
@@ -183,9 +177,21 @@ from .tables import TableColumn as TableColumn  # A column of a table
 from .tables import TableForm as TableForm  # `csv;` has semicolons between its cells.
 from .tables import Written as Written  # What was written
 from .tables import write_rows as write_rows  # Write a table, replacing the file whole or not at all.
+
+# Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
+from .trust.calibrated import fit_run as fit_run
+
+# The scores of a run's jury, by criterion and answer, and those of each judge.
+from .trust.calibrated import judged_run as judged_run
+
+# How many random labels each criterion of a run takes, and the overall score
+from .trust.calibrated import planned_labels as planned_labels
+
+# The run with the corrected means and single scores of a stored calibration beside its scores.
+from .trust.calibrated import with_calibration as with_calibration
 from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
 from .trust.page import trust_sections as trust_sections  # The sections of the page
 from .trust.page import trust_title as trust_title  # The question that the page answers.
 from .trust.period import period_trust as period_trust  # Make the record of a period.
-from .trust.run import run_trust as run_trust  # Make the record of a run.
+from .trust.run import RUN_TRUST as RUN_TRUST
 from .whole_files import replacing as replacing  # Yield a temporary path that replaces `path` if the block succeeds.

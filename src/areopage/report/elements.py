@@ -4,12 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from areopage.bench import ChosenPart, RunSpec
 from areopage.criteria import Scale
-from areopage.ledger import ReusedAnswers
 from areopage.locales import MISSING, Locale, locale_for
-from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
-from areopage.scoring import UNREAD, Correlation, Estimate, Standing
+from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
+from areopage.scoring import UNREAD, CorrectedScore, Correlation, Estimate, Verdict
 from areopage.text import Policy
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
@@ -25,7 +23,7 @@ def report_locale(language: str) -> Locale:
     return locale_for(language, *MESSAGE_FILES)
 
 
-def verdict_name(verdict: Standing | None, locale: Locale) -> str:
+def verdict_name(verdict: Verdict | Literal["NO_FLOORS"] | None, locale: Locale) -> str:
     """What a release verdict is called, with its reservations; None and NO_FLOORS: the suite sets no floors."""
     name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(UNREAD)}")
     return f"{name}{locale.say('release_unread')}" if verdict and verdict.endswith(UNREAD) else name
@@ -34,29 +32,6 @@ def verdict_name(verdict: Standing | None, locale: Locale) -> str:
 def variant_name(name: str, locale: Locale) -> str:
     """A variant's name; answers may have none."""
     return name or locale.say("variant_none")
-
-
-def part_text(part: ChosenPart, locale: Locale) -> str:
-    """Which part of the datasets a run is about."""
-    return locale.count("part_of_dataset", part.cases, where=part.text, total=locale.whole(part.total))
-
-
-def part_facts(spec: RunSpec, locale: Locale) -> tuple[tuple[str, str], ...]:
-    """The fact that names the part of the datasets; none where a run is about all of them."""
-    return ((locale.say("part_fact"), part_text(spec.part, locale)),) if spec.part is not None else ()
-
-
-def part_notices(spec: RunSpec, locale: Locale) -> tuple[Notice, ...]:
-    """The notice that stands before all others where a page is about a part of the cases."""
-    return tuple(
-        Notice(title=locale.say("pair", name=name, value=value), blocks=(), alarm=True)
-        for name, value in part_facts(spec, locale)
-    )
-
-
-def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:
-    """Of how many cases the answers are those of earlier runs, and how old they are."""
-    return locale.count("reused_answers", reused.cases, cases=locale.whole(cases), oldest=locale.date(reused.oldest))
 
 
 def columns(
@@ -189,3 +164,13 @@ def range_text(locale: Locale, low: float, high: float, *, sign: bool = False, d
 def text_note(policy: Policy, locale: Locale) -> str:
     """Describe changes to the texts; "" for complete texts."""
     return "" if policy == "full" else locale.say(f"text_{policy}")
+
+
+def corrected_text(one: CorrectedScore | None, locale: Locale) -> str:
+    """A corrected mean with its interval; "" where there is none."""
+    if one is None:
+        return ""
+    if one.low is None or one.high is None:
+        return locale.number(one.score)
+    around = locale.say("range", low=locale.number(one.low), high=locale.number(one.high))
+    return locale.say("corrected_around", score=locale.number(one.score), range=around)

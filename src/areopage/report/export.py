@@ -49,7 +49,7 @@ _WHOLE = frozenset(["scored", "not_applicable", "planned", "prompt_tokens", "com
 LedgerForm = Literal["jsonl", "csv", "parquet", "xlsx"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = get_args(LedgerForm)
 
-Row = dict[str, Any]
+ExportedRow = dict[str, Any]
 AnswersById = Callable[[Sequence[str]], Mapping[str, Answer]]
 AT_ONCE = 500
 _OF_CASE = (
@@ -226,7 +226,7 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
     return counts
 
 
-def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
+def _tables(ledger: Ledger) -> dict[str, Iterable[ExportedRow]]:
     return {
         "answers": map(_answer, ledger.streams.answers()),
         "evaluations": (_fields(one, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, one in part),
@@ -238,15 +238,15 @@ def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
     }
 
 
-def _fields(record: msgspec.Struct, names: Iterable[str]) -> Row:
+def _fields(record: msgspec.Struct, names: Iterable[str]) -> ExportedRow:
     return {name: getattr(record, name) for name in names}
 
 
-def _answer(answer: Answer) -> Row:
+def _answer(answer: Answer) -> ExportedRow:
     return _fields(answer, _OF_ANSWER) | {"case_id": answer.case.id} | _fields(answer.case, _OF_CASE)
 
 
-def _judgment(judgment: Judgment, about: Iterable[tuple[str, str]]) -> Row:
+def _judgment(judgment: Judgment, about: Iterable[tuple[str, str]]) -> ExportedRow:
     verdicts = [
         {"criterion": one.criterion, "outcome": one.outcome.__struct_config__.tag} | structs.asdict(one.outcome)
         for one in judgment.verdicts

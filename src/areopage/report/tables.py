@@ -52,10 +52,10 @@ class Written(NamedTuple):
     cut: int = 0
 
 
-Row = Sequence[Any]
+TableCells = Sequence[Any]
 
 
-def write_rows(path: Path, form: TableForm, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def write_rows(path: Path, form: TableForm, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     """Write a table, replacing the file whole or not at all.
 
     Args:
@@ -71,12 +71,12 @@ def write_rows(path: Path, form: TableForm, columns: Sequence[TableColumn], rows
         return _WRITERS[form](place, columns, rows)
 
 
-def print_rows(file: IO[str], form: TableForm, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def print_rows(file: IO[str], form: TableForm, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     """Write a table to an open text file; of `form` one that is text."""
     return _write_jsonl(file, columns, rows) if form == "jsonl" else _write_csv(file, columns, rows, semicolons=form == "csv;")
 
 
-def write_table(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
+def write_table(path: Path, header: Sequence[str], rows: Iterable[TableCells]) -> None:
     """Write a CSV file that spreadsheets read as UTF-8 and never run; cells are texts and numbers.
 
     Raises:
@@ -100,7 +100,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _write_csv(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+def _write_csv(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[TableCells], *, semicolons: bool = False) -> Written:
     write, count = table_writer(file, semicolons=semicolons), 0
     write(column.name for column in columns)
     for count, row in enumerate(rows, start=1):  # noqa: B007
@@ -108,24 +108,26 @@ def _write_csv(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Row
     return Written(count)
 
 
-def _write_csv_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+def _write_csv_file(
+    path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells], *, semicolons: bool = False
+) -> Written:
     with path.open("w", encoding=CSV_ENCODING, errors="backslashreplace", newline="") as file:
         return _write_csv(file, columns, rows, semicolons=semicolons)
 
 
-def _write_jsonl(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def _write_jsonl(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     names, count = [column.name for column in columns], 0
     for count, row in enumerate(rows, start=1):  # noqa: B007
         file.write(_json(dict(zip(names, row, strict=True))) + "\n")
     return Written(count)
 
 
-def _write_jsonl_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def _write_jsonl_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
         return _write_jsonl(file, columns, rows)
 
 
-def _write_parquet(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def _write_parquet(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     pyarrow = _pyarrow()
     schema = pyarrow.schema([(column.name, _arrow_type(pyarrow, column.kind)) for column in columns])
     remaining, count = iter(rows), 0
@@ -159,7 +161,7 @@ def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
     }.get(kind, pyarrow.string())
 
 
-def _write_xlsx(path: Path, columns: Sequence[TableColumn], rows: Iterable[Row]) -> Written:
+def _write_xlsx(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     """Write one worksheet; each row leaves memory as the next one begins."""
     library, count, cut = _xlsxwriter(), 0, 0
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent)}
@@ -216,7 +218,7 @@ def _xlsxwriter() -> Any:
 
 
 _LIBRARIES: Mapping[str, Callable[[], Any]] = {"parquet": _pyarrow, "xlsx": _xlsxwriter}
-_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[TableColumn], Iterable[Row]], Written]] = {
+_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[TableColumn], Iterable[TableCells]], Written]] = {
     "csv": _write_csv_file,
     "csv;": partial(_write_csv_file, semicolons=True),
     "jsonl": _write_jsonl_file,

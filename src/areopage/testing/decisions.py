@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from areopage.bench import RunView
+from areopage.bench import RunView, passes_of
 from areopage.errors import counted
 from areopage.locales import one_line
-from areopage.report import criterion_label, passes_of
 from areopage.scoring import Passes, ShareDecision, ShareVerdict, decide_shares
 
 SHOWN_CASES = 5
@@ -59,7 +58,7 @@ def decide_share(
     for verdict in ("fail", "undecided", "pass"):
         for id, share in found.items():
             if share.verdict == verdict:
-                lines.append(f"{criterion_label(by_id[id])} ({id}): {share_text(share, at_least, confidence)}")
+                lines.append(f"{by_id[id].title} ({id}): {share_text(share, at_least, confidence)}")
                 lines += _examples(view, id) if verdict == "fail" else []
     verdicts = {share.verdict for share in found.values()} or {"undecided"}
     whole: ShareVerdict = "fail" if "fail" in verdicts else "undecided" if "undecided" in verdicts else "pass"

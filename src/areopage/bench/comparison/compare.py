@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from areopage.bench.comparison.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.bench.comparison.shared import Pair, paired_runs
+from areopage.bench.figures.costs import totals
 from areopage.bench.panels import case_column
-from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
-from areopage.bench.results.release import doubt_about, run_release, scores_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger import Ledger, Run
 from areopage.scoring import (
@@ -71,7 +70,7 @@ def compare_runs(
 
 def compared_run(view: RunView) -> ComparedRun:
     """The figures of a run by itself."""
-    release, by_scores = run_release(view), scores_release(view)
+    release, by_scores = view.release, view.scores_release
     failed = release is not None and release.verdict == "FAIL"
     return ComparedRun(
         run=view.run,
@@ -79,13 +78,13 @@ def compared_run(view: RunView) -> ComparedRun:
         name=view.spec.answered_by,
         verdict=release.verdict if release else None,
         verdict_by_scores=by_scores.verdict if by_scores else None,
-        doubt="" if failed else doubt_about(view, release),
+        doubt="" if failed else view.doubt,
         coverage=view.coverage.share,
         score=view.scores.tree.score,
         interval=view.scores.interval,
         failures=_primary_failures(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
-        costs=totals(run_costs(view)) if view.calls or view.spec.target is None else {},
+        costs=totals(view.costs) if view.calls or view.spec.target is None else {},
     )
 
 

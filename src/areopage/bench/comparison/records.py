@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from areopage.bench.figures.release import Doubt
 from areopage.bench.panels import PartDifference
-from areopage.bench.results.release import Doubt
 from areopage.bench.spec import RunSpec
 from areopage.cases import Case
 from areopage.ledger import Run

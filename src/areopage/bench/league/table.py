@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.figures.costs import totals
+from areopage.bench.figures.release import Doubt
 from areopage.bench.panels import PanelParts, case_clusters, case_column, panel_parts
-from areopage.bench.results.costs import run_costs, totals
-from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
 from areopage.cases import MATURITIES, Case, field_named
@@ -209,9 +209,9 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
     Raises:
         UserError: the cases have no such column.
     """
-    spec, release = view.spec, run_release(view)
+    spec, release = view.spec, view.release
     failed = release is not None and release.verdict == "FAIL"
-    doubt = "" if failed else doubt_about(view, release)
+    doubt = "" if failed else view.doubt
     standing: Standing = "INCONCLUSIVE" if doubt else release.verdict if release else "NO_FLOORS"
     asked = tuple(msgspec.structs.replace(one.case, response=None) for one in view.items)
     first = [one.id for one in spec.criteria if one.category in view.failures.categories]
@@ -230,7 +230,7 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
         score=view.scores.tree.score,
         interval=view.scores.interval,
         coverage=view.coverage.share,
-        answer_states=view.answer_states(),
+        answer_states=view.answer_states,
         reused=view.reused,
         target_use=_target_use(view),
         judges_use=_judges_use(view),
@@ -289,7 +289,7 @@ def _judges_use(view: RunView) -> Use:
         seconds=sum(one.seconds or 0.0 for one in judgments),
         prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
         completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
-        costs=totals([one for one in run_costs(view) if one.role == "judge"]),
+        costs=totals([one for one in view.costs if one.role == "judge"]),
     )
 
 

@@ -5,9 +5,10 @@ from itertools import islice
 
 import msgspec
 
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.release import SCORES_RELEASE
 from areopage.bench.results.people import results_digest
-from areopage.bench.results.release import scores_release
-from areopage.bench.results.run_view import RunView
+from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.jury import evaluation_of, judges_unexamined
 from areopage.ledger import Evaluation, Judgment, Ledger, Link, Standing, StoredOutcome
@@ -17,7 +18,7 @@ _STORED_AT_ONCE = 500
 """Evaluations that are stored in one transaction: each holds the texts of its case, and the keys of its judgments."""
 
 
-def store_evaluations(view: RunView, ledger: Ledger) -> None:
+def store_evaluations(view: RunData, ledger: Ledger) -> None:
     """Store a run's scores, their links to judgments and its outcome; replaces earlier ones.
 
     Args:
@@ -31,14 +32,14 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     ledger.put_outcome(view.run.id, outcome_of_run(view))
 
 
-def outcome_of_run(view: RunView) -> StoredOutcome:
+def outcome_of_run(view: RunData) -> StoredOutcome:
     """What a list of runs says of a run's results, whatever exams say of its judges: that may change at any time."""
-    release, first = scores_release(view), view.failures.first
+    release, first = SCORES_RELEASE.of(view), FAILURES.of(view).first
     verdict = release.verdict if release else ""
-    return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view, release))
+    return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view))
 
 
-def run_evaluations(view: RunView) -> Iterator[tuple[Evaluation, list[str]]]:
+def run_evaluations(view: RunData) -> Iterator[tuple[Evaluation, list[str]]]:
     """Make the evaluations of a run's answers, each with the keys of its judgments.
 
     Erased answers are included.
@@ -59,7 +60,7 @@ def run_evaluations(view: RunView) -> Iterator[tuple[Evaluation, list[str]]]:
 
 
 def _evaluation_of(
-    view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment], unexamined: Sequence[Standing]
+    view: RunData, record: RecordScores, case: Case, judgments: Sequence[Judgment], unexamined: Sequence[Standing]
 ) -> Evaluation:
     """The evaluation of one case's answer."""
     erased = view.erased.get(case.id)

@@ -9,7 +9,6 @@ from msgspec import structs
 
 from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
 from areopage.bench.panels import PanelParts, Part, panel_parts, part_differences
-from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunSpec, Target, spec_of
 from areopage.bench.stored_cases import load_run_cases
@@ -61,7 +60,7 @@ def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger:
         return RunComparison(other=other, differs=differs)
     there = view_run(run, ledger)
     new, mended = _changes(view, there)
-    release = run_release(there)
+    release = there.release
     return RunComparison(
         other=other,
         target_changes=_target_changes(view.spec.target, spec.target),

@@ -8,13 +8,15 @@ from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
-from areopage.bench.results.release import run_release, scores_release
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.missing import UNSCORED
+from areopage.bench.figures.release import RELEASE, SCORES_RELEASE
 from areopage.bench.results.reservations import reservation_text, reservations
-from areopage.bench.results.run_view import RunView
+from areopage.bench.results.run_data import RunData
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
 from areopage.ledger import SAMPLE, Ledger, ReviewItem, SignedState, SignOff
-from areopage.scoring import CriterionScore, Release, ScoreColumns
+from areopage.scoring import CriterionScore, ScoreColumns
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -46,18 +48,18 @@ class Queued(Struct, frozen=True, kw_only=True):
     new: int
 
 
-def answers_by_kind(view: RunView) -> dict[Kind, list[str]]:
+def answers_by_kind(view: RunData) -> dict[Kind, list[str]]:
     """The ids of the answers of a run that people can label, by kind; an answer may be of several kinds."""
     ids = {case.id: view.answer_ids[case.id] for case in view.cases if case.response is not None and case.id in view.answer_ids}
     ids = {case_id: id for case_id, id in ids.items() if case_id not in view.erased}
-    limits = view.spec.failures.limits(view.spec.criteria, view.spec.scale)
+    limits = view.spec.limits
     scores = {record.case_id: record.criteria for record in view.scores.records}
-    unscored, addressing = set(view.unscored), set(view.addressing)
+    unscored, addressing = set(UNSCORED.of(view)), set(view.addressing)
     found: dict[Kind, dict[str, None]] = {kind: {} for kind in KINDS}
     for case_id, id in ids.items():
         states: dict[Kind, bool] = {
             "random": True,
-            "failing": case_id in view.failures.by_case,
+            "failing": case_id in FAILURES.of(view).by_case,
             "disputed": any(_is_disputed(view, one, limits[one.criterion]) for one in scores.get(case_id, ())),
             "unscored": case_id in unscored,
             "addressed": case_id in addressing,
@@ -68,7 +70,7 @@ def answers_by_kind(view: RunView) -> dict[Kind, list[str]]:
     return {kind: list(ids) for kind, ids in found.items()}
 
 
-def _is_disputed(view: RunView, score: CriterionScore, limit: float) -> bool:
+def _is_disputed(view: RunData, score: CriterionScore, limit: float) -> bool:
     given, scale = [judge.score for judge in score.judges if judge.score is not None], view.spec.scale
     if score.is_disputed or len(given) < 2:
         return score.is_disputed
@@ -108,7 +110,7 @@ def _rank(seed: str, id: str) -> bytes:
 
 
 def queue_answers(
-    view: RunView, ledger: Ledger, where: Sequence[Kind], size: int, now: datetime, *, raters: int = 1, seed: str = ""
+    view: RunData, ledger: Ledger, where: Sequence[Kind], size: int, now: datetime, *, raters: int = 1, seed: str = ""
 ) -> Queued:
     """Draw answers of a run and queue them for review; existing items are kept, so repeated calls are safe.
 
@@ -136,13 +138,13 @@ def queue_answers(
 # --- sign-offs
 
 
-def signed_state(view: RunView) -> SignedState:
+def signed_state(view: RunData) -> SignedState:
     """What a sign-off of a run is about, at this moment."""
-    release = run_release(view)
+    release = RELEASE.of(view)
     labels = sorted((one.answer_id, one.rater, one.criterion, one.score) for one in view.people.labels)
     return SignedState(
         fingerprint=view.run.fingerprint,
-        results=results_digest(view, scores_release(view)),
+        results=results_digest(view),
         labels=digest_of(labels),
         counted=len(labels),
         release=release.verdict if release else "",
@@ -151,15 +153,11 @@ def signed_state(view: RunView) -> SignedState:
     )
 
 
-def results_digest(view: RunView, release: Release | None) -> str:
-    """The digest of a run's scores, failures and release verdict, which a sign-off names.
-
-    Args:
-        release: what the scores say, whatever exams say of their judges.
-    """
-    final, scores = view.scores.tree.score, _signed_scores(view.scores.criteria)
+def results_digest(view: RunData) -> str:
+    """The digest of a run's scores, failures and release verdict, which a sign-off names, whatever exams say of its judges."""
+    release, final, scores = SCORES_RELEASE.of(view), view.scores.tree.score, _signed_scores(view.scores.criteria)
     return digest_of_list(
-        [view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release]
+        [view.complete, None if final is None else round(final, _EXACT), scores, FAILURES.of(view).by_case, release]
     )
 
 
@@ -183,7 +181,7 @@ class SignedRun(Struct, frozen=True, kw_only=True):
     changed: tuple[Literal["results", "labels", "signature"], ...]
 
 
-def signed_runs(view: RunView) -> Iterator[SignedRun]:
+def signed_runs(view: RunData) -> Iterator[SignedRun]:
     """The sign-offs of a run, the latest first; of each name the latest counts."""
     if not view.people.signoffs:
         return
@@ -204,7 +202,7 @@ def signed_runs(view: RunView) -> Iterator[SignedRun]:
 
 
 def sign_run(
-    view: RunView,
+    view: RunData,
     ledger: Ledger,
     name: str,
     verdict: Literal["approve", "reject"],

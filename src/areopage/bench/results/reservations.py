@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.release import RELEASE
+from areopage.bench.results.run_data import RunData
 from areopage.errors import counted, name_list
 from areopage.ledger import Reservation
 from areopage.scoring import Release
@@ -11,12 +12,12 @@ from areopage.scoring import Release
 _SHOWN = 5
 
 
-def reservations(view: RunView) -> tuple[Reservation, ...]:
+def reservations(view: RunData) -> tuple[Reservation, ...]:
     """What speaks against an approval without a note, the gravest first; none where a run passed without any failure."""
-    return tuple(_found(view, run_release(view)))
+    return tuple(_found(view, RELEASE.of(view)))
 
 
-def _found(view: RunView, release: Release | None) -> Iterator[Reservation]:
+def _found(view: RunData, release: Release | None) -> Iterator[Reservation]:
     floors = release.floors if release is not None else ()
     if missed := sum(floor.state == "not_met" for floor in floors):
         yield Reservation(kind="floors_missed", count=missed)
@@ -37,7 +38,7 @@ def _found(view: RunView, release: Release | None) -> Iterator[Reservation]:
         yield Reservation(kind="judges_provisional", count=len(provisional), names=tuple(provisional))
     if view.rejected:
         yield Reservation(kind="rejected_rows", count=len(view.rejected))
-    if failing := tuple(view.failures.by_case):
+    if failing := tuple(FAILURES.of(view).by_case):
         yield Reservation(kind="failing_cases", count=len(failing), names=failing[:_SHOWN])
 
 

@@ -1,347 +1,71 @@
 """Results of a run, computed from the ledger without calling a model."""
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Self
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.bench.chosen_cases import chosen_cases
-from areopage.bench.compared import RunHistory
 from areopage.bench.conversations.turns import ConversationEnds, conversation_ends
+from areopage.bench.figures.agreement import AGREEMENT
+from areopage.bench.figures.answers import ANSWER_STATES
+from areopage.bench.figures.case_index import CaseIndex
+from areopage.bench.figures.conversations import DRIFTS
+from areopage.bench.figures.costs import COSTS
+from areopage.bench.figures.disputes import DISPUTED, DISPUTES
+from areopage.bench.figures.failures import FAILURE_GROUPS, FAILURES
+from areopage.bench.figures.jury_worth import JURY_WORTH
+from areopage.bench.figures.missing import MISSING, REFUSED_FIRST, UNSCORED
+from areopage.bench.figures.over_refusal import OVER_REFUSAL
+from areopage.bench.figures.people import PEOPLE
+from areopage.bench.figures.registry import case_index
+from areopage.bench.figures.release import DOUBT, RELEASE, SCORES_RELEASE
+from areopage.bench.figures.remarks import NOTES
+from areopage.bench.figures.scores import DETECTABLE
 from areopage.bench.panels import case_clusters
 from areopage.bench.passes import RunPasses, call_places, stored_passes
-from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
-from areopage.bench.results.groups import DIMENSIONS, Dimension, case_group
-from areopage.bench.results.missing import MissingVerdict, missing_verdicts
+from areopage.bench.results.coverage import JudgedTurns, run_coverage, selected_judgments
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
+from areopage.bench.results.run_data import RECORDED, RunData, SourceScore
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
-from areopage.bench.results.worth import run_worth
-from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
+from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.bench.stored_cases import load_run_cases
-from areopage.cases import Case, RejectedRow
-from areopage.criteria import BY_REPLY, Criterion
-from areopage.jury import Fitting, JudgeHealth, Variant, asks_for_score, reparsed
-from areopage.ledger import (
-    Answer,
-    CallTotals,
-    JudgeStanding,
-    Judgment,
-    Ledger,
-    People,
-    ReusedAnswers,
-    Run,
-    StoredCalibration,
-    VerdictColumns,
-    standing_text,
-)
-from areopage.locales import Note
-from areopage.scoring import (
-    DECLINED,
-    AppliedCalibration,
-    Detectable,
-    Dispute,
-    Failures,
-    GroupFailures,
-    JuryWorth,
-    MappedScore,
-    OverRefusal,
-    PassColumns,
-    RunAgreement,
-    RunDrift,
-    RunScores,
-    detectable,
-    fold,
-)
-from areopage.text import marked_as
-
-RECORDED = "dataset"
-"""The source of answers that come with the dataset."""
+from areopage.cases import RejectedRow
+from areopage.criteria import BY_REPLY
+from areopage.jury import Variant, reparsed
+from areopage.ledger import JudgeStanding, Judgment, Ledger, Run, VerdictColumns
+from areopage.scoring import PassColumns, RunScores, fold
 
 
-class SourceScore(Struct, frozen=True, kw_only=True):
-    """The score of the answers of one source: the target, or `dataset`."""
+class RunView(RunData, frozen=True, kw_only=True, dict=True):
+    """A run with its figures, each computed when it is first read."""
 
-    source: str
-    cases: int
-    score: float | None
-    coverage: float
-
-
-class RunView(Struct, frozen=True, kw_only=True, dict=True):
-    """A run with its cases, answers, judgments and scores.
-
-    Args:
-        items: every case as the run selected it, in order.
-        spec: the specification, with the judges, weights and profile that the scores were folded with.
-        rejected: the rows of the datasets that could not be used.
-        stored: its answers, and its cases with their responses, read when they are asked for.
-        judgments: read case by case when they are asked for.
-        columns: the planned passes with their outcomes.
-        readings: the judgments that are read otherwise than they are stored.
-        sources: the scores by the source of the answers, if there are two.
-        complete: no pass is left that another try could bring.
-        variant: how this view differs from the run as it was carried out; empty where it does not.
-        heads: of the ledger's hash chains.
-        history: other runs that it is compared with; None where it is not compared.
-        answer_ids: the ids of answers by case, as labels and the review queue name them.
-        conversations: how conversations with simulated children ended; None where there are none.
-        reused: the answers that the target gave to earlier runs; None where it gave all of them to this one.
-        calls: what this run's calls to the target and to the model that plays children took; empty for a part of its cases.
-        standings: what exams and canaries say of its judges, for scores of the time of their latest judgments, in their order.
-        passes: how often each judge judges each case, and why.
-        calibration: the corrected means beside the scores; None unless a calibration was named.
-        mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
-        calibrations: those that the ledger holds for the suite, oldest first.
-    """
-
-    run: Run
-    spec: RunSpec
-    items: tuple[RunCase, ...]
-    rejected: tuple[RejectedRow, ...]
-    stored: RunAnswers
-    judgments: RunJudgments
-    columns: RunColumns
-    readings: tuple[Judgment, ...] = ()
-    scores: RunScores
-    coverage: RunCoverage
-    sources: tuple[SourceScore, ...]
-    health: tuple[JudgeHealth, ...]
-    complete: bool
-    variant: tuple[Note, ...]
-    heads: tuple[str, ...]
-    history: RunHistory | None = None
-    answer_ids: dict[str, str]
-    people: People
-    conversations: ConversationEnds | None = None
-    reused: ReusedAnswers | None = None
-    calls: tuple[CallTotals, ...] = ()
-    calibration: AppliedCalibration | None = None
-    mapped: Mapping[tuple[str, str], MappedScore] = {}
-    calibrations: tuple[StoredCalibration, ...] = ()
-    passes: RunPasses = RunPasses()
-    standings: tuple[JudgeStanding, ...] = ()
-
-    def in_language(self, language: str) -> Self:
-        """The run with the names of its criteria and categories in a language; "" is its own."""
-        spec = self.spec.in_language(language) if language else self.spec
-        return self if spec is self.spec else msgspec.structs.replace(self, spec=spec)
-
-    @property
-    def cases(self) -> tuple[Case, ...]:
-        """Every case, the target's response filled in where there is one."""
-        return self.stored.cases
-
-    @property
-    def answers(self) -> dict[str, Answer]:
-        """The target's answers by case."""
-        return self.stored.answers
-
-    @property
-    def erased(self) -> dict[str, Answer]:
-        """The answers of cases that are erased, by case; their judgments count all the same."""
-        return self.stored.erased
-
-    @property
-    def qualification(self) -> str:
-        """What is known of the judges now, in short."""
-        return standing_text(self.standings)
+    failures = FAILURES
+    failure_groups = FAILURE_GROUPS
+    over_refusal = OVER_REFUSAL
+    detectable = DETECTABLE
+    disputes = DISPUTES
+    disputed = DISPUTED
+    release = RELEASE
+    scores_release = SCORES_RELEASE
+    doubt = DOUBT
+    drifts = DRIFTS
+    answer_states = ANSWER_STATES
+    costs = COSTS
+    agreement = AGREEMENT
+    worth = JURY_WORTH
+    missing = MISSING
+    unscored = UNSCORED
+    refused_first = REFUSED_FIRST
+    reviewed = PEOPLE
+    notes = NOTES
 
     @cached_property
-    def failures(self) -> Failures:
-        """The failures, counted when they are first read: only those who show a run need them."""
-        return Failures.of(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
-
-    @cached_property
-    def detectable(self) -> Detectable:
-        """The smallest differences and shares of failures that its cases can tell."""
-        return detectable(self.scores.values, self.failures.first.scored)
-
-    @cached_property
-    def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:
-        """The failures of groups of cases: by the reader's age, the case's own category, the language and the mode."""
-        return {one: self.age_failures if one == "maturity" else self._failures_by(one) for one in DIMENSIONS}
-
-    @cached_property
-    def age_failures(self) -> dict[str, GroupFailures]:
-        """The failures by the reader's age."""
-        return self._failures_by("maturity")
-
-    def _failures_by(self, dimension: Dimension) -> dict[str, GroupFailures]:
-        spec = self.spec
-        groups = {item.case.id: case_group(item.case, spec, dimension) for item in self.items}
-        return GroupFailures.of(self.scores.criteria, spec.criteria, spec.scale, spec.failures, groups)
-
-    @cached_property
-    def disputes(self) -> tuple[Dispute, ...]:
-        """The scores of which some judges say that they are failures and others that they are not, the widest apart first."""
-        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
-        return Dispute.of_scores(self.scores.criteria, self.spec.scale, limits, self._first)
-
-    @cached_property
-    def disputed(self) -> frozenset[tuple[str, str]]:
-        """The pairs of case and criterion that are disputed."""
-        return frozenset((one.case_id, one.criterion) for one in self.disputes)
-
-    @cached_property
-    def drifts(self) -> dict[str, RunDrift]:
-        """The drift of each criterion that is judged reply by reply, by its id."""
-        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
-        scores = self.scores.criteria
-        turned = np.flatnonzero(scores.turn[scores.starts[:-1]] > 0).tolist()
-        return RunDrift.by_criterion(map(scores.score_at, turned), self.spec.scale, limits)
-
-    @cached_property
-    def agreement(self) -> RunAgreement:
-        """How far the judges agree, computed when it is first read."""
-        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
-        return RunAgreement.of(self.scores.criteria, self.spec.scale, limits, self._first)
-
-    @cached_property
-    def worth(self) -> JuryWorth:
-        """What the jury is worth, computed when it is first read: bootstraps take a while."""
-        return run_worth(self.spec, self.scores, self.answer_ids, self.people)
-
-    @property
-    def _first(self) -> list[str]:
-        """The ids of the criteria whose failures count first."""
-        return [criterion.id for criterion in self.spec.criteria if criterion.category in self.failures.categories]
-
-    @cached_property
-    def missing(self) -> tuple[MissingVerdict, ...]:
-        """What has no verdict, case by case."""
-
-        without = self.stored.unanswered | self.stored.not_whole
-        unanswered = {
-            item.case.id: self.answer_state(item.case.id)
-            for item in self.items
-            if item.case.id in without and item.case.id not in self.erased
-        }
-        scores, states = self.scores.criteria, self.stored.states
-        return tuple(missing_verdicts(self.columns, self.judgments, scores, unanswered, states, self._first))
-
-    @cached_property
-    def unscored(self) -> tuple[str, ...]:
-        """The ids of the cases that are judged and lack a criterion's score."""
-        judged = {one.case_id for one in self.missing if one.judge}
-        scores = self.scores.criteria
-        lacking = np.unique(scores.case[scores.is_missing]).tolist()
-        return tuple(scores.cases[case] for case in lacking if scores.cases[case] in judged)
-
-    @cached_property
-    def refused_first(self) -> tuple[str, ...]:
-        """The ids of the cases with a criterion whose failures count first that a judge refused to judge."""
-        refused = (one.case_id for one in self.missing if one.judge and one.state == "refused" and one.counts_first)
-        return tuple(dict.fromkeys(refused))
-
-    def answer_states(self) -> dict[str, int]:
-        """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
-        return dict(sorted(Counter(self.states_of_asked.values()).items()))
-
-    @cached_property
-    def states_of_asked(self) -> dict[str, str]:
-        """The states of the answers to the cases that were put to the target, by case."""
-        return {id: self.answer_state(id) for id in self.asked}
-
-    @cached_property
-    def asked(self) -> tuple[str, ...]:
-        """The ids of the cases that were put to the target."""
-        found = ((item.case.id, item.case.response) for item in self.items)
-        return tuple(id for id, response in found if response is None or id in self.stored.states)
-
-    @cached_property
-    def without_response(self) -> tuple[str, ...]:
-        """The ids of the cases without a whole response; an erased one has none."""
-        missing = {*self.stored.unanswered, *self.stored.not_whole, *self.erased}
-        return tuple(item.case.id for item in self.items if item.case.id in missing)
-
-    @cached_property
-    def declined(self) -> frozenset[str]:
-        """The ids of the cases with a whole answer that declines in words."""
-        from areopage.text import declines  # its patterns take 0.01 s to compile
-
-        return frozenset(
-            case.id
-            for case in self.cases
-            if case.response is not None and case.id not in self.stored.not_whole and declines(case.response)
-        )
-
-    @cached_property
-    def over_refusal(self) -> OverRefusal | None:
-        """How many benign twins are refused; None where there are none."""
-        tag = self.spec.twin_tag.casefold()
-        twins = [item.case for item in self.items if tag in (one.casefold() for one in item.case.tags)]
-        states = {case.id: self.response_state(case) for case in self.cases} if twins else {}
-        return OverRefusal.of(self.spec.twin_tag, {one.id: str(one.metadata.get(TWIN_OF, "")).strip() for one in twins}, states)
-
-    def answer_state(self, case_id: str) -> str:
-        """The state of the target's answer to a case: see `AnswerState`; or `erased`, or `not_run`."""
-        if case_id in self.erased:
-            return "erased"
-        return self.stored.states[case_id].state if case_id in self.stored.states else "not_run"
-
-    def response_state(self, case: Case) -> str:
-        """The state of the answer to a case from any source; `refused_in_words` of a whole one that declines in words."""
-        if case.response is None or case.id in self.stored.not_whole:
-            return self.answer_state(case.id)
-        return DECLINED if case.id in self.declined else "answered"
-
-    @cached_property
-    def withheld(self) -> tuple[str, ...]:
-        """The ids of the cases whose response is withheld."""
-        cases = self.cases if self.stored.are_conversations else (item.case for item in self.items)
-        return tuple(case.id for case in cases if marked_as(case.response))
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Remarks on answers and calls: overlong answers, thoughts, documents that were cut, conversations that ended early, and
-        options that judges were not sent.
-        """
-        conversations = self.conversations.notes() if self.conversations else ()
-        return (*self._long_answers(), *self._thoughts(), *self._cut_documents(), *conversations, *self.columns.call_notes())
-
-    def _long_answers(self) -> tuple[Note, ...]:
-        limit = self.spec.max_response_length
-        if not limit:
-            return ()
-        long = self.stored.longer_than(limit)
-        return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
-
-    def _thoughts(self) -> Iterator[Note]:
-        """The answers whose thoughts no judge read; the release verdict, if there is one, names those in a text."""
-        if apart := self.stored.with_thoughts("apart"):
-            yield Note("thoughts_apart", {"n": len(apart), "cases": apart})
-        if self.spec.release is None and (in_text := self.stored.with_thoughts("in_text")):
-            yield Note("thoughts_in_text", {"n": len(in_text), "cases": in_text})
-
-    def _cut_documents(self) -> Iterator[Note]:
-        """The cases whose documents a judge was not shown, or not whole, since its window does not hold them."""
-        spec, by_id = self.spec, self.spec.criteria_by_id()
-        wanted: dict[str, list[Criterion]] = {
-            item.case.id: [by_id[key] for key in item.criteria] for item in self.items if item.case.documents
-        }
-        cases = [case for case in self.cases if case.id in wanted] if wanted else []
-        for judge in spec.judges if wanted else ():
-            fitting = Fitting(judge, spec.gauges.get(str(judge.reference)) if judge.is_model else None, spec.personas)
-            cut = [case.id for case in cases if fitting.fitted(case, wanted[case.id], joint=spec.joint).left_out]
-            if cut:
-                yield Note("cut_documents", {"n": len(cut), "judge": judge.name, "cases": tuple(cut)})
-
-    @cached_property
-    def addressing(self) -> tuple[str, ...]:
-        """The ids of the cases that address the judge, by the signs in their judgments."""
-        return tuple(item.case.id for position, item in enumerate(self.items) if position in self.columns.addressing)
-
-    @cached_property
-    def swaying(self) -> tuple[str, ...]:
-        """The ids of the cases whose answer asks the judge for a score; those that are erased count by the signs alone."""
-        marked = set(self.addressing)
-        cases = (case for case in self.cases if case.id in marked) if marked else ()
-        return tuple(case.id for case in cases if case.response is None or asks_for_score(case))
+    def case_index(self) -> CaseIndex:
+        """Where the page of cases shows its cases."""
+        return case_index(self)
 
 
 def view_run(

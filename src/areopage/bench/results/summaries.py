@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.figures.release import listed_verdict
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
-from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.criteria import BY_REPLY
 from areopage.errors import StorageError

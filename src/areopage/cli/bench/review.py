@@ -13,13 +13,17 @@ from areopage.app import LEDGER_VARIABLE, find_config
 from areopage.bench import (
     KINDS,
     Kind,
+    PeopleResult,
     RunView,
     answers_by_kind,
     folder_of,
+    human_texts,
     queue_answers,
     reservation_text,
     run_folder,
+    run_reviewed,
     sign_run,
+    signoff_texts,
     view_run,
     with_history,
 )
@@ -29,20 +33,7 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
-from areopage.report import (
-    REPORT,
-    PeopleResult,
-    agreement_text,
-    human_texts,
-    people_result,
-    replacing,
-    report_locale,
-    run_reviewed,
-    signoff_texts,
-    table,
-    write_pages,
-    write_run_files,
-)
+from areopage.report import REPORT, agreement_text, replacing, report_locale, table, write_pages, write_run_files
 from areopage.review import panel_rubric
 from areopage.scoring import Share
 from areopage.text import visible
@@ -188,7 +179,7 @@ def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
 
 
 def _print_status(view: RunView) -> None:
-    people, locale = people_result(view), report_locale("en")
+    people, locale = view.reviewed, report_locale("en")
     typer.echo(f"run {view.run.id}")
     for told, _ in signoff_texts(people, locale):
         typer.echo(visible(told))

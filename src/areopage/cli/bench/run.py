@@ -286,12 +286,11 @@ def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> 
 
 
 def _exit_code(view: "RunView", hint: str) -> int:
-    from areopage.bench import doubt_about, run_release
 
-    release = run_release(view)
+    release = view.release
     if release is not None and release.verdict == "FAIL":
         return FAILED
-    doubt = doubt_about(view, release)
+    doubt = view.doubt
     if doubt and doubt != "release":
         typer.echo(doubt_text(view, doubt, hint), err=True)
     return INCONCLUSIVE if doubt else DONE

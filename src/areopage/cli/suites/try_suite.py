@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from areopage.bench import AnswersFrom, RunView, RunWishes
+from areopage.bench import AnswersFrom, PassView, RunView, RunWishes, passes_of
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
@@ -22,7 +22,6 @@ from areopage.cli.run_options import (
 )
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
-from areopage.report import PassView, passes_of
 from areopage.scoring import CriterionScore, Given, RecordScores
 from areopage.text import visible
 

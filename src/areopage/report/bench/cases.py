@@ -6,15 +6,21 @@ It is written case by case, and can be filtered without a script.
 from collections import Counter
 from collections.abc import Iterator
 
-from areopage.bench import RunView
+from areopage.bench import (
+    CASE_KINDS,
+    CASE_TITLE,
+    RANKED,
+    CaseIndex,
+    RunView,
+    audience,
+    case_entry,
+    group_labels,
+    thoughts_excerpt,
+)
 from areopage.cases import Case
 from areopage.locales import Locale, one_line
-from areopage.report.bench.case import TITLE, audience, case_entry, group_labels, thoughts_excerpt
-from areopage.report.bench.case_index import KINDS, CaseIndex
-from areopage.report.bench.worst import ranked_cases
 from areopage.report.elements import excerpt, head_facts, report_locale
 from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
-from areopage.report.results.run_results import criterion_label
 from areopage.report.trust.page import TRUST
 from areopage.version import __version__
 
@@ -25,7 +31,7 @@ def cases_page(view: RunView, report_name: str) -> Report:
     Args:
         report_name: the report's file, beside this one.
     """
-    locale, index = report_locale(view.spec.language), CaseIndex(view=view)
+    locale, index = report_locale(view.spec.language), view.case_index
     title = view.spec.target.reference.title if view.spec.target else locale.say("given_responses")
     counts = {"listed": locale.whole(len(index.listed)), "all": locale.whole(len(view.cases))}
     return Report(
@@ -60,7 +66,7 @@ def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
     """The cases: failing ones worst first, then the others in the order of the reasons for which they are listed."""
     view = index.view
     cases = {case.id: case for case in view.cases}
-    ranked = [case_id for case_id in ranked_cases(view) if case_id in view.failures.by_case]
+    ranked = [case_id for case_id in RANKED.of(view) if case_id in index.failed]
     listed = list(dict.fromkeys([*ranked, *index.listed]))
     view.judgments.expect(listed)
     for case_id in listed:
@@ -79,7 +85,7 @@ def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
     reason = (Paragraph(text=one_line(answer.reason, 400), look="small"),) if answer and answer.reason else ()
     return Entry(
         score="",
-        title=case.prompt_text[:TITLE],
+        title=case.prompt_text[:CASE_TITLE],
         facts=tuple(fact for fact in facts if fact),
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut"),
@@ -100,8 +106,8 @@ def _choices(index: CaseIndex, locale: Locale) -> Choices:
     criteria = view.spec.criteria
     labels = view.spec.labels
     groups = (
-        ("why_listed", {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(KINDS)}),
-        ("failed_criterion", {index.criterion_class(one.id): criterion_label(one) for one in criteria}),
+        ("why_listed", {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)}),
+        ("failed_criterion", {index.criterion_class(one.id): one.title for one in criteria}),
         ("audience", {index.age_class(age): audience(locale, age) for age in index.ages}),
         ("own_category", {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}),
     )
@@ -119,9 +125,9 @@ def _choices(index: CaseIndex, locale: Locale) -> Choices:
 def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
     """What the cells of the report's tables lead to."""
     view, criteria = index.view, index.view.spec.criteria_by_id()
-    places: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(KINDS)))
+    places: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(CASE_KINDS)))
     for case in view.cases:
-        for id in view.failures.by_case.get(case.id, ()):
+        for id in index.failed.get(case.id, ()):
             for failed in (index.criterion_class(id), index.category_class(criteria[id].category)):
                 places[(failed,)] = None
                 if index.ages:
@@ -129,9 +135,9 @@ def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
                 if index.groups:
                     places[failed, index.group_class(case.category)] = None
     labels = view.spec.labels
-    names = {index.criterion_class(one.id): criterion_label(one) for one in view.spec.criteria}
+    names = {index.criterion_class(one.id): one.title for one in view.spec.criteria}
     names |= {index.category_class(one.category): labels.get(one.category) for one in view.spec.criteria}
-    names |= {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(KINDS)}
+    names |= {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)}
     names |= {index.age_class(age): audience(locale, age) for age in index.ages}
     names |= {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}
     for classes in places:

@@ -1,7 +1,6 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -9,28 +8,24 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench import RunView, run_release
+from areopage.bench import CASES, PassView, RunView, all_passes
 from areopage.cases import Case, write_rejected
 from areopage.criteria import Criterion
 from areopage.errors import StorageError
 from areopage.jury import Judge
 from areopage.ledger import Judgment
-from areopage.report.bench.case_index import CASES
 from areopage.report.bench.cases import cases_page
 from areopage.report.bench.page import bench_report
 from areopage.report.rendering import write_report
-from areopage.report.results.people import people_result
-from areopage.report.results.records import SCHEMA_NAME
-from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
+from areopage.report.results.records import SCHEMA_NAME, stored_figures
+from areopage.report.results.run_results import record_results, run_criteria, run_result
 from areopage.report.tables import TableColumn, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
-from areopage.report.trust.records import Trust
-from areopage.report.trust.run import run_trust
+from areopage.report.trust.run import RUN_TRUST
 from areopage.report.whole_files import replacing
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
-_ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
@@ -91,34 +86,27 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
         StorageError: the folder or a file cannot be written.
     """
     write_criteria_file(view, folder)
-    trust = run_trust(view)
-    write_results(view, folder / RESULTS, trust)
+    write_results(view, folder / RESULTS)
     write_results_csv(view, folder / TABLE)
     with replacing(folder / REJECTED) as place:
         write_rejected(view.rejected, place)
-    write_pages(view, folder, trust)
+    write_pages(view, folder)
     return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES, TRUST)]
 
 
-def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list[Path]:
+def write_pages(view: RunView, folder: Path) -> list[Path]:
     """Write the pages alone, which hold the texts of the cases that they show: report.html, cases.html and trust.html.
 
     Args:
         folder: created where it does not exist.
-        trust: how far the score can be trusted; None: it is computed.
 
     Raises:
         StorageError: the folder or a file cannot be written.
     """
     make_folder(folder)
-    with ThreadPoolExecutor(1, thread_name_prefix="worth") as pool:
-        worth = pool.submit(getattr, view, "worth")  # arrays, for which Python's lock is not held
-        write_report(cases_page(view, REPORT), "html", folder / CASES)
-        for part in _ASIDE:
-            getattr(view, part)
-        worth.result()
+    write_report(cases_page(view, REPORT), "html", folder / CASES)
     write_report(bench_report(view), "html", folder / REPORT)
-    write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
+    write_report(trust_page(view, RUN_TRUST.of(view), REPORT), "html", folder / TRUST)
     return [folder / name for name in (REPORT, CASES, TRUST)]
 
 
@@ -148,20 +136,17 @@ def make_folder(folder: Path) -> None:
         raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
 
 
-def write_results(view: RunView, path: Path, trust: Trust) -> None:
+def write_results(view: RunView, path: Path) -> None:
     """Write `results.json`, record by record, one to a line.
-
-    Args:
-        trust: how far the score can be trusted.
 
     Raises:
         StorageError: the file cannot be written.
     """
     encode = msgspec.json.encode
     with replacing(path) as place, place.open("wb") as stream:
-        stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"release":' + encode(run_release(view)))
-        stream.write(b',\n"people":' + encode(people_result(view)))
-        stream.write(b',\n"trust":' + encode(trust))
+        stream.write(b'{"schema":' + encode(SCHEMA_NAME))
+        for figure in stored_figures("results"):
+            stream.write(b",\n" + encode(figure.id) + b":" + encode(figure.of(view)))
         stream.write(b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
         before = b"\n"
         for record in record_results(view):
@@ -218,7 +203,7 @@ def _criterion_rows(view: RunView) -> Iterator[list[Any]]:
         criterion, failures, own = by_id[id], view.failures.by_criterion[id], found.failure_agreement
         interval, alpha, ac2 = found.interval, found.krippendorff_alpha, found.gwet_ac2
         yield [
-            *(id, criterion.category, criterion.subcategory, criterion_label(criterion)),
+            *(id, criterion.category, criterion.subcategory, criterion.title),
             *(found.score, interval and interval.low, interval and interval.high),
             *(found.final_share, found.cases_scored, found.cases, failures.limit, failures.failed, failures.high),
             *(alpha.alpha, alpha.low, alpha.high, ac2.ac2, ac2.low, ac2.high, found.exact_agreement),

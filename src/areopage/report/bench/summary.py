@@ -4,10 +4,9 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench import RunView
+from areopage.bench import RunView, command_span, run_command
 from areopage.locales import Locale
 from areopage.report.bench.page import bench_report
-from areopage.report.commands import command_span, run_command
 from areopage.report.model import Facts, Line, Report, Section, Span
 from areopage.report.rendering import render
 from areopage.report.whole_files import replacing

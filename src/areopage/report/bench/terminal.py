@@ -6,12 +6,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench import RunView
+from areopage.bench import RunView, command_span
 from areopage.ledger import exam_words
 from areopage.locales import Locale, one_line
 from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.page import bench_report
-from areopage.report.commands import command_span
 from areopage.report.model import Facts, Line, Listing, Report, Section, Span, line
 from areopage.report.trust.page import TRUST
 

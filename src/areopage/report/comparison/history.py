@@ -5,15 +5,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from areopage.bench import Conclusion, Entry, HistoryComparison, PassedOver
+from areopage.bench import Conclusion, Entry, HistoryComparison, PassedOver, part_facts, part_notices
 from areopage.errors import name_list
 from areopage.ledger import make_folder
 from areopage.locales import Locale, one_line
-from areopage.report.elements import part_facts, part_notices, report_locale
+from areopage.report.elements import report_locale
 from areopage.report.league.text import beside
 from areopage.report.model import Cell, Column, Line, Listing, Notice, Paragraph, Report, Row, Section, Span, Table
 from areopage.report.rendering import render, write_report
-from areopage.report.results.run_results import criterion_label
 from areopage.version import __version__
 
 HISTORY_PAGE, FIGURES = "history.html", "history.json"
@@ -53,7 +52,7 @@ def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str,
     criteria = found.entry.spec.in_language(locale.code).criteria_by_id()
     prompts = {case.id: case.prompt_text for case in found.entry.cases}
     for id, names in islice(found.conclusion.newly.items(), _NAMED):
-        yield id, name_list(criterion_label(criteria[name]) for name in names), one_line(prompts.get(id, ""))
+        yield id, name_list(criteria[name].title for name in names), one_line(prompts.get(id, ""))
 
 
 def history_remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage.bench import ChangedCase, Compared, ComparedRun, Comparison, RunSpec, SliceDifference
+from areopage.bench import ChangedCase, Compared, ComparedRun, Comparison, RunSpec, SliceDifference, part_facts, part_notices
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
@@ -23,7 +23,7 @@ from areopage.report.comparison.text import (
     run_verdict_text,
     shared_lines,
 )
-from areopage.report.elements import LONGEST_TEXT, columns, excerpt, part_facts, part_notices, report_locale, rows
+from areopage.report.elements import LONGEST_TEXT, columns, excerpt, report_locale, rows
 from areopage.report.league.text import column_name, count_notes, failed_text, score_difference, slice_value
 from areopage.report.model import (
     Block,
@@ -43,7 +43,6 @@ from areopage.report.model import (
     Span,
     Table,
 )
-from areopage.report.results.run_results import criterion_label
 from areopage.scoring import ONE_SIDED, Contribution, LevelDifference, Tested
 from areopage.version import __version__
 
@@ -291,7 +290,7 @@ class _Part:
         if name == ONE_SIDED:
             return self._locale.say("one_sided")
         criteria = self._spec.criteria_by_id()
-        return criterion_label(criteria[name]) if key == "criterion" and name in criteria else name
+        return criteria[name].title if key == "criterion" and name in criteria else name
 
     def _telling_slices(self) -> list[SliceDifference]:
         return [one for one in self._found.slices if one.difference.is_telling]
@@ -339,7 +338,7 @@ class _Part:
         facts = [one.case.id, locale.say("score_from_to", **shown)]
         for key, ids in (("newly", one.newly), ("mended", one.mended)):
             if ids:
-                facts.append(locale.say(f"changed_{key}", names=name_list(criterion_label(criteria[id]) for id in ids)))
+                facts.append(locale.say(f"changed_{key}", names=name_list(criteria[id].title for id in ids)))
         texts = tuple(
             Cell(text=(text or "")[:LONGEST_TEXT] or locale.say("no_text"), css="" if text else "zero") for text in one.responses
         )

@@ -7,7 +7,6 @@ from areopage.errors import name_list
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import verdict_name
 from areopage.report.league.text import percent_difference, score_difference
-from areopage.report.results.run_results import criterion_label
 from areopage.scoring import AnyLevel, Difference, LevelDifference, Tested, TestedDifference, TestedLevel, cases_for, least_width
 
 _TINY = 0.001
@@ -29,7 +28,7 @@ def node_name(one: TestedLevel, spec: RunSpec, locale: Locale) -> str:
         return locale.say("whole_run")
     spoken = spec.in_language(locale.code)
     if one.level == "criterion":
-        return criterion_label(spoken.criteria_by_id()[one.path[-1]])
+        return spoken.criteria_by_id()[one.path[-1]].title
     return spoken.labels.get(".".join(one.path))
 
 
@@ -48,7 +47,7 @@ def newly_failing_lines(
     """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
     criteria = spec.in_language(locale.code).criteria_by_id()
     for case in found.newly_failing[:most]:
-        names = name_list(criterion_label(criteria[id]) for id in case.newly)
+        names = name_list(criteria[id].title for id in case.newly)
         yield case.case.id, names, one_line(case.case.prompt_text)
 
 

@@ -1,8 +1,8 @@
 """One verdict on runs of a target in several languages: the worst of theirs."""
 
-from areopage.bench import Entry, League
+from areopage.bench import Entry, League, part_notices
 from areopage.locales import MISSING, Locale
-from areopage.report.elements import part_notices, report_locale, verdict_name
+from areopage.report.elements import report_locale, verdict_name
 from areopage.report.judges.qualification import qualification_text
 from areopage.report.league.text import failed_text, interval_notes, standing_cell, uncounted
 from areopage.report.model import Cell, Column, Notice, Report, Row, Section, Table

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage.bench import Entry, League, Pair, SliceCell, Slices, Use
+from areopage.bench import Entry, League, Pair, SliceCell, Slices, Use, part_facts, part_notices
 from areopage.criteria import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.elements import columns, count_cell, part_facts, part_notices, report_locale, rows
+from areopage.report.elements import columns, count_cell, report_locale, rows
 from areopage.report.judges.qualification import qualification_text
 from areopage.report.league.text import (
     ANSWER_STATES,
@@ -42,7 +42,6 @@ from areopage.report.model import (
     Span,
     Table,
 )
-from areopage.report.results.run_results import criterion_label
 from areopage.scoring import MIN_CASES, FailureCount
 from areopage.version import __version__
 
@@ -203,7 +202,7 @@ def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Secti
     def row(criterion: Criterion) -> tuple[Cell | str, ...]:
         counts = [entry.by_criterion[criterion.id] for entry in league.entries]
         under = (spec.labels.get(criterion.category),)
-        return Cell(text=criterion_label(criterion), title=criterion.id, under=under), *(_count(one, locale) for one in counts)
+        return Cell(text=criterion.title, title=criterion.id, under=under), *(_count(one, locale) for one in counts)
 
     block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")
     if not failing:

@@ -11,7 +11,6 @@ from areopage.ledger import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import verdict_name
 from areopage.report.model import Badge, Cell, Span
-from areopage.report.results.run_results import criterion_names
 from areopage.scoring import FailureCount
 
 ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
@@ -43,7 +42,7 @@ def weakest_text(entry: Entry, locale: Locale) -> str:
     if entry.weakest is None:
         return MISSING
     id, score = entry.weakest
-    return locale.say("pair", name=criterion_names(entry.spec.in_language(locale.code), [id])[0], value=locale.number(score))
+    return locale.say("pair", name=entry.spec.in_language(locale.code).titles([id])[0], value=locale.number(score))
 
 
 def failed_text(count: FailureCount, locale: Locale) -> str:

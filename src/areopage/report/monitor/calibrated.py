@@ -7,7 +7,7 @@ from areopage.errors import StorageError, UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import DayScore, Ledger, Period, Scope
 from areopage.locales import Locale
-from areopage.report.results.calibrated import corrected_text
+from areopage.report.elements import corrected_text
 from areopage.review import panel_rubric, ratings_of
 from areopage.scoring import AppliedCalibration, CorrectedScore
 from areopage.trust import (

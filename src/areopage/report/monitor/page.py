@@ -12,6 +12,7 @@ from areopage.report.charts import Level
 from areopage.report.elements import (
     bar_on,
     columns,
+    corrected_text,
     count_cell,
     excerpt,
     head_facts,
@@ -50,7 +51,6 @@ from areopage.report.monitor.calibrated import correction_of, period_calibration
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.rendering import Form
-from areopage.report.results.calibrated import corrected_text
 from areopage.report.trust.page import trust_section
 from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits
 from areopage.version import __version__

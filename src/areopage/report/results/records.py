@@ -3,50 +3,34 @@
 Scores are on the run's scale (`run.metadata.scale`); null means unscored. Nothing is rounded. Times are UTC, durations seconds.
 """
 
+import inspect
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
-from areopage.bench import ChosenPart, ConversationEnds, MissingVerdict, ModelCost, Reassessed, RunHistory, SourceScore
+from areopage.bench import ChosenPart, Coverage, Figure, Reassessed, all_figures
 from areopage.cases import Turn
 from areopage.criteria import Scale, Scope
-from areopage.jury import JudgeHealth, ScoringMethod
-from areopage.ledger import CallTotals, JudgeStanding, ReusedAnswers, Thoughts
-from areopage.report.results.adaptive_passes import AdaptivePasses
-from areopage.report.results.people import PeopleResult
-from areopage.report.trust.records import Trust
+from areopage.ledger import Thoughts
 from areopage.scoring import (
     Ac2,
     Alpha,
-    AppliedCalibration,
     Consistency,
     CorrectedScore,
-    Detectable,
-    Dispute,
     Drift,
     FailureAgreement,
-    Failures,
-    GroupFailures,
     Interval,
     JuryWorth,
     MappedScore,
-    OverRefusal,
     Profile,
-    Release,
     RunDrift,
     Weights,
 )
 
 SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
-
-
-class Coverage(Struct, frozen=True, kw_only=True):
-    """Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned."""
-
-    scored: int
-    not_applicable: int
-    planned: int
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -252,55 +236,6 @@ class TargetDetail(Struct, frozen=True, kw_only=True):
     system_prompt: str
 
 
-class JudgeEntry(Struct, frozen=True, kw_only=True):
-    """A judge of the run.
-
-    Args:
-        qualification: what exams say of it now, criterion by criterion.
-        criteria: what it may judge; empty: everything.
-        passes: the options of each pass.
-        method: `sampled`: scores as it writes them; `expected`: their expectation from log-probabilities.
-    """
-
-    name: str
-    model: str
-    digest: str
-    qualification: JudgeStanding
-    criteria: tuple[str, ...]
-    passes: tuple[dict[str, Any], ...]
-    method: ScoringMethod
-    health: JudgeHealth
-
-
-class Counts(Struct, frozen=True, kw_only=True):
-    """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
-
-    Args:
-        not_applicable: pairs of case and criterion where the criterion does not apply; `ruled_out` of them by a rule, without a
-            judge.
-        applicability_disputed: pairs on which some passes give a score and others say that the criterion does not apply.
-        unscored: cases that are judged and lack a criterion's score.
-        refused_first: cases with a criterion of the categories whose failures count first that a judge refused to judge.
-        refused_in_words: cases with a whole answer that declines in words.
-        answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
-        addressing_judge: cases whose texts address the judge.
-    """
-
-    cases: int
-    answered: int
-    answer_states: dict[str, int]
-    scored: int
-    not_applicable: int
-    ruled_out: int
-    applicability_disputed: int
-    unscored: int
-    refused_first: int
-    refused_in_words: int
-    rejected: int
-    maturity_defaulted: int
-    addressing_judge: int
-
-
 class Digests(Struct, frozen=True, kw_only=True):
     """SHA-256 of what the run rests on.
 
@@ -315,41 +250,17 @@ class Digests(Struct, frozen=True, kw_only=True):
     suite: str
 
 
-class RunMetadata(Struct, frozen=True, kw_only=True):
+class RunAbout(Struct, frozen=True, kw_only=True):
     """How the run came about.
 
     Args:
         target: null where every response came with the dataset.
         child: the model that plays the children of conversations; null where none does.
-        conversations: how conversations with simulated children ended; null where there are none.
         joint: one call asked a model about all criteria of a scope; else each criterion had a call of its own.
-        target_calls: what the calls took that this run made to its target and to the model that plays the children, by source;
-            calls that the ledger knew are not among them. Each turn of a conversation is a call.
-        costs: by model: of the target and the model that plays children, those of `target_calls`; of judges, those of the
-            judgments that the scores use, whichever run asked for them.
-        weights: as configured.
-        settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
-        lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         reassessed: the run whose answers are judged again; null where the target was asked, or responses came with the dataset.
-        reused_answers: of how many cases the answers were given to earlier runs, and when the oldest was given; null without one.
         part: the part of the datasets that the user chose with --where or --age; null: all cases.
-        sources: the scores by the source of the answers, if some come with the dataset and some from the target.
-        failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
-        disputes: the scores of which some judges say that they are failures and others that they are not.
-        history: the run before it and the run in the other mode, and what changed; null for a rescored run.
-        over_refusal: the benign twins that are refused; null where there are none.
-        final_interval: 95 % interval of the final score, for other cases like these and the same judges; null under five scored
-            cases.
-        intervals: those of categories and sub-categories (`category.subcategory`), like `final_interval`.
-        detectable: the smallest differences and shares of failures that the run's cases can tell.
-        if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
-        missing: what has no score, case by case.
+        weights: as configured.
         digests: of dataset, prompts and suite.
-        ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
-        adaptive_passes: how many passes were made and why; null where every judge made all of its passes.
-        calibration: what people's labels correct, and on what it rests; null unless a calibration was named.
-        complete: nothing is left that another try could bring.
-        variant: how these results differ from the run as carried out; "" where they do not.
     """
 
     areopage_version: str
@@ -360,45 +271,18 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     mode: str
     template_version: str
     joint: bool
-    variant: str
-    complete: bool
     created_at: datetime
     finished_at: datetime | None
     target: TargetDetail | None
     child: TargetDetail | None
-    conversations: ConversationEnds | None
-    target_calls: tuple[CallTotals, ...]
-    costs: tuple[ModelCost, ...]
     reassessed: Reassessed | None
-    reused_answers: ReusedAnswers | None
     part: ChosenPart | None
-    judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale
     weights: Weights
-    settled_weights: dict[str, float]
-    weight_warnings: tuple[str, ...]
-    failures: Failures
-    failure_groups: dict[str, dict[str, GroupFailures]]
-    disputes: tuple[Dispute, ...]
-    history: RunHistory | None
-    over_refusal: OverRefusal | None
-    final_interval: Interval | None
-    intervals: dict[str, Interval]
-    detectable: Detectable
-    if_missing: tuple[float, float] | None
-    coverage: Coverage
-    lost_criteria: tuple[str, ...]
-    sources: tuple[SourceScore, ...]
-    counts: Counts
     default_maturity: str
     datasets: tuple[str, ...]
-    missing: tuple[MissingVerdict, ...]
-    remarks: tuple[str, ...]
     digests: Digests
-    ledger_heads: tuple[str, ...]
-    adaptive_passes: AdaptivePasses | None = None
-    calibration: AppliedCalibration | None = None
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
@@ -409,21 +293,44 @@ class RunResult(Struct, frozen=True, kw_only=True):
     subcategory_scores: dict[str, float | None]
     detailed_criteria: dict[str, RunCriterion]
     consistency_metrics: RunConsistency
-    metadata: RunMetadata
+    metadata: Any  # of `metadata_type`
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """A whole `results.json`: the run, and one record per case in the dataset's order.
-
-    Args:
-        release: the verdict by the floors of the suite; null where it sets none.
-        people: human labels against the jury, and sign-offs; null where there are none.
-        trust: how far the score can be trusted: what is known of its judges, of people's labels and of what was left out.
-    """
+    """A whole `results.json`: the run, and one record per case in the dataset's order."""
 
     schema: Literal["areopage/results/1"]
-    release: Release | None
-    people: PeopleResult | None = None
-    trust: Trust | None = None
     run: RunResult
     records: tuple[RecordResult, ...]
+
+
+def stored_figures(place: Literal["metadata", "results"]) -> list[Figure[Any]]:
+    """The figures that `results.json` keeps in a place."""
+    return [figure for figure in all_figures() if figure.stored == place]
+
+
+@lru_cache(maxsize=1)
+def metadata_type() -> Any:
+    """The type of a run's metadata: how the run came about, and its figures."""
+    return _with_figures(RunAbout, "metadata", "RunMetadata")
+
+
+@lru_cache(maxsize=1)
+def results_type() -> Any:
+    """The type of `results.json` with all figures."""
+    run = msgspec.defstruct("RunResult", [("metadata", metadata_type())], **_options(RunResult))
+    return _with_figures(Results, "results", "Results", ("run", run))
+
+
+def _with_figures(base: type[Struct], place: Literal["metadata", "results"], name: str, *fields: tuple[str, Any]) -> Any:
+    """A record with a key for each figure of a place; its description says what each is."""
+    figures = stored_figures(place)
+    about = [f"    {figure.id}: {figure.about}" for figure in figures]
+    text = inspect.cleandoc(base.__doc__ or "")
+    text = "\n".join([text if "Args:" in text else f"{text}\n\nArgs:", *about])
+    return msgspec.defstruct(name, [*fields, *((one.id, one.type) for one in figures)], **_options(base, text))
+
+
+def _options(base: type[Struct], about: str = "") -> dict[str, Any]:
+    namespace = {"__doc__": about or inspect.cleandoc(base.__doc__ or "")}
+    return {"bases": (base,), "namespace": namespace, "frozen": True, "kw_only": True, "module": base.__module__}

@@ -1,148 +1,44 @@
 """The results of a run and of each case, as `results.json` holds them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import structs
 
-from areopage.bench import RunSpec, RunView, Target, outcome_for, run_costs
+from areopage.bench import Coverage, PassView, RunSpec, RunView, Target, passes_of, quotable, quoted_verbatim
 from areopage.cases import Case
-from areopage.criteria import TEMPLATE_VERSION, Criterion, case_at, criterion_content, replies
+from areopage.criteria import TEMPLATE_VERSION, criterion_content
 from areopage.digest import digest_of
-from areopage.ledger import Judgment
-from areopage.report.results.adaptive_passes import adaptive_passes
 from areopage.report.results.records import (
     AnswerDetail,
-    Counts,
-    Coverage,
     CriterionDetail,
     Digests,
     Evidence,
     JudgeDetail,
-    JudgeEntry,
     PassDetail,
     RecordMetadata,
     RecordResult,
+    RunAbout,
     RunConsistency,
     RunCriterion,
-    RunMetadata,
     RunResult,
     TargetDetail,
+    metadata_type,
+    stored_figures,
 )
 from areopage.scoring import (
     Consistency,
     CriterionScore,
     Drift,
-    Given,
     JuryAgreement,
     Node,
-    Outcome,
     RecordScores,
-    Scored,
 )
 from areopage.version import __version__
 
 NOT_RUN = "not_run"
-
-
-class PassView(Struct, frozen=True, kw_only=True):
-    """One planned pass, over a reply if `turn` is not 0.
-
-    `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked.
-    """
-
-    case_id: str
-    criterion: str
-    judge: str
-    pass_index: int
-    turn: int
-    judgment: Judgment | None
-    outcome: Outcome | None
-    score: float | None
-
-    @property
-    def outcome_name(self) -> str:
-        """The outcome's name, `not_run` where there is none."""
-        return self.outcome.name if self.outcome is not None else NOT_RUN
-
-    @property
-    def reason(self) -> str:
-        """Why there is no verdict; "" where there is one, or where the judge was not asked."""
-        return "" if self.outcome is None or isinstance(self.outcome, Given) else self.outcome.reason
-
-    @property
-    def explanation(self) -> str:
-        """What the judge says of its verdict."""
-        return self.outcome.explanation if isinstance(self.outcome, Given) else ""
-
-    @property
-    def verdict(self) -> Scored | None:
-        """The outcome, if it is a score."""
-        return self.outcome if isinstance(self.outcome, Scored) else None
-
-
-def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
-    """Return the planned passes over a case's criterion, judge by judge."""
-    own, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
-    for judge, turn, number in score.planned_passes:
-        judgment = judgments.get((score.case_id, score.criterion, judge, number, turn))
-        outcome = outcome_for(judgment, score.criterion)
-        yield PassView(
-            case_id=score.case_id,
-            criterion=score.criterion,
-            judge=judge,
-            pass_index=number,
-            turn=turn,
-            judgment=judgment,
-            outcome=outcome,
-            score=own.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
-        )
-
-
-def all_passes(view: RunView) -> Iterator[PassView]:
-    """Every planned pass of a run, in order of cases."""
-    view.judgments.expect(view.columns.passes.cases)
-    for record in view.scores.records:
-        for score in record.criteria:
-            yield from passes_of(view, score)
-
-
-def quoted_verbatim(extract: str, folded_response: str) -> bool:
-    """Whether a response contains an extract literally; white space is normalised.
-
-    Args:
-        folded_response: the response as `fold_space` leaves it.
-    """
-    folded = fold_space(extract)
-    return bool(folded) and folded in folded_response
-
-
-def quotable(case: Case, turn: int, whole: bool) -> str:
-    """What judges may quote, as `fold_space` leaves it.
-
-    Args:
-        turn: the number of the reply that is judged; 0: the case as a whole.
-        whole: the whole conversation is judged.
-    """
-    return fold_space("\n".join(replies(case)) if whole else case_at(case, turn).response or "")
-
-
-def fold_space(text: str) -> str:
-    """Replace each run of white space by one space."""
-    return " ".join(text.split())
-
-
-def criterion_label(criterion: Criterion) -> str:
-    """A criterion's display name."""
-    return criterion.label or criterion.name.replace("_", " ")
-
-
-def criterion_names(spec: RunSpec, ids: Iterable[str]) -> list[str]:
-    """The display names of criteria of the suite, by their ids, whether the run has them or not."""
-    known = spec.criteria_by_id()
-    return [criterion_label(known[id]) if id in known else spec.labels.get(id) for id in ids]
 
 
 def run_result(view: RunView) -> RunResult:
@@ -159,7 +55,7 @@ def run_result(view: RunView) -> RunResult:
             standing=view.agreement.overall.standing,
             jury_worth=view.worth,
         ),
-        metadata=_run_metadata(view),
+        metadata=metadata_type()(**structs.asdict(_about(view)), **{one.id: one.of(view) for one in stored_figures("metadata")}),
     )
 
 
@@ -202,44 +98,9 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     return criteria
 
 
-def _judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
-    return tuple(
-        JudgeEntry(
-            name=judge.name,
-            model=str(judge.reference),
-            digest=judge.digest,
-            qualification=standing,
-            criteria=judge.criteria,
-            passes=judge.passes,
-            method=judge.method,
-            health=health,
-        )
-        for judge, health, standing in zip(view.spec.judges, view.health, view.standings, strict=True)
-    )
-
-
-def _counts(view: RunView) -> Counts:
-    cells = view.scores.criteria.cells
-    return Counts(
-        cases=len(view.cases),
-        answered=sum(case.response is not None for case in view.cases),
-        answer_states=view.answer_states(),
-        scored=int((~np.isnan(view.scores.records.finals)).sum()),
-        not_applicable=int((~cells.applies).sum()),
-        ruled_out=int(cells.by_rule.sum()),
-        applicability_disputed=int(((cells.scored.sum(axis=1) > 0) & (cells.not_applicable.sum(axis=1) > 0)).sum()),
-        unscored=len(view.unscored),
-        refused_first=len(view.refused_first),
-        refused_in_words=len(view.declined),
-        rejected=len(view.rejected),
-        maturity_defaulted=view.spec.maturity_defaulted,
-        addressing_judge=len(view.addressing),
-    )
-
-
-def _run_metadata(view: RunView) -> RunMetadata:
-    run, spec, tree = view.run, view.spec, view.scores.tree
-    return RunMetadata(
+def _about(view: RunView) -> RunAbout:
+    run, spec = view.run, view.spec
+    return RunAbout(
         areopage_version=__version__,
         run_id=run.id,
         suite=spec.suite,
@@ -248,47 +109,18 @@ def _run_metadata(view: RunView) -> RunMetadata:
         mode=spec.mode,
         template_version=TEMPLATE_VERSION,
         joint=spec.joint,
-        variant="; ".join(map(str, view.variant)),
-        complete=view.complete,
         created_at=run.created_at,
         finished_at=run.finished_at,
         target=_target_detail(spec.target),
         child=_target_detail(spec.child),
-        conversations=view.conversations,
-        target_calls=view.calls,
-        costs=run_costs(view),
         reassessed=spec.reassessed,
-        reused_answers=view.reused,
         part=spec.part,
-        judges=_judge_entries(view),
         profile=spec.profile,
         scale=spec.scale,
         weights=spec.weights,
-        settled_weights=_settled_weights(tree),
-        weight_warnings=tuple(map(str, view.scores.warnings)),
-        failures=view.failures,
-        failure_groups=view.failure_groups,
-        disputes=view.disputes,
-        history=view.history,
-        over_refusal=view.over_refusal,
-        final_interval=view.scores.interval,
-        intervals={".".join(path): found for path, found in view.scores.intervals.items() if len(path) in (1, 2)},
-        detectable=view.detectable,
-        calibration=view.calibration,
-        if_missing=view.scores.if_missing,
-        coverage=Coverage(
-            scored=view.coverage.scored, not_applicable=view.coverage.not_applicable, planned=view.coverage.planned
-        ),
-        lost_criteria=view.coverage.lost,
-        sources=view.sources,
-        counts=_counts(view),
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
-        missing=view.missing,
-        remarks=tuple(map(str, (*spec.remarks, *view.notes))),
         digests=_digests(spec),
-        ledger_heads=view.heads,
-        adaptive_passes=adaptive_passes(view),
     )
 
 
@@ -311,14 +143,6 @@ def _digests(spec: RunSpec) -> Digests:
         prompts=digest_of([TEMPLATE_VERSION, [[one.id, criterion_content(one)] for one in spec.criteria]]),
         suite=digest_of([*rules, spec.profile, spec.failures]),
     )
-
-
-def _settled_weights(tree: Node) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for category in tree.parts:
-        weights[category.name] = category.weight
-        weights.update((f"{category.name}.{part.name}", part.weight) for part in category.parts)
-    return weights
 
 
 def record_results(view: RunView) -> Iterator[RecordResult]:

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from areopage.bench import RunView
+from areopage.bench import HumanCriterion, RunData, audience, command_span, run_command
 from areopage.locales import MISSING, Locale
-from areopage.report.bench.case import audience
-from areopage.report.commands import command_span, run_command
 from areopage.report.elements import axis_of, columns, figure_text, head_facts, point_on, report_locale, rows
 from areopage.report.judges.jury_worth import worth_texts
 from areopage.report.judges.qualification import ALARMING
@@ -27,7 +25,6 @@ from areopage.report.model import (
     Table,
     line,
 )
-from areopage.report.results.people import HumanCriterion
 from areopage.report.trust.records import FINAL, Group, JudgeTrust, PartScore, PeopleTrust, Trust
 from areopage.report.trust.text import exam_state, gaps, group_name, language_name, opening, step_text
 from areopage.scoring import FEWEST_ITEMS, CorrectedScore, Estimate
@@ -39,7 +36,7 @@ TRUST = "trust.html"
 LIMITS = ("prompts", "people", "gold", "training", "change", "attacks")
 
 
-def trust_page(view: RunView, trust: Trust, report_name: str) -> Report:
+def trust_page(view: RunData, trust: Trust, report_name: str) -> Report:
     """Build the page of a run.
 
     Args:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from areopage.bench import human_criterion
 from areopage.ledger import JudgeStanding, Ledger
 from areopage.monitor import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
-from areopage.report.results.people import human_criterion
 from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
 from areopage.report.trust.run import exam_steps, judges_trust, unexamined
 from areopage.review import OVERALL, ledger_agreement, rubric_of

@@ -8,9 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from areopage.bench import HumanCriterion
 from areopage.criteria import Scale
 from areopage.ledger import Standing
-from areopage.report.results.people import HumanCriterion
 from areopage.scoring import AppliedCalibration, Estimate, FailuresSeen, JudgeContribution, JuryWorth
 
 FEW = 5

@@ -5,14 +5,24 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from areopage.bench import Dimension, RunView, answers_by_kind, case_group
+from areopage.bench import (
+    DETECTABLE,
+    JURY_WORTH,
+    PEOPLE,
+    UNSCORED,
+    Dimension,
+    Figure,
+    RunData,
+    answers_by_kind,
+    case_group,
+    drawn_ids,
+    out_option,
+    run_command,
+    young_to_old,
+)
 from areopage.cases import Case
 from areopage.ledger import CriterionStanding, JudgeStanding, compact_standings
-from areopage.report.bench.case_index import young_to_old
-from areopage.report.commands import out_option, run_command
-from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels
-from areopage.report.results.people import drawn_ids, people_result
-from areopage.report.results.run_results import criterion_names
+from areopage.report.trust.calibrated import fitting_calibration, judged_run, planned_labels
 from areopage.report.trust.records import (
     FEW,
     Group,
@@ -34,17 +44,17 @@ PRECISIONS = (0.05, 0.02)
 """Half-widths of a corrected score's interval that are planned for, as shares of the scale's width."""
 
 
-def run_trust(view: RunView) -> Trust:
-    """Make the record of a run."""
-    judges = judges_trust(view.standings, view.worth)
+def _trust(view: RunData) -> Trust:
+    """How far the score can be trusted: what is known of its judges, of people's labels and of what was left out."""
+    judges = judges_trust(view.standings, JURY_WORTH.of(view))
     named = (*view.spec.criteria_by_id(), *view.coverage.lost)
     people, score, uncovered = _people(view), _score(view), _uncovered(view)
     return Trust(
         about="run",
         suite=view.spec.suite,
-        names=dict(zip(named, criterion_names(view.spec, named), strict=True)),
+        names=dict(zip(named, view.spec.titles(named), strict=True)),
         judges=judges,
-        jury=view.worth,
+        jury=JURY_WORTH.of(view),
         people=people,
         score=score,
         uncovered=uncovered,
@@ -122,8 +132,8 @@ def _exam(suite: str, judges: Sequence[JudgeStanding], place: tuple[str, ...]) -
     return ("areopage", "qualify", suite, *named, *place)
 
 
-def _people(view: RunView) -> PeopleTrust | None:
-    found = people_result(view)
+def _people(view: RunData) -> PeopleTrust | None:
+    found = PEOPLE.of(view)
     if found is None or found.all_labelled is None:
         return None
     every, figures = found.all_labelled, found.sample or found.all_labelled
@@ -147,11 +157,11 @@ def _people(view: RunView) -> PeopleTrust | None:
     )
 
 
-def _counts(view: RunView, cases: Sequence[Case], dimension: Dimension) -> dict[str, int]:
+def _counts(view: RunData, cases: Sequence[Case], dimension: Dimension) -> dict[str, int]:
     return dict(sorted(Counter(case_group(case, view.spec, dimension) for case in cases).items()))
 
 
-def _score(view: RunView) -> ScoreTrust:
+def _score(view: RunData) -> ScoreTrust:
     intervals, tree = view.scores.intervals, view.scores.tree
     cases = dict(zip(view.scores.values.nodes, view.scores.values.cases, strict=True))
 
@@ -167,14 +177,14 @@ def _score(view: RunView) -> ScoreTrust:
         calibration=fitting_calibration(view),
         altered=altered_calibrations(view.calibrations),
         needed=tuple(_needed(view)),
-        difference=view.detectable.difference,
-        failures=view.detectable.failures,
-        failure_cases=view.detectable.failure_cases,
+        difference=DETECTABLE.of(view).difference,
+        failures=DETECTABLE.of(view).failures,
+        failure_cases=DETECTABLE.of(view).failure_cases,
         if_missing=view.scores.if_missing,
     )
 
 
-def _needed(view: RunView) -> Iterator[LabelsNeeded]:
+def _needed(view: RunData) -> Iterator[LabelsNeeded]:
     width, judged = view.spec.scale.max - view.spec.scale.min, judged_run(view)
     for share in PRECISIONS:
         planned = planned_labels(view, share * width, judged)
@@ -190,7 +200,7 @@ def _needed(view: RunView) -> Iterator[LabelsNeeded]:
             )
 
 
-def _uncovered(view: RunView) -> Uncovered:
+def _uncovered(view: RunData) -> Uncovered:
     spec, coverage, columns = view.spec, view.coverage, view.scores.criteria
     scored = columns.counts_of(~np.isnan(columns.cells.score))
     waived = {id for id, count in columns.counts_of(~columns.cells.applies).items() if count}
@@ -199,7 +209,7 @@ def _uncovered(view: RunView) -> Uncovered:
     return Uncovered(
         cases=len(view.cases),
         unanswered=unanswered,
-        unscored=len(view.unscored),
+        unscored=len(UNSCORED.of(view)),
         rejected=len(view.rejected),
         conversations=sum(len(case.turns) > 1 or case.child is not None for case in view.cases),
         languages=_languages(view),
@@ -216,12 +226,12 @@ def _uncovered(view: RunView) -> Uncovered:
     )
 
 
-def _languages(view: RunView) -> tuple[Group, ...]:
+def _languages(view: RunData) -> tuple[Group, ...]:
     counts = _counts(view, view.cases, "language")
     return tuple(_group(name, counts.get(name, 0)) for name in dict.fromkeys((*view.spec.languages, *counts)))
 
 
-def _ages(view: RunView) -> tuple[Group, ...]:
+def _ages(view: RunData) -> tuple[Group, ...]:
     """The audiences of the suite and those of the cases, young to old."""
     counts, personas = _counts(view, view.cases, "maturity"), view.spec.personas
     few = max(FEW, view.spec.release.min_cases_by_age if view.spec.release is not None else 0)
@@ -230,7 +240,7 @@ def _ages(view: RunView) -> tuple[Group, ...]:
     return tuple(_group(name, counts.get(name, 0), few, bands.get(name, "")) for name in names)
 
 
-def _categories(view: RunView) -> tuple[Group, ...]:
+def _categories(view: RunData) -> tuple[Group, ...]:
     counts, labels = _counts(view, view.cases, "category"), view.spec.labels
     return tuple(_group(labels.get(name), count) for name, count in counts.items() if name)
 
@@ -239,7 +249,7 @@ def _group(name: str, cases: int, few: int = FEW, ages: str = "") -> Group:
     return Group(name=name, cases=cases, hidden=upper_bound(0, cases, CERTAINTY) if cases else 1.0, few=few, ages=ages)
 
 
-def _steps(view: RunView, people: PeopleTrust | None, score: ScoreTrust) -> Iterator[Step]:
+def _steps(view: RunData, people: PeopleTrust | None, score: ScoreTrust) -> Iterator[Step]:
     if not view.complete:
         yield Step(name="resume", command=run_command(view, "bench", "resume"))
     joint = ("--joint",) if view.spec.joint else ()
@@ -257,7 +267,7 @@ def _steps(view: RunView, people: PeopleTrust | None, score: ScoreTrust) -> Iter
         yield Step(name="calibrate", command=run_command(view, "calibrate", "fit"))
 
 
-def _label(view: RunView, name: str, needed: LabelsNeeded) -> Step:
+def _label(view: RunData, name: str, needed: LabelsNeeded) -> Step:
     options = ("--precision", f"{needed.precision:g}", "--queue")
     return Step(
         name="label" if name == "label" else "more_labels",
@@ -265,3 +275,6 @@ def _label(view: RunView, name: str, needed: LabelsNeeded) -> Step:
         labels=needed.answers,
         precision=needed.precision,
     )
+
+
+RUN_TRUST: Figure[Trust] = Figure(id="trust", compute=_trust, stored="results")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from areopage.bench import audience
 from areopage.locales import Locale
-from areopage.report.bench.case import audience
 from areopage.report.elements import range_text
 from areopage.report.judges.qualification import judge_reason, judge_text
 from areopage.report.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust

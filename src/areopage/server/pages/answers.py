@@ -8,11 +8,11 @@ from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.bench import fold_space, quoted_verbatim
 from areopage.criteria import Scale
 from areopage.ledger import Alert, Answer, Evaluation, Grade, Judgment, Label, ReviewItem
 from areopage.locales import Locale
 from areopage.monitor import ANSWER, answer_texts, criterion_labels, floors_of, monitor_locale, on_scale, question_line
-from areopage.report import fold_space, quoted_verbatim
 from areopage.scoring import NotApplicable, Outcome, Scored, grade_of
 from areopage.server.access import Reader, note, note_scores_listed, note_scores_seen, rater_of
 from areopage.server.context import ServerContext, context_of

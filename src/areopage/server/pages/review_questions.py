@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from areopage.bench import fold_space
 from areopage.cases import Persona
 from areopage.criteria import Criterion, Scale
 from areopage.ledger import Answer, Evaluation, Label, Ledger
-from areopage.report import fold_space
 from areopage.review import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import Said, said_by_criterion

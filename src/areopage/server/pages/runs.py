@@ -15,32 +15,26 @@ from starlette.responses import RedirectResponse, Response
 from areopage.bench import (
     LONGEST_NAME,
     LONGEST_NOTE,
+    HumanCriterion,
     RunView,
+    exam_steps,
+    failures_title,
+    floor_lines,
+    human_texts,
     listed_verdict,
+    no_release_text,
+    release_text,
+    reservation_line,
     reservations,
-    run_release,
     sign_run,
+    signoff_texts,
     spec_of,
     view_run,
 )
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Ledger, Run, SignOff
 from areopage.locales import Locale
-from areopage.report import (
-    REPORT,
-    TEMPLATES,
-    HumanCriterion,
-    criterion_label,
-    exam_steps,
-    failures_title,
-    floor_lines,
-    human_texts,
-    no_release_text,
-    people_result,
-    release_text,
-    reservation_line,
-    signoff_texts,
-)
+from areopage.report import REPORT, TEMPLATES
 from areopage.scoring import Release, Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
@@ -226,11 +220,11 @@ def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
 def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | None = None, fault: str = "") -> Response:
     locale = language(request)
     view = view.in_language(locale.code)
-    release, people = run_release(view), people_result(view)
+    release, people = view.release, view.reviewed
     figures = people.sample or people.all_labelled if people else None
     criteria = view.spec.criteria_by_id()
     compared = [
-        Compared(label=criterion_label(criteria[id]), figures=one)
+        Compared(label=criteria[id].title, figures=one)
         for id, one in (figures.criteria.items() if figures else ())
         if id in criteria and one.failures is not None
     ]

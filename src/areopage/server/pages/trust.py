@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from areopage.ledger import last_days
 from areopage.locales import sentence_case
 from areopage.monitor import criterion_labels, measure
-from areopage.report import period_trust, report_locale, run_trust, trust_sections, trust_title
+from areopage.report import RUN_TRUST, period_trust, report_locale, trust_sections, trust_title
 from areopage.review import ledger_worth, rubric_of
 from areopage.server.access import Reader
 from areopage.server.context import context_of
@@ -29,7 +29,7 @@ def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     view = view_of(context_of(request), reader, id)
     if view is None:
         return render(request, "missing.html.j2", 404)
-    locale, trust = report_locale(language_code(request)), run_trust(view.in_language(language_code(request)))
+    locale, trust = report_locale(language_code(request)), RUN_TRUST.of(view.in_language(language_code(request)))
     return render(
         request,
         "trust_run.html.j2",

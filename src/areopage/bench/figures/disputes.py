@@ -2,34 +2,43 @@
 
 from collections import Counter
 
-from areopage.bench import RunView
+from areopage.bench.figures.agreement import AGREEMENT
+from areopage.bench.figures.assessment import assessment
+from areopage.bench.figures.case_index import CASES, CaseIndex
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
+from areopage.bench.words import audience
 from areopage.locales import Locale
-from areopage.report.bench.case import TITLE, assessment, audience
-from areopage.report.bench.case_index import CASES, DISPUTED, KINDS, CaseIndex
-from areopage.report.bench.failing_cases import gravity
-from areopage.report.elements import columns, excerpt, rows
-from areopage.report.model import Cell, Entries, Entry, Paragraph, Section, Span, Table, line
-from areopage.report.results.run_results import criterion_label
+from areopage.report import Cell, Entries, Entry, Paragraph, Section, Span, Table, columns, excerpt, line, rows
 from areopage.scoring import CriterionScore, Dispute
 
 SHOWN = 10
+TITLE = 160
 MAX_TEXT = 1_500
 
 
-def disputes_section(view: RunView, locale: Locale) -> Section | None:
+def _disputes(view: RunData) -> tuple[Dispute, ...]:
+    """The scores of which some judges say that they are failures and others that they are not, the widest apart first."""
+    spec = view.spec
+    return Dispute.of_scores(view.scores.criteria, spec.scale, spec.limits, spec.first_criteria)
+
+
+def _section(view: RunData, page: Page) -> Section | None:
     """Build the disputes: how many by criterion, then the widest apart; None where no two judges scored the same answers."""
-    if view.agreement.overall.ac2.ac2 is None:
+    locale = page.locale
+    if AGREEMENT.of(view).overall.ac2.ac2 is None:
         return None
-    if not view.disputes:
+    if not DISPUTES.of(view):
         return Section(id="disputes", title=locale.say("disputes"), blocks=(Paragraph(text=locale.say("disputes_none")),))
-    index, cases = CaseIndex(view=view), len({one.case_id for one in view.disputes})
-    told = locale.count("disputes_lead", len(view.disputes), cases=locale.count("cases", cases))
-    shown = view.disputes[:SHOWN]
+    index, cases = page.index, len({one.case_id for one in DISPUTES.of(view)})
+    told = locale.count("disputes_lead", len(DISPUTES.of(view)), cases=locale.count("cases", cases))
+    shown = DISPUTES.of(view)[:SHOWN]
     view.judgments.expect([one.case_id for one in shown])
     records = (view.scores.records.of(one.case_id) for one in shown)
     scores = {(score.case_id, score.criterion): score for record in records for score in record.criteria}
     entries = Entries(items=tuple(_entry(index, one, scores[one.case_id, one.criterion], locale) for one in shown))
-    address = Span(CASES, "link", f"{CASES}#only-w{KINDS.index(DISPUTED)}")
+    address = Span(CASES, "link", index.only_kind("disputed"))
     all_of_them = line(locale.say("disputes_all"), address)
     blocks = (
         Paragraph(text=told, look="soft", console=True),
@@ -40,20 +49,20 @@ def disputes_section(view: RunView, locale: Locale) -> Section | None:
     return Section(id="disputes", title=locale.say("disputes"), blocks=blocks, console=True)
 
 
-def _table(view: RunView, locale: Locale) -> Table:
+def _table(view: RunData, locale: Locale) -> Table:
     """The disputes by criterion: how many, and how many of them count as failures."""
-    criteria, failed = view.spec.criteria_by_id(), view.failures.by_case
-    counts = Counter(one.criterion for one in view.disputes)
-    failing = Counter(one.criterion for one in view.disputes if one.criterion in failed.get(one.case_id, ()))
-    widest = {one.criterion: one for one in sorted(view.disputes, key=lambda one: one.spread)}
+    criteria, failed = view.spec.criteria_by_id(), FAILURES.of(view).by_case
+    counts = Counter(one.criterion for one in DISPUTES.of(view))
+    failing = Counter(one.criterion for one in DISPUTES.of(view) if one.criterion in failed.get(one.case_id, ()))
+    widest = {one.criterion: one for one in sorted(DISPUTES.of(view), key=lambda one: one.spread)}
     listed = (
         (
-            Cell(text=criterion_label(criteria[id]), title=id),
+            Cell(text=criteria[id].title, title=id),
             locale.whole(count),
             locale.whole(failing[id]),
             locale.say("pair", name=widest[id].case_id, value=_scores(widest[id], locale)),
         )
-        for id, count in sorted(counts.items(), key=lambda pair: (gravity(criteria[pair[0]]), -failing[pair[0]], -pair[1]))
+        for id, count in sorted(counts.items(), key=lambda pair: (criteria[pair[0]].gravity, -failing[pair[0]], -pair[1]))
     )
     heads = columns(*(locale.say(key) for key in ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
     return Table(columns=heads, rows=rows(listed), css="failures")
@@ -66,7 +75,7 @@ def _scores(dispute: Dispute, locale: Locale) -> str:
 def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Locale) -> Entry:
     view = index.view
     case = next(case for case in view.cases if case.id == dispute.case_id)
-    label = criterion_label(view.spec.criteria_by_id()[dispute.criterion])
+    label = view.spec.criteria_by_id()[dispute.criterion].title
     passing = [judge for judge in dispute.scores if judge not in dispute.failing]
     sides = (locale.say("dispute_sides", fail=", ".join(dispute.failing), passed=", ".join(passing)),)
     facts = (label, *sides, case.id, audience(locale, case.maturity) if case.maturity else "")
@@ -82,3 +91,12 @@ def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Lo
             Paragraph(text=Span(locale.say("whole_case"), "link", index.address(case.id)), look="small"),
         ),
     )
+
+
+DISPUTES: Figure[tuple[Dispute, ...]] = Figure(id="disputes", compute=_disputes, stored="metadata", section=_section)
+
+
+DISPUTED: Figure[frozenset[tuple[str, str]]] = Figure(
+    id="disputed", compute=lambda view: frozenset((one.case_id, one.criterion) for one in DISPUTES.of(view))
+)
+"""The pairs of case and criterion that are disputed."""

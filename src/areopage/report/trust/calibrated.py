@@ -1,20 +1,16 @@
 """A run with a calibration: what its jury said for fitting one, and the corrected means beside its scores."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 
 import numpy as np
 from msgspec import structs
 
-from areopage.bench import RunView
+from areopage.bench import RunData, RunView, drawn_ids, scores_by_answer, taught_ids
 from areopage.errors import UserError
 from areopage.ledger import Ledger
-from areopage.locales import Locale
-from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids
-from areopage.report.results.run_results import criterion_label
 from areopage.review import OVERALL, panel_rubric, ratings_of
-from areopage.scoring import AppliedCalibration, CorrectedScore, MappedScore
+from areopage.scoring import AppliedCalibration, MappedScore
 from areopage.trust import (
     Calibration,
     CriterionPlan,
@@ -27,7 +23,7 @@ from areopage.trust import (
 )
 
 
-def judged_run(view: RunView) -> JudgedRun:
+def judged_run(view: RunData) -> JudgedRun:
     """The scores of a run's jury, by criterion and answer, and those of each judge."""
     spec = view.spec
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
@@ -43,7 +39,7 @@ def judged_run(view: RunView) -> JudgedRun:
     rows = zip(columns.case.tolist(), columns.criterion.tolist(), known, strict=True)
     for case, criterion, given_by in rows:
         by_judge.setdefault(names[criterion], {})[ids[case]] = tuple(given_by)
-    limits = spec.failures.limits(spec.criteria, spec.scale)
+    limits = spec.limits
     return JudgedRun(
         panel=spec,
         run_id=view.run.id,
@@ -53,7 +49,7 @@ def judged_run(view: RunView) -> JudgedRun:
     )
 
 
-def fit_run(view: RunView, now: datetime) -> Calibration:
+def fit_run(view: RunData, now: datetime) -> Calibration:
     """Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
 
     Raises:
@@ -63,7 +59,7 @@ def fit_run(view: RunView, now: datetime) -> Calibration:
     return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
-def planned_labels(view: RunView, precision: float, judged: JudgedRun | None = None) -> list[CriterionPlan]:
+def planned_labels(view: RunData, precision: float, judged: JudgedRun | None = None) -> list[CriterionPlan]:
     """How many random labels each criterion of a run takes, and the overall score; none where the jury has scored nothing.
 
     Args:
@@ -74,7 +70,7 @@ def planned_labels(view: RunView, precision: float, judged: JudgedRun | None = N
     return plan_run(judged or judged_run(view), ratings, drawn_ids(view), precision)
 
 
-def fitting_calibration(view: RunView) -> AppliedCalibration | None:
+def fitting_calibration(view: RunData) -> AppliedCalibration | None:
     """The calibration that the run is shown with, else the newest that fits it, first of those from its own answers.
 
     A calibration that cannot be read, or is for another panel, does not fit.
@@ -106,7 +102,7 @@ def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
     return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
 
 
-def _mapped(view: RunView, calibration: Calibration, judged: JudgedRun) -> dict[tuple[str, str], MappedScore]:
+def _mapped(view: RunData, calibration: Calibration, judged: JudgedRun) -> dict[tuple[str, str], MappedScore]:
     """What single scores become, by case and criterion's id; "" is the overall score."""
     by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
     ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
@@ -116,46 +112,3 @@ def _mapped(view: RunView, calibration: Calibration, judged: JudgedRun) -> dict[
             (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
         }
     return found
-
-
-def corrected_text(one: CorrectedScore | None, locale: Locale) -> str:
-    """A corrected mean with its interval; "" where there is none."""
-    if one is None:
-        return ""
-    if one.low is None or one.high is None:
-        return locale.number(one.score)
-    around = locale.say("range", low=locale.number(one.low), high=locale.number(one.high))
-    return locale.say("corrected_around", score=locale.number(one.score), range=around)
-
-
-def calibration_texts(view: RunView, locale: Locale) -> Iterator[str]:
-    """What corrected the scores of a run and on what it rests, in lines of plain text; nothing without a calibration."""
-    found = view.calibration
-    if found is None:
-        return
-    answers = locale.count("corrected_answers", found.answers, raters=locale.count("people_raters", found.raters))
-    yield locale.say("corrected_by", id=found.id, date=found.fitted[:10], answers=answers)
-    if found.final is not None:
-        yield locale.say("corrected_final", score=corrected_text(found.final, locale), id=found.id)
-    every = (*found.criteria.values(), *([found.final] if found.final else []))
-    if not all(one.own for one in every):
-        yield locale.say("corrected_elsewhere", run=found.source)
-    elif every:
-        complete = locale.say("corrected_complete") if all(one.labels == one.judged for one in every) else ""
-        yield " ".join(text for text in (locale.say("corrected_own"), complete) if text)
-    if view.mapped:
-        yield locale.say("corrected_singles")
-    missing = [criterion_label(one) for one in view.spec.criteria if one.id not in found.criteria]
-    if missing:
-        yield locale.say("corrected_not", criteria=", ".join(missing))
-    shares = [(one, found.criteria[one.id].failures) for one in view.spec.criteria if one.id in found.criteria]
-    for criterion, failures in shares:
-        if failures is not None:
-            around = locale.say("people_range", low=locale.percent(failures.low, 0), high=locale.percent(failures.high, 0))
-            yield locale.say(
-                "corrected_failures",
-                criterion=criterion_label(criterion),
-                before=locale.percent(failures.uncorrected, 0),
-                after=locale.percent(failures.value, 0),
-                range=around,
-            )

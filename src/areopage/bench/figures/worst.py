@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from areopage.bench import RunView
+from areopage.bench.figures.case_entry import case_entry, failed_criteria
+from areopage.bench.figures.case_index import CASES, CaseIndex
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.locales import Locale, one_line
-from areopage.report.bench.case import case_entry, failed_criteria
-from areopage.report.bench.case_index import CASES, CaseIndex
-from areopage.report.elements import columns, rows
-from areopage.report.model import Block, Cell, Column, Details, Entries, Paragraph, Section, Span, Table, line
+from areopage.report import Block, Cell, Column, Details, Entries, Paragraph, Section, Span, Table, columns, line, rows
 from areopage.scoring import RecordScores
 
 WORST = 10
@@ -18,15 +19,16 @@ MAX_TEXT = 4_000
 TITLE = 160
 
 
-def worst_section(view: RunView, locale: Locale) -> Section:
+def _section(view: RunData, page: Page) -> Section:
     """Build the section: every case that fails a criterion, and, up to `WORST` cases, others without the best score.
 
     The lowest score on a criterion of the categories that count first decides, then the final score; ties keep their order.
     """
+    locale = page.locale
     cases = {case.id: case for case in view.cases}
-    ranked, perfect = ranked_cases(view), _perfect_cases(view)
-    failing = [case_id for case_id in ranked if case_id in view.failures.by_case]
-    others = [case_id for case_id in ranked if case_id not in view.failures.by_case and case_id not in perfect]
+    ranked, perfect = RANKED.of(view), _perfect_cases(view)
+    failing = [case_id for case_id in ranked if case_id in FAILURES.of(view).by_case]
+    others = [case_id for case_id in ranked if case_id not in FAILURES.of(view).by_case and case_id not in perfect]
     listed = [*failing, *others[: max(0, WORST - len(failing))]]
     if not listed:
         return Section(
@@ -34,9 +36,10 @@ def worst_section(view: RunView, locale: Locale) -> Section:
             title=locale.say("worst"),
             blocks=(Paragraph(text=locale.say("worst_perfect" if ranked else "worst_none")),),
         )
-    names = ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
-    lead = Paragraph(text=locale.say("worst_lead", n=locale.whole(len(listed)), categories=names), look="soft")
-    index, more = CaseIndex(view=view), listed[WHOLE:]
+    lead = Paragraph(
+        text=locale.say("worst_lead", n=locale.whole(len(listed)), categories=", ".join(view.spec.first_names)), look="soft"
+    )
+    index, more = page.index, listed[WHOLE:]
     view.judgments.expect(listed[:WHOLE])
     shown = [(cases[case_id], view.scores.records.of(case_id)) for case_id in listed[:WHOLE]]
     entries = tuple(case_entry(index, case, record, locale, in_report=True, limit=MAX_TEXT) for case, record in shown)
@@ -51,7 +54,7 @@ def worst_section(view: RunView, locale: Locale) -> Section:
     return Section(id="worst", title=locale.say("worst"), blocks=(lead, Entries(items=entries), *((rest,) if more else ())))
 
 
-def ranked_cases(view: RunView) -> list[str]:
+def _ranked(view: RunData) -> list[str]:
     """The ids of the cases with a score, worst first: by the weakest score that counts first, then by the final score."""
     scores, scale = view.scores.criteria, view.spec.scale
     if not len(scores):
@@ -60,7 +63,7 @@ def ranked_cases(view: RunView) -> list[str]:
     share = (scores.cells.score - scale.min) / (scale.max - scale.min)
     goodness = share if scale.higher_is_better else 1.0 - share
     by_id = view.spec.criteria_by_id()
-    counted = [by_id[criterion].category in view.failures.categories for criterion in scores.criteria]
+    counted = [by_id[criterion].category in FAILURES.of(view).categories for criterion in scores.criteria]
     first = known & np.array(counted, dtype=bool)[scores.criterion]
     weakest = np.minimum.reduceat(np.where(first, goodness, np.inf), firsts)
     finals = view.scores.records.finals if scale.higher_is_better else -view.scores.records.finals
@@ -69,7 +72,7 @@ def ranked_cases(view: RunView) -> list[str]:
     return [scores.case_ids[at] for at in order[scored[order]].tolist()]
 
 
-def _perfect_cases(view: RunView) -> set[str]:
+def _perfect_cases(view: RunData) -> set[str]:
     """The ids of the cases of which every score is the best one."""
     scores, scale = view.scores.criteria, view.spec.scale
     best = scale.max if scale.higher_is_better else scale.min
@@ -78,7 +81,7 @@ def _perfect_cases(view: RunView) -> set[str]:
     return {scores.case_ids[at] for at in np.flatnonzero(found).tolist()}
 
 
-def _short_row(view: RunView, case: Case, record: RecordScores, index: CaseIndex, locale: Locale) -> tuple[Cell | str, ...]:
+def _short_row(view: RunData, case: Case, record: RecordScores, index: CaseIndex, locale: Locale) -> tuple[Cell | str, ...]:
     address = index.address(case.id)
     return (
         Cell(text=Span(case.id, "link", address) if address else case.id),
@@ -87,3 +90,6 @@ def _short_row(view: RunView, case: Case, record: RecordScores, index: CaseIndex
         one_line(case.response or "", TITLE),
         failed_criteria(view, record, locale),
     )
+
+
+RANKED: Figure[list[str]] = Figure(id="ranked", compute=_ranked, section=_section)

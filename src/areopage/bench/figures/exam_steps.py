@@ -5,12 +5,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.bench import RunView
+from areopage.bench.commands import out_option
+from areopage.bench.results.run_data import RunData
 from areopage.errors import AreopageError
 from areopage.ledger import exam_words
 from areopage.locales import Locale
-from areopage.report.commands import out_option
-from areopage.report.results.run_results import criterion_names
 from areopage.scoring import Floor, Release
 from areopage.suites import BUNDLED, gold_criteria, load_suite
 
@@ -22,7 +21,7 @@ class ExamStep(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
 
 
-def exam_steps(view: RunView, release: Release, locale: Locale, place: tuple[str, ...] | None = None) -> Iterator[ExamStep]:
+def exam_steps(view: RunData, release: Release, locale: Locale, place: tuple[str, ...] | None = None) -> Iterator[ExamStep]:
     """What to do about the judges whose scores prove nothing for the release; nothing where all of them count.
 
     Args:
@@ -38,14 +37,14 @@ def exam_steps(view: RunView, release: Release, locale: Locale, place: tuple[str
     wanted = dict.fromkeys(id for floor in lacking if floor.name == "never_examined" for id in floor.criteria)
     without = [id for id in wanted if gold is not None and id not in gold]
     if without:
-        yield ExamStep(text=locale.say("exam_gold_lacks", criteria=locale.names(criterion_names(view.spec, without))))
+        yield ExamStep(text=locale.say("exam_gold_lacks", criteria=locale.names(view.spec.titles(without))))
     yield from _commands(view, [floor for floor in lacking if floor.name != "undecided"], without, locale, place)
     for floor in lacking:
         if floor.name == "undecided":
             yield from _settling(view, floor, locale, place)
 
 
-def _settling(view: RunView, floor: Floor, locale: Locale, place: tuple[str, ...] | None) -> Iterator[ExamStep]:
+def _settling(view: RunData, floor: Floor, locale: Locale, place: tuple[str, ...] | None) -> Iterator[ExamStep]:
     """What an exam lacks that had too few rows or passes to tell."""
     marks = [
         mark
@@ -59,13 +58,13 @@ def _settling(view: RunView, floor: Floor, locale: Locale, place: tuple[str, ...
     few_passes = any(mark.name == "consistency" and mark.figure.value is None for mark in marks)
     told = locale.say("exam_passes" if few_passes else "exam_again")
     if rows:
-        told = locale.count("exam_few_rows", rows, criteria=locale.names(criterion_names(view.spec, floor.criteria)))
+        told = locale.count("exam_few_rows", rows, criteria=locale.names(view.spec.titles(floor.criteria)))
     asked = [(one.name, str(one.reference)) for one in view.spec.judges if one.name in floor.judges]
     yield ExamStep(text=told, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
 
 
 def _command(
-    view: RunView, asked: Sequence[tuple[str, str]], place: tuple[str, ...] | None, more: tuple[str, ...] = ()
+    view: RunData, asked: Sequence[tuple[str, str]], place: tuple[str, ...] | None, more: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """The command that examines judges, given by name and model, on the criteria of the floors."""
     suite = view.spec.suite if place is None else suite_place(view)
@@ -74,7 +73,7 @@ def _command(
 
 
 def _commands(
-    view: RunView, lacking: Sequence[Floor], without: Collection[str], locale: Locale, place: tuple[str, ...] | None
+    view: RunData, lacking: Sequence[Floor], without: Collection[str], locale: Locale, place: tuple[str, ...] | None
 ) -> Iterator[ExamStep]:
     """Args:
     without: the criteria on which the gold set can examine no judge.
@@ -91,7 +90,7 @@ def _commands(
         yield ExamStep(text=told, command=_command(view, asked, place))
 
 
-def suite_place(view: RunView) -> str:
+def suite_place(view: RunData) -> str:
     """The run's suite as a command names it: a bundled one by its name, another by its folder as seen from here."""
     folder = Path(view.spec.settings.base_dir)
     if folder.parent == BUNDLED.resolve() or not folder.is_dir():
@@ -100,7 +99,7 @@ def suite_place(view: RunView) -> str:
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
 
 
-def _gold(view: RunView) -> tuple[str, ...] | None:
+def _gold(view: RunData) -> tuple[str, ...] | None:
     """The criteria that the suite's gold set can examine judges on; None where the suite is not to be found."""
     try:
         return gold_criteria(load_suite(str(view.spec.settings.base_dir)))

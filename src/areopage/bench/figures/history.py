@@ -1,20 +1,27 @@
-"""A benchmark run beside the run before it and beside the run in the other mode, in its report."""
+"""A run beside the run before it, and beside the run in the other mode."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from areopage.bench import RunComparison, RunOutcome, RunView, run_release
+from areopage.bench.compared import RunComparison, RunHistory, RunOutcome
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.figures.release import RELEASE
+from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
-from areopage.report.bench.case_index import CaseIndex
-from areopage.report.elements import columns, rows, verdict_name
-from areopage.report.model import Block, Cell, Line, Listing, Paragraph, Section, Span, Table
-from areopage.report.results.run_results import criterion_label
+from areopage.report import Block, Cell, Line, Listing, Paragraph, Section, Span, Table, columns, rows, verdict_name
 from areopage.scoring import FailureCount, PairedDifference, PairedFailures
 
 NAMED = 12  # cases in a list
 
 
-def changes_section(view: RunView, locale: Locale) -> Section | None:
+def _history(view: RunData) -> RunHistory | None:
+    """The run before it and the run in the other mode, and what changed; null for a rescored run."""
+    return view.history
+
+
+def _changes_section(view: RunData, page: Page) -> Section | None:
     """Build what changed since the run before; None where runs are not compared."""
+    locale = page.locale
     if view.history is None:
         return None
     found, blocks = view.history.earlier, list[Block]()
@@ -29,24 +36,24 @@ def changes_section(view: RunView, locale: Locale) -> Section | None:
             _side_by_side(view, found.outcome, locale),
             *_paired(found, locale),
         ]
-        blocks.append(Listing(items=tuple(_changed_cases(view, found, locale))))
+        blocks.append(Listing(items=tuple(_changed_cases(view, found, page))))
         if found.target_changes:
             names = ", ".join(locale.say(f"target_{name}") for name in found.target_changes)
             blocks.append(Paragraph(text=locale.say("target_changed", names=names)))
     return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks), console=found is not None)
 
 
-def modes_section(view: RunView, locale: Locale) -> Section | None:
+def _modes_section(view: RunData, page: Page) -> Section | None:
     """Build the failures of both modes side by side; None where there is no run in the other mode."""
+    locale = page.locale
     found = view.history.other_mode if view.history else None
     if found is None or found.outcome is None or found.failures is None:
         return None
-    criteria, here, there = view.spec.criteria_by_id(), view.failures, found.outcome
-    names = ", ".join(view.spec.labels.get(name) for name in here.categories)
-    pairs = [(locale.say("fail_any", categories=names), here.first, there.first)]
+    criteria, here, there = view.spec.criteria_by_id(), FAILURES.of(view), found.outcome
+    pairs = [(locale.say("fail_any", categories=", ".join(view.spec.first_names)), here.first, there.first)]
     for id, count in here.by_criterion.items():
         if count.failed or there.by_criterion[id].failed:
-            pairs.append((criterion_label(criteria[id]), count, there.by_criterion[id]))
+            pairs.append((criteria[id].title, count, there.by_criterion[id]))
     heads = [locale.say(f"mode_{mode}") for mode in (view.spec.mode, found.other.mode)]
     order = (0, 1) if view.spec.mode == "attack" else (1, 0)
 
@@ -74,13 +81,13 @@ def _both(first: str, second: str) -> str:
     return f" ({first} / {second})" if first != second else ""
 
 
-def _side_by_side(view: RunView, outcome: RunOutcome, locale: Locale) -> Table:
-    here, release = view.scores, run_release(view)
+def _side_by_side(view: RunData, outcome: RunOutcome, locale: Locale) -> Table:
+    here, release = view.scores, RELEASE.of(view)
     verdicts = [verdict_name(one, locale) if one else MISSING for one in (outcome.verdict, release and release.verdict)]
     intervals = [MISSING if one is None else locale.interval(one.low, one.high) for one in (outcome.interval, here.interval)]
     listed = [
         (locale.say("release"), *verdicts),
-        (locale.say("failures"), _counted(outcome.first, locale), _counted(view.failures.first, locale)),
+        (locale.say("failures"), _counted(outcome.first, locale), _counted(FAILURES.of(view).first, locale)),
         (locale.say("final_score"), *(locale.number(score) for score in (outcome.score, here.tree.score))),
         (locale.say("interval"), *intervals),
         (locale.say("coverage"), *(locale.percent(share) for share in (outcome.coverage, view.coverage.share))),
@@ -123,8 +130,8 @@ def _difference(found: PairedDifference, locale: Locale) -> str:
     return f"{told}. {locale.say('separate' if found.is_separate else 'not_separate')}"
 
 
-def _changed_cases(view: RunView, found: RunComparison, locale: Locale) -> Iterator[Line]:
-    index = CaseIndex(view=view)
+def _changed_cases(view: RunData, found: RunComparison, page: Page) -> Iterator[Line]:
+    index, locale = page.index, page.locale
     for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
         title = locale.count(key, len(cases))
         if not cases:
@@ -141,6 +148,10 @@ def _changed_cases(view: RunView, found: RunComparison, locale: Locale) -> Itera
         yield tuple(parts)
 
 
-def _named(view: RunView, cases: Mapping[str, Sequence[str]]) -> list[str]:
+def _named(view: RunData, cases: Mapping[str, Sequence[str]]) -> list[str]:
     criteria = view.spec.criteria_by_id()
-    return [f"{case_id} ({', '.join(criterion_label(criteria[id]) for id in ids)})" for case_id, ids in cases.items()]
+    return [f"{case_id} ({', '.join(criteria[id].title for id in ids)})" for case_id, ids in cases.items()]
+
+
+HISTORY: Figure[RunHistory | None] = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)
+MODES: Figure[RunHistory | None] = Figure(id="modes", compute=_history, section=_modes_section)

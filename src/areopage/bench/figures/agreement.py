@@ -1,18 +1,28 @@
 """How far the judges agree, in the report of a benchmark run."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from areopage.bench import RunView
+from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
-from areopage.report.elements import columns, rows
-from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, line
-from areopage.report.results.run_results import criterion_label
-from areopage.scoring import Ac2, Alpha, FailureAgreement, JuryAgreement
+from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows
+from areopage.scoring import Ac2, Alpha, FailureAgreement, JuryAgreement, RunAgreement
 
 
-def agreement_fact(view: RunView, locale: Locale) -> Line:
-    """The agreement beside the final score."""
-    average, found = view.scores.consistency.judge_agreement_avg, view.agreement.overall
+def _agreement(view: RunData) -> RunAgreement:
+    """How far the judges agree."""
+    spec = view.spec
+    return RunAgreement.of(view.scores.criteria, spec.scale, spec.limits, spec.first_criteria)
+
+
+def _facts(view: RunData, page: Page) -> Iterator[Fact]:
+    yield page.locale.say("agreement"), _fact(view, page.locale)
+
+
+def _fact(view: RunData, locale: Locale) -> Line:
+    average, found = view.scores.consistency.judge_agreement_avg, AGREEMENT.of(view).overall
     if average is None:
         return locale.say("one_judge_short")
     values = (("α", found.alpha.alpha), ("AC2", found.ac2.ac2))
@@ -24,9 +34,10 @@ def agreement_fact(view: RunView, locale: Locale) -> Line:
     return line(locale.number(average), Span(f"– {', '.join(told)}" if told else "", "soft"))
 
 
-def agreement_section(view: RunView, locale: Locale) -> Section:
+def _section(view: RunData, page: Page) -> Section:
     """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
-    consistency, spec, found = view.scores.consistency, view.spec, view.agreement.overall
+    locale = page.locale
+    consistency, spec, found = view.scores.consistency, view.spec, AGREEMENT.of(view).overall
     cells = view.scores.criteria.cells
     most = int(((cells.planned > 0) & ~np.isnan(cells.judge_score)).sum(axis=1).max(initial=0))
     silent, alone = most == 0, most < 2
@@ -54,7 +65,7 @@ def agreement_section(view: RunView, locale: Locale) -> Section:
     )
 
 
-def _table(view: RunView, locale: Locale) -> Table:
+def _table(view: RunData, locale: Locale) -> Table:
     def row(name: str, id: str, found: JuryAgreement) -> tuple[Cell | str, ...]:
         own = found.failures
         return (
@@ -70,7 +81,7 @@ def _table(view: RunView, locale: Locale) -> Table:
 
     criteria = view.spec.criteria_by_id()
     keys = ("alpha_short", "ac2_short", "exact_short", "unanimous", "disputed", "positive", "scored_twice")
-    listed = rows(row(criterion_label(criteria[id]), id, found) for id, found in view.agreement.by_criterion.items())
+    listed = rows(row(criteria[id].title, id, found) for id, found in AGREEMENT.of(view).by_criterion.items())
     return Table(columns=columns(*map(locale.say, keys), first=locale.say("criterion")), rows=listed, css="failures")
 
 
@@ -93,7 +104,7 @@ def _coefficient(found: Alpha | Ac2, locale: Locale) -> str:
     return f"{value}, {locale.say('alpha_interval', low=locale.number(found.low), high=locale.number(found.high))}"
 
 
-def _variance(view: RunView, locale: Locale) -> Line:
+def _variance(view: RunData, locale: Locale) -> Line:
     found, limit = view.scores.consistency, view.spec.variance_threshold
     if found.overall_variance is None:
         return locale.say("variance_none")
@@ -102,3 +113,6 @@ def _variance(view: RunView, locale: Locale) -> Line:
     if found.overall_variance > limit:
         spread = locale.say("then", one=spread, other=locale.say("variance_high", limit=locale.short(limit)))
     return line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))
+
+
+AGREEMENT: Figure[RunAgreement] = Figure(id="agreement", compute=_agreement, facts=_facts, section=_section)

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from areopage.bench import RunView
-from areopage.criteria import SEVERITIES, Criterion, case_at
+from areopage.bench.figures.case_index import CASES
+from areopage.bench.figures.failing_scores import failing_scores
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
+from areopage.criteria import case_at
 from areopage.locales import Locale, one_line
-from areopage.report.bench.case_index import CASES, FAILING, KINDS, CaseIndex
-from areopage.report.bench.failing import failing_scores
-from areopage.report.model import Line, Listing, Notice, Span
-from areopage.report.results.run_results import criterion_label
+from areopage.report import Line, Listing, Notice, Span
 from areopage.text import MARKERS, withheld_content
 
-SHOWN = 8
+FAILING_SHOWN = 8
 _PROMPT, _RESPONSE, _REASON = 110, 170, 150
 
 
@@ -37,34 +38,29 @@ class FailingCase(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def failing_ids(view: RunView) -> list[str]:
+def failing_ids(view: RunData) -> list[str]:
     """The ids of the cases that fail a criterion: those of a critical one first, and of each severity in the run's order."""
     criteria = view.spec.criteria_by_id()
     order = {case.id: place for place, case in enumerate(view.cases)}
 
     def place(id: str) -> tuple[int, int]:
-        return min(gravity(criteria[name]) for name in view.failures.by_case[id]), order.get(id, 0)
+        return min(criteria[name].gravity for name in FAILURES.of(view).by_case[id]), order.get(id, 0)
 
-    return sorted(view.failures.by_case, key=place)
-
-
-def gravity(criterion: Criterion) -> int:
-    """Where a criterion stands by its severity: 0 for a critical one; last without a severity."""
-    return SEVERITIES.index(criterion.severity) if criterion.severity else len(SEVERITIES)
+    return sorted(FAILURES.of(view).by_case, key=place)
 
 
-def failing_cases(view: RunView, most: int = SHOWN) -> Iterator[FailingCase]:
+def failing_cases(view: RunData, most: int = FAILING_SHOWN) -> Iterator[FailingCase]:
     """The first failing cases, with what a judge says of the gravest failure."""
     shown = failing_ids(view)[:most]
     cases = {case.id: case for case in view.cases}
     view.judgments.expect(shown)
     for id in shown:
-        scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: gravity(score.criterion))
+        scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: score.criterion.gravity)
         told = next((score for score in scores if score.explanation), scores[0])
         part = case_at(cases[id], told.turn)
         yield FailingCase(
             id=id,
-            criteria=tuple(criterion_label(score.criterion) for score in scores),
+            criteria=tuple(score.criterion.title for score in scores),
             prompt=_masked(part.turns[-1].content, _PROMPT),
             response=_masked(part.response or "", _RESPONSE),
             judge=told.judge,
@@ -77,19 +73,18 @@ def _masked(text: str, longest: int) -> str:
     return MARKERS[kind] if kind else one_line(text, longest)
 
 
-def failing_cases_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     """The failing cases with their prompts and answers; nothing where none fails."""
-    ids = failing_ids(view)
+    ids, index, locale = failing_ids(view), page.index, page.locale
     if not ids:
         return
-    index = CaseIndex(view=view)
     items: list[Line] = []
     for case in failing_cases(view):
         link = Span(case.id, "link", index.address(case.id))
         items.append((link, " · ", Span(locale.names(case.criteria), "strong"), f" · {quoted_texts(case, locale)}"))
-    if len(ids) > SHOWN:
-        more = locale.count("failing_cases_more", len(ids) - SHOWN)
-        items.append((f"{more} ", Span(CASES, "link", index.only(f"w{KINDS.index(FAILING)}"))))
+    if len(ids) > FAILING_SHOWN:
+        more = locale.count("failing_cases_more", len(ids) - FAILING_SHOWN)
+        items.append((f"{more} ", Span(CASES, "link", index.only_kind("failing"))))
     title = locale.count("failing_cases_title", len(ids), all=locale.whole(len(view.items)))
     yield Notice(title=title, blocks=(Listing(items=tuple(items)),), css="cases")
 
@@ -98,3 +93,6 @@ def quoted_texts(case: FailingCase, locale: Locale) -> str:
     """The prompt, the answer and why a judge fails it."""
     told = locale.say("failing_case_texts", prompt=case.prompt, response=case.response or locale.say("empty_text"))
     return locale.say("failing_case_reason", told=told, judge=case.judge, reason=case.reason) if case.reason else told
+
+
+FAILING_CASES: Figure[list[str]] = Figure(id="failing_cases", compute=failing_ids, notices=_notices)

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.bench import RunView
+from areopage.bench.figures.disputes import DISPUTED
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.results.pass_views import passes_of
+from areopage.bench.results.run_data import RunData
 from areopage.cases import Case, load_dataset
 from areopage.criteria import Criterion
 from areopage.errors import UserError
-from areopage.report.results.run_results import passes_of
 
 
 class FailingScore(Struct, frozen=True, kw_only=True):
@@ -34,16 +36,16 @@ class FailingScore(Struct, frozen=True, kw_only=True):
     disputed: bool = False
 
 
-def failing_scores(view: RunView, cases: Iterable[Case] | None = None) -> Iterator[FailingScore]:
+def failing_scores(view: RunData, cases: Iterable[Case] | None = None) -> Iterator[FailingScore]:
     """Every failing score of a run: in order of its cases, and of each case the worst first.
 
     Args:
         cases: only those of these cases; None: all.
     """
     spec, criteria = view.spec, view.spec.criteria_by_id()
-    limits = spec.failures.limits(spec.criteria, spec.scale)
+    limits = spec.limits
     for case in view.cases if cases is None else cases:
-        failed = view.failures.by_case.get(case.id, ())
+        failed = FAILURES.of(view).by_case.get(case.id, ())
         record = view.scores.records.find(case.id) if failed else None
         scores = {one.criterion: one for one in record.criteria} if record else {}
         for id in failed:
@@ -58,8 +60,8 @@ def failing_scores(view: RunView, cases: Iterable[Case] | None = None) -> Iterat
                 judge=said[0].judge if said else "",
                 explanation=said[0].explanation if said else "",
                 turn=said[0].turn if said else 0,
-                counts_first=criteria[id].category in view.failures.categories,
-                disputed=(case.id, id) in view.disputed,
+                counts_first=criteria[id].category in FAILURES.of(view).categories,
+                disputed=(case.id, id) in DISPUTED.of(view),
             )
 
 
@@ -70,7 +72,7 @@ class CasePlace(Struct, frozen=True):
     line: int | None = None
 
 
-def case_places(view: RunView) -> Mapping[str, CasePlace]:
+def case_places(view: RunData) -> Mapping[str, CasePlace]:
     """Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same."""
     paths = [Path(name) for name in view.spec.datasets]
     try:

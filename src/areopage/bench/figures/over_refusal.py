@@ -2,15 +2,30 @@
 
 from collections.abc import Iterator
 
-from areopage.bench import RunView
+from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.run_data import RunData
+from areopage.bench.spec import TWIN_OF
 from areopage.locales import MISSING, Locale
-from areopage.report.elements import rows
-from areopage.report.model import Block, Column, Details, Paragraph, Section, Table
+from areopage.report import Block, Column, Details, Paragraph, Section, Table, rows
 from areopage.scoring import OverRefusal, TwinPair
 
 _PROMPT = 160  # characters of a prompt
 _LISTED = 100
 _ON_CONSOLE = 5
+
+
+def _over_refusal(view: RunData) -> OverRefusal | None:
+    """The benign twins that are refused; null where there are none."""
+    tag = view.spec.twin_tag.casefold()
+    twins = [item.case for item in view.items if tag in (name.casefold() for name in item.case.tags)]
+    states = {case.id: view.response_state(case) for case in view.cases} if twins else {}
+    counterparts = {case.id: str(case.metadata.get(TWIN_OF, "")).strip() for case in twins}
+    return OverRefusal.of(view.spec.twin_tag, counterparts, states)
+
+
+def _facts(view: RunData, page: Page) -> Iterator[Fact]:
+    if found := OVER_REFUSAL.of(view):
+        yield page.locale.say("over_refusal"), refusals_line(found, page.locale)
 
 
 def refusals_line(found: OverRefusal, locale: Locale) -> str:
@@ -21,9 +36,9 @@ def refusals_line(found: OverRefusal, locale: Locale) -> str:
     return told if found.high is None else locale.say("twins_bound", told=told, high=locale.percent(found.high, 0))
 
 
-def refusals_section(view: RunView, locale: Locale) -> Section | None:
+def _section(view: RunData, page: Page) -> Section | None:
     """Build the section of over-refusal; None where no case is a benign twin and no answer declines in words."""
-    found = view.over_refusal
+    found, locale = OVER_REFUSAL.of(view), page.locale
     if found is None and not view.declined:
         return None
     blocks: list[Block] = []
@@ -39,7 +54,7 @@ def refusals_section(view: RunView, locale: Locale) -> Section | None:
     return Section(id="refusals", title=locale.say("refusals"), blocks=tuple(blocks), console=True)
 
 
-def _refused(view: RunView, found: OverRefusal, locale: Locale) -> Iterator[Block]:
+def _refused(view: RunData, found: OverRefusal, locale: Locale) -> Iterator[Block]:
     if not found.refused_cases:
         return
     cases = {case.id: case for case in view.cases}
@@ -70,3 +85,8 @@ def _pairs(found: OverRefusal, locale: Locale) -> Iterator[Block]:
     heads = tuple(Column(heading=locale.say(key), kind="text") for key in keys)
     table = Table(columns=heads, rows=rows(map(row, found.pairs[:_LISTED])), css="lines")
     yield Details(summary=locale.count("twin_pairs", len(found.pairs)), blocks=(table,))
+
+
+OVER_REFUSAL: Figure[OverRefusal | None] = Figure(
+    id="over_refusal", compute=_over_refusal, stored="metadata", facts=_facts, section=_section
+)

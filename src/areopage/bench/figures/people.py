@@ -1,22 +1,201 @@
-"""People's part in a run, in words: sign-offs above its report, and a section on how far the jury agrees with people."""
+"""People's part in a run: sign-offs above its report, and how far the jury agrees with people."""
 
 from collections.abc import Iterator
+from math import isnan
 
-from areopage.bench import RunView, SignedRun
-from areopage.ledger import Reservation
+from msgspec import Struct
+
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.figures.jury_worth import JURY_WORTH
+from areopage.bench.results.people import SignedRun, signed_runs
+from areopage.bench.results.run_data import RunData
+from areopage.ledger import SAMPLE, TEACHING, Reservation
 from areopage.locales import MISSING, Locale
-from areopage.report.elements import columns, figure_text, rows
-from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line
-from areopage.report.results.people import HumanCriterion, HumanFigures, PeopleResult
-from areopage.report.results.run_results import criterion_label
-from areopage.scoring import Estimate, FailuresSeen, Share
+from areopage.report import (
+    Block,
+    Cell,
+    Details,
+    Facts,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    columns,
+    figure_text,
+    line,
+    rows,
+)
+from areopage.review import OVERALL, RunReview, panel_rubric, run_review
+from areopage.scoring import Alpha, Correlation, CriterionAgreement, Estimate, FailuresSeen, Share
 
 SHOWN_DIGEST = 16
 SHOWN_NOTE = 400
 
 
-def signoff_notices(people: PeopleResult | None, locale: Locale) -> Iterator[Notice]:
+class HumanCriterion(Struct, frozen=True, kw_only=True):
+    """The jury against people on one criterion; `final` is the overall score.
+
+    Args:
+        answers: with a score on both sides; `labels` are people's labels of them.
+        kappa: quadratic, of scores rounded to whole points.
+        error: mean absolute difference.
+        bias: mean of jury − people.
+        raters_alpha: Krippendorff's α of the raters among themselves, over `twice` answers.
+        failures: null for the overall score.
+    """
+
+    answers: int
+    labels: int
+    pearson: Correlation
+    kappa: Estimate
+    error: float | None
+    bias: Estimate
+    twice: int
+    raters_alpha: Alpha
+    failures: FailuresSeen | None
+
+
+class HumanFigures(Struct, frozen=True, kw_only=True):
+    """The jury against people over some answers.
+
+    Args:
+        answers: that are labelled.
+        first: failures on any of the criteria that count first.
+        criteria: by a criterion's id, and `final`.
+    """
+
+    answers: int
+    labels: int
+    raters: int
+    first: FailuresSeen
+    criteria: dict[str, HumanCriterion]
+
+
+class PeopleResult(Struct, frozen=True, kw_only=True):
+    """People's part in a run.
+
+    Args:
+        queued: how many answers were queued for review, `drawn` of them at random.
+        not_counted: labels that do not count, as their raters had seen the judges' scores.
+        sample: over the random sample, which speaks for all answers; null where nothing of it is labelled.
+        all_labelled: over all labelled answers, also those that were chosen as they fail or are disputed.
+        sign_offs: of each name the latest, newest first.
+    """
+
+    queued: int
+    drawn: int
+    not_counted: int
+    sample: HumanFigures | None
+    all_labelled: HumanFigures | None
+    sign_offs: tuple[SignedRun, ...]
+
+
+def run_reviewed(view: RunData, language: str, *, sample_only: bool) -> RunReview:
+    """The jury of a run against people; only labels count whose raters had not seen the judges' scores."""
+    spec, by_answer = view.spec, scores_by_answer(view)
+    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    limits = spec.limits
+    return run_review(
+        panel_rubric(spec, view.run.id),
+        view.people.labels,
+        drawn_ids(view),
+        by_answer,
+        {paths[id]: limit for id, limit in limits.items()},
+        [criterion.path for criterion in spec.criteria if criterion.category in FAILURES.of(view).categories],
+        language,
+        sample_only=sample_only,
+        unblind=view.people.unblind,
+        worth=JURY_WORTH.of(view),
+    )
+
+
+def scores_by_answer(view: RunData) -> dict[str, dict[str, float]]:
+    """The jury's scores: answer -> criterion's path ("" is the overall score) -> score."""
+    columns = view.scores.criteria
+    paths = {criterion.id: criterion.path for criterion in view.spec.criteria}
+    names = [paths[criterion] for criterion in columns.criteria]
+    by_case: dict[int, dict[str, float]] = {}
+    rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.score.tolist(), strict=True)
+    for case, criterion, score in rows:
+        own = by_case.setdefault(case, {})
+        if not isnan(score):
+            own[names[criterion]] = score
+    finals = view.scores.records.finals_by_case
+    by_answer: dict[str, dict[str, float]] = {}
+    for case, scores in by_case.items():
+        case_id = columns.cases[case]
+        if (id := view.answer_ids.get(case_id)) is not None:
+            final = finals[case_id]
+            by_answer[id] = scores if final is None else scores | {OVERALL: final}
+    return by_answer
+
+
+def drawn_ids(view: RunData) -> set[str]:
+    """The ids of the answers of the run's random sample."""
+    return {id for id, item in view.people.items.items() if item.why == SAMPLE}
+
+
+def taught_ids(view: RunData) -> set[str]:
+    """The ids of the answers of the run that were queued as they teach most."""
+    return {id for id, item in view.people.items.items() if item.why == TEACHING}
+
+
+def _people(view: RunData) -> PeopleResult | None:
+    """Human labels against the jury, and sign-offs; null where there are none."""
+    people = view.people
+    if not (people.items or people.labels or people.signoffs):
+        return None
+    return PeopleResult(
+        queued=len(people.items),
+        drawn=len(drawn_ids(view)),
+        not_counted=people.unblind,
+        sample=_figures(view, sample_only=True),
+        all_labelled=_figures(view, sample_only=False),
+        sign_offs=SIGN_OFFS.of(view),
+    )
+
+
+def _figures(view: RunData, *, sample_only: bool) -> HumanFigures | None:
+    found = run_reviewed(view, view.spec.language, sample_only=sample_only)
+    agreement, ids = found.report.agreement, {criterion.path: criterion.id for criterion in view.spec.criteria}
+    if not agreement.labels:
+        return None
+    criteria = {
+        ids.get(one.criterion, "final"): human_criterion(one, found.failures.by_criterion.get(one.criterion))
+        for one in agreement.criteria
+        if one.items or one.raters.items
+    }
+    return HumanFigures(
+        answers=found.report.labelled,
+        labels=agreement.labels,
+        raters=len(agreement.raters),
+        first=found.failures.first,
+        criteria=criteria,
+    )
+
+
+def human_criterion(one: CriterionAgreement, failures: FailuresSeen | None = None) -> HumanCriterion:
+    """The agreement with people on one criterion, in short."""
+    return HumanCriterion(
+        answers=one.items,
+        labels=one.labels,
+        pearson=one.pearson,
+        kappa=one.kappa,
+        error=one.error,
+        bias=one.bias,
+        twice=one.raters.items,
+        raters_alpha=one.raters.alpha,
+        failures=failures,
+    )
+
+
+def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     """A notice with a line for each sign-off; nothing where there is none."""
+    people, locale = PEOPLE.of(view), page.locale
     if people is None or not people.sign_offs:
         return
     stale = any(one.changed for one in people.sign_offs)
@@ -56,8 +235,9 @@ def _is_alarming(one: SignedRun) -> bool:
     return "signature" in one.changed or one.signoff.verdict == "reject"
 
 
-def review_section(view: RunView, people: PeopleResult | None, locale: Locale) -> Section | None:
+def _section(view: RunData, page: Page) -> Section | None:
     """Build the section: which labels count, whether the jury sees people's failures, and the agreement of each criterion."""
+    people, locale = PEOPLE.of(view), page.locale
     if people is None or (not people.queued and people.all_labelled is None):
         return None
     sample, every = people.sample, people.all_labelled
@@ -126,14 +306,14 @@ def _share(share: Share, locale: Locale) -> Cell | str:
     return Cell(text=locale.percent(share.share, 0), under=(counts, _interval(share, locale)))
 
 
-def _named(view: RunView, figures: HumanFigures) -> Iterator[tuple[Cell, HumanCriterion]]:
+def _named(view: RunData, figures: HumanFigures) -> Iterator[tuple[Cell, HumanCriterion]]:
     criteria = view.spec.criteria_by_id()
     for id, one in figures.criteria.items():
         if id in criteria:
-            yield Cell(text=criterion_label(criteria[id]), title=id), one
+            yield Cell(text=criteria[id].title, title=id), one
 
 
-def _failures_table(view: RunView, figures: HumanFigures, locale: Locale) -> Table:
+def _failures_table(view: RunData, figures: HumanFigures, locale: Locale) -> Table:
     def row(name: Cell, found: FailuresSeen) -> tuple[Cell | str, ...]:
         counts = (found.items, found.people, found.jury, found.both)
         shares = (found.agreement, found.sensitivity, found.specificity)
@@ -146,7 +326,7 @@ def _failures_table(view: RunView, figures: HumanFigures, locale: Locale) -> Tab
     return Table(columns=heads, rows=rows([*together, *listed]), css="failures")
 
 
-def _scores_table(view: RunView, figures: HumanFigures, locale: Locale) -> Table:
+def _scores_table(view: RunData, figures: HumanFigures, locale: Locale) -> Table:
     def row(name: Cell, one: HumanCriterion) -> tuple[Cell | str, ...]:
         alpha = one.raters_alpha
         return (
@@ -165,3 +345,7 @@ def _scores_table(view: RunView, figures: HumanFigures, locale: Locale) -> Table
     final = figures.criteria.get("final")
     listed += [row(Cell(text=locale.say("people_overall")), final)] if final is not None else []
     return Table(columns=heads, rows=rows(listed), css="failures")
+
+
+SIGN_OFFS: Figure[tuple[SignedRun, ...]] = Figure(id="sign_offs", compute=lambda view: tuple(signed_runs(view)), notices=_notices)
+PEOPLE: Figure[PeopleResult | None] = Figure(id="people", compute=_people, stored="results", section=_section)

@@ -1,4 +1,4 @@
-"""What a run cost, by model: the calls of this run to its target, and the judgments that its scores use."""
+"""What a run cost: by the target and each judge, and in all."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,7 +6,10 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.results.run_view import RunView
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
+from areopage.locales import MISSING, Locale
+from areopage.report import Block, Cell, Paragraph, Section, Span, Table, columns, rows
 
 
 class ModelCost(Struct, frozen=True, kw_only=True):
@@ -27,8 +30,9 @@ class ModelCost(Struct, frozen=True, kw_only=True):
     listed: str = ""
 
 
-def run_costs(view: RunView) -> tuple[ModelCost, ...]:
-    """What the target, the model that plays children and each judge that is a model cost."""
+def _costs(view: RunData) -> tuple[ModelCost, ...]:
+    """The costs by model: of the target and the model that plays children, those of `target_calls`; of judges, those of the
+    judgments that the scores use, whichever run asked for them."""
     found: list[ModelCost] = []
     for calls in view.calls:
         is_child = calls.source.startswith(CHILD_SOURCE)
@@ -70,3 +74,29 @@ def totals(costs: Sequence[ModelCost]) -> dict[str, float]:
         if one.cost is not None and one.currency:
             found[one.currency] = found.get(one.currency, 0.0) + one.cost
     return found
+
+
+def _section(view: RunData, page: Page) -> Section | None:
+    """Build the section; None where no model was asked."""
+    found, locale = COSTS.of(view), page.locale
+    if not found:
+        return None
+    heads = columns(locale.say("tokens"), locale.say("cost"), first=locale.say("cost_of"))
+    whole = locale.costs(totals(found)) or MISSING
+    last = (Cell(text=Span(locale.say("cost_whole"), "strong")), "", Cell(text=Span(whole, "strong")))
+    table = [*(_row(one, locale) for one in found), last]
+    blocks: list[Block] = [Paragraph(text=locale.say("costs_lead"), look="soft"), Table(columns=heads, rows=rows(table))]
+    if days := sorted({one.listed for one in found if one.listed}):
+        blocks.append(Paragraph(text=locale.say("cost_listed", days=", ".join(days)), look="note"))
+    if any(one.cost is None for one in found):
+        blocks.append(Paragraph(text=locale.say("cost_unstated"), look="note", console=True))
+    return Section(id="costs", title=locale.say("costs"), blocks=tuple(blocks), console=True)
+
+
+def _row(one: ModelCost, locale: Locale) -> tuple[Cell | str, ...]:
+    name = Cell(text=one.name, under=(locale.say(f"cost_role_{one.role}"),))
+    tokens = f"{locale.whole(one.prompt_tokens)} / {locale.whole(one.completion_tokens)}"
+    return (name, tokens, MISSING if one.cost is None else locale.money(one.cost, one.currency))
+
+
+COSTS: Figure[tuple[ModelCost, ...]] = Figure(id="costs", compute=_costs, stored="metadata", section=_section)

@@ -1,24 +1,34 @@
 """Where the cases of a run stand on its page of cases: their anchors, and the anchors that show only some of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Literal, get_args
 
 from msgspec import Struct
 
-from areopage.bench import RunView
+from areopage.bench.results.run_data import RunData
 from areopage.cases import MATURITIES, Case
 
 CASES = "cases.html"
 """The page of cases, beside the report."""
 
-FAILING, DISPUTED, UNSCORED, UNANSWERED, THOUGHTS = "failing", "disputed", "unscored", "unanswered", "thoughts"
-KINDS = (FAILING, DISPUTED, UNSCORED, UNANSWERED, THOUGHTS)
+Kind = Literal["failing", "disputed", "unscored", "unanswered", "thoughts"]
+"""Why a case is on the page."""
+
+CASE_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
-    """The names of cases, criteria and groups in anchors and classes: numbers, since texts from outside are none."""
+    """The names of cases, criteria and groups in anchors and classes: numbers, since texts from outside are none.
 
-    view: RunView
+    Args:
+        failed: the criteria that cases fail, by the case's id.
+        kinds: the ids of the cases that are on the page, by the reason.
+    """
+
+    view: RunData
+    failed: Mapping[str, Collection[str]]
+    kinds: Mapping[Kind, Collection[str]]
 
     @cached_property
     def ages(self) -> tuple[str, ...]:
@@ -36,17 +46,9 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
     def listed(self) -> dict[str, tuple[str, ...]]:
         """Why a case is on the page, by its id; only cases that are."""
         kinds: dict[str, list[str]] = {}
-        found = (
-            (FAILING, self.view.failures.by_case),
-            (DISPUTED, (dispute.case_id for dispute in self.view.disputes)),
-            (UNSCORED, self.view.unscored),
-            (UNANSWERED, self.view.without_response),
-            (THOUGHTS, self.view.stored.with_thoughts("in_text")),
-        )
-        for kind, cases in found:
-            for case_id in cases:
-                if kind not in (own := kinds.setdefault(case_id, [])):
-                    own.append(kind)
+        for kind in CASE_KINDS:
+            for case_id in dict.fromkeys(self.kinds[kind]):
+                kinds.setdefault(case_id, []).append(kind)
         return {case_id: tuple(own) for case_id, own in kinds.items()}
 
     @cached_property
@@ -90,14 +92,18 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
         """The address that shows only the cases with all of these classes."""
         return f"{CASES}#only-{'-'.join(classes)}"
 
+    def only_kind(self, kind: Kind) -> str:
+        """The address that shows only the cases that are there for a reason."""
+        return self.only(f"w{CASE_KINDS.index(kind)}")
+
     def classes(self, case: Case) -> Iterator[str]:
         """The classes of a case."""
-        yield from (f"w{KINDS.index(kind)}" for kind in self.listed.get(case.id, ()))
+        yield from (f"w{CASE_KINDS.index(kind)}" for kind in self.listed.get(case.id, ()))
         if self.ages:
             yield self.age_class(case.maturity)
         if self.groups:
             yield self.group_class(case.category)
-        criteria, failed = self.view.spec.criteria_by_id(), self.view.failures.by_case.get(case.id, ())
+        criteria, failed = self.view.spec.criteria_by_id(), self.failed.get(case.id, ())
         yield from map(self.criterion_class, failed)
         yield from dict.fromkeys(self.category_class(criteria[id].category) for id in failed)
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 
-from areopage.bench import RunView
+import numpy as np
+
+from areopage.bench.conversations.turns import ConversationEnds
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.criteria import is_conversation, numbered_turns
 from areopage.locales import MISSING, Locale, one_line
-from areopage.report.charts import Series
-from areopage.report.elements import columns, excerpt, rows
-from areopage.report.model import (
+from areopage.report import (
     Block,
     Cell,
     Column,
@@ -19,10 +22,13 @@ from areopage.report.model import (
     Paragraph,
     Row,
     Section,
+    Series,
     Table,
     TrendChart,
+    columns,
+    excerpt,
+    rows,
 )
-from areopage.report.results.run_results import criterion_label
 from areopage.scoring import Drift, FailedByTurn, RecordScores, RunDrift
 
 WHOLE = 20  # conversations that are shown turn by turn; further ones are rows of a table
@@ -32,9 +38,22 @@ TITLE = 160
 ON_CONSOLE = 4  # replies at which conversations began to fail
 
 
-def conversations_section(view: RunView, locale: Locale) -> Section | None:
+def _ends(view: RunData) -> ConversationEnds | None:
+    """How conversations with simulated children ended; null where there are none."""
+    return view.conversations
+
+
+def _run_drifts(view: RunData) -> dict[str, RunDrift]:
+    """The drift of each criterion that is judged reply by reply, by its id."""
+    scores = view.scores.criteria
+    turned = np.flatnonzero(scores.turn[scores.starts[:-1]] > 0).tolist()
+    return RunDrift.by_criterion(map(scores.score_at, turned), view.spec.scale, view.spec.limits)
+
+
+def _section(view: RunData, page: Page) -> Section | None:
     """Build the section; None where no criterion judges conversations."""
-    found = {id: one for id, one in view.drifts.items() if one.by_turn}
+    locale = page.locale
+    found = {id: one for id, one in DRIFTS.of(view).items() if one.by_turn}
     failing = tuple(_failing(view, locale))
     if not found and not failing:
         return None
@@ -48,11 +67,11 @@ def conversations_section(view: RunView, locale: Locale) -> Section | None:
     return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *failing), console=True)
 
 
-def _label(view: RunView, criterion: str) -> str:
-    return criterion_label(view.spec.criteria_by_id()[criterion])
+def _label(view: RunData, criterion: str) -> str:
+    return view.spec.criteria_by_id()[criterion].title
 
 
-def _summary(view: RunView, found: dict[str, RunDrift], locale: Locale) -> Table:
+def _summary(view: RunData, found: dict[str, RunDrift], locale: Locale) -> Table:
     """A row per criterion: conversations and replies that fail, and how conversations go on."""
 
     def of(count: int, total: int) -> str:
@@ -72,7 +91,7 @@ def _summary(view: RunView, found: dict[str, RunDrift], locale: Locale) -> Table
     return Table(columns=heads, rows=tuple(row(*pair) for pair in found.items()), css="failures")
 
 
-def _chart(view: RunView, found: dict[str, RunDrift], locale: Locale) -> TrendChart:
+def _chart(view: RunData, found: dict[str, RunDrift], locale: Locale) -> TrendChart:
     """The share of conversations that have failed by each reply, a line per criterion; one line alone has its bounds."""
     longest = max(row.turn for one in found.values() for row in one.by_turn)
     charted = list(found.items())[:CHARTED]
@@ -98,7 +117,7 @@ def _of(row: FailedByTurn, locale: Locale) -> str:
     return locale.say("failures_of", failed=locale.whole(row.failed), scored=locale.whole(row.conversations))
 
 
-def _by_turn(view: RunView, id: str, one: RunDrift, locale: Locale) -> Details:
+def _by_turn(view: RunData, id: str, one: RunDrift, locale: Locale) -> Details:
     """How many conversations have failed by each reply, with exact bounds."""
 
     def row(turn: FailedByTurn) -> tuple[Cell | str, ...]:
@@ -116,7 +135,7 @@ def _by_turn(view: RunView, id: str, one: RunDrift, locale: Locale) -> Details:
     return Details(summary=locale.say("pair", name=label, value=told(one.by_turn[-1])), blocks=(table,), console=shown)
 
 
-def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
+def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
     """The conversations that fail a criterion on conversations, the earliest failures first."""
     criteria, cases = view.spec.criteria_by_id(), {case.id: case for case in view.cases}
     listed: list[tuple[float, RecordScores, dict[str, Drift], list[str]]] = []
@@ -124,7 +143,7 @@ def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
         return
     talks = {item.case.id for item in view.items if is_conversation(item.case)}
     for record in view.scores.records:
-        failed = [id for id in view.failures.by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
+        failed = [id for id in FAILURES.of(view).by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
         if failed and record.case_id in talks:
             drifts = _drifts(view, record)
             first = [one.first_failing for one in drifts.values() if one.first_failing is not None]
@@ -145,7 +164,7 @@ def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
         yield Details(summary=locale.count("more_conversations", len(rest)), blocks=(table,))
 
 
-def _drifts(view: RunView, record: RecordScores) -> dict[str, Drift]:
+def _drifts(view: RunData, record: RecordScores) -> dict[str, Drift]:
     spec, criteria = view.spec, view.spec.criteria_by_id()
     limits = {one.criterion: spec.failures.limit_of(criteria[one.criterion], spec.scale) for one in record.criteria}
     made = ((one.criterion, Drift.of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
@@ -161,12 +180,12 @@ def _opening(case: Case) -> str:
     return case.turns[0].content if case.turns else ""
 
 
-def _names(view: RunView, record: RecordScores, failed: list[str], locale: Locale) -> str:
+def _names(view: RunData, record: RecordScores, failed: list[str], locale: Locale) -> str:
     scores = {one.criterion: one.score for one in record.criteria}
     return ", ".join(f"{_label(view, id)} {locale.number(scores[id])}" for id in failed)
 
 
-def _entry(view: RunView, case: Case, record: RecordScores, drifts: dict[str, Drift], failed: list[str], locale: Locale) -> Entry:
+def _entry(view: RunData, case: Case, record: RecordScores, drifts: dict[str, Drift], failed: list[str], locale: Locale) -> Entry:
     """One conversation: each turn as a text of its own, replies with their scores."""
     worst = next(one.score for one in record.criteria if one.criterion == failed[0])
     marks = [locale.say("was_escalated")] if any(one.escalated for one in drifts.values()) else []
@@ -188,7 +207,7 @@ def _entry(view: RunView, case: Case, record: RecordScores, drifts: dict[str, Dr
     )
 
 
-def _said(view: RunView, number: int, drifts: dict[str, Drift], locale: Locale) -> str:
+def _said(view: RunData, number: int, drifts: dict[str, Drift], locale: Locale) -> str:
     """The scores of one reply, those that fail marked."""
     told: list[str] = []
     for id, one in drifts.items():
@@ -199,3 +218,7 @@ def _said(view: RunView, number: int, drifts: dict[str, Drift], locale: Locale) 
             fails = score is not None and view.spec.scale.reaches(score, limit)
             told.append(locale.say("fails_here", told=words) if fails else words)
     return ", ".join(told)
+
+
+DRIFTS: Figure[dict[str, RunDrift]] = Figure(id="drifts", compute=_run_drifts, section=_section)
+CONVERSATIONS: Figure[ConversationEnds | None] = Figure(id="conversations", compute=_ends, stored="metadata")

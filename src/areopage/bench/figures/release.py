@@ -1,70 +1,136 @@
-"""The release verdict in words: the notice above a run's report, the table of floors, and the lines of the console."""
+"""The release verdict: how it comes about, the notice above a report, the table of floors, and why a run settles nothing."""
 
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
+from typing import Literal, cast
 
-from areopage.bench import RunView
+from areopage.bench.commands import command_span
+from areopage.bench.figures.case_index import CASES, CaseIndex, Kind, young_to_old
+from areopage.bench.figures.exam_steps import exam_steps
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.figures.over_refusal import OVER_REFUSAL
+from areopage.bench.release_panel import release_judges
+from areopage.bench.results.run_data import RunData
+from areopage.bench.spec import RunSpec
+from areopage.bench.words import audience, part_text
 from areopage.criteria import SEVERITIES
+from areopage.ledger import NOT_WHOLE, Ledger, Run
 from areopage.locales import Locale, sentence_case
-from areopage.report.bench.case import audience
-from areopage.report.bench.case_index import CASES, KINDS, THOUGHTS, UNANSWERED, CaseIndex, young_to_old
-from areopage.report.bench.exams import exam_steps
-from areopage.report.commands import command_span
-from areopage.report.elements import part_text, verdict_name
-from areopage.report.model import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
-from areopage.report.results.run_results import criterion_label, criterion_names
-from areopage.scoring import FINAL, UNREAD, Floor, Release
+from areopage.report import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line, verdict_name
+from areopage.scoring import FINAL, PASSES, UNREAD, Floor, Release, ReleaseJudge, RunState, Verdict
 
-LISTED = MappingProxyType({"thoughts": THOUGHTS, "max_unanswered": UNANSWERED})
+Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
+"""Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
+failures count first have no score, or its release verdict is INCONCLUSIVE; "" where it settles something."""
+
+LISTED = MappingProxyType[str, Kind]({"thoughts": "thoughts", "max_unanswered": "unanswered"})
 """Why the cases of a floor are on the page of cases, by its kind."""
 
 
-def release_notice(view: RunView, release: Release, locale: Locale, place: tuple[str, ...] | None = None) -> Notice:
-    """The verdict with the floors that are not met or open, and what to do.
+def _release(view: RunData) -> Release | None:
+    """The verdict by the floors of the suite; null where it sets none."""
+    # what exams say of the judges now: a new exam changes the verdict on a run that is over
+    return _verdict(view, tuple(release_judges(view.spec, view.standings)))
 
-    Args:
-        place: see `exam_steps`.
+
+def _scores_release(view: RunData) -> Release | None:
+    judges = release_judges(view.spec, view.standings)
+    return _verdict(view, tuple(ReleaseJudge(judge=one.judge, unfit=one.unfit) for one in judges))
+
+
+def _doubt(view: RunData) -> Doubt:
+    release = RELEASE.of(view)
+    doubts: dict[Doubt, bool] = {
+        "incomplete": not view.complete,
+        "none_applies": view.coverage.none_applies,
+        "no_score": view.scores.tree.score is None,
+        "coverage": view.coverage.share < view.spec.min_coverage,
+        "unscored_first": bool(FAILURES.of(view).unscored),
+        "release": release is not None and release.verdict == "INCONCLUSIVE",
+    }
+    return next((doubt for doubt, applies in doubts.items() if applies), "")
+
+
+def _verdict(view: RunData, judges: tuple[ReleaseJudge, ...]) -> Release | None:
+    spec = view.spec
+    if spec.release is None:
+        return None
+    state = RunState(
+        coverage=view.coverage.share,
+        min_coverage=spec.min_coverage,
+        complete=view.complete,
+        judges=judges,
+        ages={item.case.id: item.case.maturity for item in view.items},
+        over_refusal=OVER_REFUSAL.of(view),
+        asked=len(view.asked),
+        unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
+        withheld=view.withheld,
+        addressing=view.swaying,
+        thoughts=view.stored.with_thoughts("in_text"),
+        rejected=len(view.rejected),
+        off=spec.conversations_off,
+        unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
+    )
+    return Release.of(spec.release, view.scores, spec.criteria, spec.failures, state)
+
+
+def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
+    """The release verdict of a complete run for a list of runs: its stored results with what exams say of its judges now.
+
+    None where its suite sets no floors, or its results are not stored.
     """
-    title = locale.say("pair", name=locale.say("release"), value=verdict_name(release.verdict, locale))
-    index = CaseIndex(view=view)
+    if run.finished_at is None or run.outcome is None or not run.outcome.verdict:
+        return None
+    stored = cast(Verdict, run.outcome.verdict)
+    if stored not in PASSES or spec.release is None:
+        return stored
+    exams = ledger.qualifications
+    judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
+    standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
+    return Release.verdict_with(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))
+
+
+def _notices(view: RunData, page: Page) -> Iterator[Notice]:
+    """The verdict with the floors that are not met or open; where the suite sets none, that it does not."""
+    release, index, locale = RELEASE.of(view), page.index, page.locale
+    title = locale.say("pair", name=locale.say("release"), value=verdict_name(release.verdict if release else None, locale))
+    if release is None:
+        yield Notice(title=title, blocks=(Paragraph(text=no_release_text(view, locale)),))
+        return
     links = [Span(id, "link", index.address(id)) for id in release.tolerated]
     blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
     blocks.append(Listing(items=tuple(_linked(release, floor_lines(view, release, locale), index))))
-    steps = exam_steps(view, release, locale, place)
-    blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in steps]
-    return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
+    blocks += [
+        Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale, page.place)
+    ]
+    yield Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
 
 
 def _linked(release: Release, lines: Iterator[str], index: CaseIndex) -> Iterator[Line]:
     """The lines of floors, with links to the cases that another notice does not name."""
     for floor, told in zip((floor for floor in release.floors if floor.state != "met"), lines, strict=True):
         kind = LISTED.get(floor.kind)
-        yield (f"{told} – ", Span(CASES, "link", index.only(f"w{KINDS.index(kind)}"))) if kind and floor.cases else told
+        yield (f"{told} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else told
 
 
-def no_release_notice(view: RunView, locale: Locale) -> Notice:
-    """What stands in place of a verdict where the suite sets no floors."""
-    title = locale.say("pair", name=locale.say("release"), value=verdict_name(None, locale))
-    return Notice(title=title, blocks=(Paragraph(text=no_release_text(view, locale)),))
-
-
-def no_release_text(view: RunView, locale: Locale) -> str:
+def no_release_text(view: RunData, locale: Locale) -> str:
     """That the suite sets no floors, as one text."""
     return f"{_part(view, locale)}{locale.say('release_none_text')}"
 
 
-def _part(view: RunView, locale: Locale) -> str:
+def _part(view: RunData, locale: Locale) -> str:
     """The sentence that begins every verdict on a part of the cases; "" where it is on all of them."""
     return f"{sentence_case(part_text(view.spec.part, locale))}. " if view.spec.part else ""
 
 
-def release_text(view: RunView, release: Release, locale: Locale) -> str:
+def release_text(view: RunData, release: Release, locale: Locale) -> str:
     """What the verdict means, and which cases fail and break no floor; beyond the first ones they are counted."""
     cases = [locale.names(release.tolerated)] if release.tolerated else []
     return "".join(str(part) for part in _release_line(view, release, locale, cases))
 
 
-def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequence[str | Span]) -> Iterator[str | Span]:
+def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequence[str | Span]) -> Iterator[str | Span]:
     """What the verdict means, as parts of a line.
 
     Args:
@@ -84,19 +150,22 @@ def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequen
         yield f" {locale.say('release_no_failure')}"
 
 
-def _tolerated(view: RunView, release: Release, locale: Locale) -> str:
+def _tolerated(view: RunData, release: Release, locale: Locale) -> str:
     return locale.count("release_tolerated", len(release.tolerated), all=locale.whole(len(view.items)))
 
 
-def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str]:
+def floor_lines(view: RunData, release: Release, locale: Locale) -> Iterator[str]:
     """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
     for floor in release.floors:
         if floor.state != "met":
             yield " – ".join([_told(view, release, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
 
 
-def release_section(view: RunView, release: Release, locale: Locale) -> Section:
+def _section(view: RunData, page: Page) -> Section | None:
     """Build the table of all floors."""
+    release, locale = RELEASE.of(view), page.locale
+    if release is None:
+        return None
 
     def row(floor: Floor) -> Row:
         state = Badge(text=locale.say(f"floor_{floor.state}"), alarm=floor.state == "not_met")
@@ -113,7 +182,7 @@ def release_section(view: RunView, release: Release, locale: Locale) -> Section:
     return Section(id="release", title=locale.say("release"), blocks=(lead, table))
 
 
-def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
+def _told(view: RunData, release: Release, floor: Floor, locale: Locale) -> str:
     """What a floor demands and what was found."""
     if floor.kind == "max_failures":
         return _failures(view, floor, locale)
@@ -147,7 +216,7 @@ def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
     return locale.say(f"floor_{floor.kind}_{floor.state}")
 
 
-def _failures(view: RunView, floor: Floor, locale: Locale) -> str:
+def _failures(view: RunData, floor: Floor, locale: Locale) -> str:
     total, limit = (locale.whole(round(count or 0)) for count in (floor.total, floor.limit))
     name = _name(view, floor.name, locale)
     told = locale.count("floor_failures", round(floor.found or 0), name=name, total=total, limit=limit)
@@ -168,7 +237,7 @@ def _answers(floor: Floor, locale: Locale) -> str:
     return locale.count("floor_answers_missing", floor.missing, told=told) if floor.missing else told
 
 
-def _score(view: RunView, floor: Floor, locale: Locale) -> str:
+def _score(view: RunData, floor: Floor, locale: Locale) -> str:
     name, limit = _name(view, floor.name, locale), locale.short(floor.limit or 0.0)
     if floor.found is None:
         return locale.say("floor_no_score", name=name, limit=limit)
@@ -179,22 +248,22 @@ def _score(view: RunView, floor: Floor, locale: Locale) -> str:
     return locale.say("floor_score_missing", told=told, worst=worst, best=best)
 
 
-def _name(view: RunView, name: str, locale: Locale) -> str:
+def _name(view: RunData, name: str, locale: Locale) -> str:
     """What people call a category, a sub-category or a criterion."""
     for criterion in view.spec.criteria:
         if name in (criterion.id, criterion.path):
-            return criterion_label(criterion)
+            return criterion.title
     if name in SEVERITIES:
         return sentence_case(locale.say(f"severity_{name}"))
     return locale.say("floor_final") if name == FINAL else view.spec.labels.get(name)
 
 
-def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
+def _criteria(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:
     if floor.judges:
         yield locale.names(floor.judges)
     if not floor.criteria:
         return
-    counts, told = dict(zip(floor.criteria, floor.failed, strict=False)), criterion_names(view.spec, floor.criteria)
+    counts, told = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
     yield locale.names(
         [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, told, strict=True)]
     )
@@ -203,3 +272,11 @@ def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
 def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
     if floor.cases:
         yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))
+
+
+RELEASE: Figure[Release | None] = Figure(id="release", compute=_release, stored="results", notices=_notices, section=_section)
+SCORES_RELEASE: Figure[Release | None] = Figure(id="scores_release", compute=_scores_release)
+"""The verdict as if every judge were qualified: what the scores say, whatever exams say of their judges."""
+
+DOUBT: Figure[Doubt] = Figure(id="doubt", compute=_doubt)
+"""Why a run settles nothing, if its release verdict is not FAIL."""

@@ -1,28 +1,27 @@
 """What the jury of a run is worth: its judges' scores, arranged beside people's labels."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import RunSpec
-from areopage.ledger import SAMPLE, People
+from areopage.ledger import SAMPLE
+from areopage.report import Section, worth_fact, worth_section
 from areopage.scoring import OVERALL, JudgesScores, JuryTable, JuryWorth, Rating, RunScores
 
 
-def run_worth(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], people: People) -> JuryWorth:
-    """Measure the jury of a run.
-
-    Args:
-        answer_ids: by case.
-        people: their labels count where they are on the run's criteria and scale.
-    """
+def _jury_worth(view: RunData) -> JuryWorth:
+    """How many independent judges the jury is worth, each judge's part in it, and which may replace a person."""
+    spec, scores, answer_ids = view.spec, view.scores, view.answer_ids
     criteria = {OVERALL, *(criterion.path for criterion in spec.criteria)}
     ratings = [
         Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score)
-        for label in people.labels
+        for label in view.people.labels
         if label.criterion in criteria and spec.scale.contains(label.score)
     ]
-    drawn = {id for id, item in people.items.items() if item.why == SAMPLE}
+    drawn = {id for id, item in view.people.items.items() if item.why == SAMPLE}
     sample, span = [one for one in ratings if one.item in drawn], spec.scale.max - spec.scale.min
     table = judge_table(spec, scores, answer_ids)
     labelled = None if table is None else {one.item for one in ratings}
@@ -93,3 +92,14 @@ def judge_scores(
                 overall = sum(share * given[criterion] for criterion, share in shares.items())
                 own.setdefault(OVERALL, {})[answer] = overall
     return found
+
+
+def _facts(view: RunData, page: Page) -> Iterator[Fact]:
+    yield page.locale.say("worth_fact"), worth_fact(JURY_WORTH.of(view), page.locale)
+
+
+def _section(view: RunData, page: Page) -> Section:
+    return worth_section(JURY_WORTH.of(view), page.locale)
+
+
+JURY_WORTH: Figure[JuryWorth] = Figure(id="jury_worth", compute=_jury_worth, facts=_facts, section=_section)

@@ -1,12 +1,16 @@
-"""How many passes a run made and why, as `results.json` holds it; only of runs with adaptive passes."""
+"""How many passes a run made and why; only of runs with adaptive passes."""
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
 from typing import Literal
 
 from msgspec import Struct
 
-from areopage.bench import RunView
+from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.run_data import RunData
+from areopage.locales import MISSING, Locale
+from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows
 from areopage.scoring import REASONS, PassPlan, StoppingShift
 
 Stopped = Literal["settled", "budget", "open"]
@@ -60,8 +64,8 @@ class AdaptivePasses(Struct, frozen=True, kw_only=True):
     criteria: dict[str, CriterionPasses]
 
 
-def adaptive_passes(view: RunView) -> AdaptivePasses | None:
-    """Build the record of a run's adaptive passes; None where every judge made all of its passes."""
+def _adaptive_passes(view: RunData) -> AdaptivePasses | None:
+    """How many passes were made and why; null where every judge made all of its passes."""
     settings, plan = view.spec.adaptive, view.passes.plan
     if settings is None or plan is None:
         return None
@@ -82,7 +86,7 @@ def adaptive_passes(view: RunView) -> AdaptivePasses | None:
     )
 
 
-def _by_criterion(view: RunView, plan: PassPlan) -> Iterator[tuple[str, CriterionPasses]]:
+def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, CriterionPasses]]:
     first = view.passes.first or 0
     reasons: dict[str, Counter[str]] = {}
     counts: dict[str, Counter[str]] = {}
@@ -110,7 +114,7 @@ def _by_criterion(view: RunView, plan: PassPlan) -> Iterator[tuple[str, Criterio
             )
 
 
-def _shifts(view: RunView) -> dict[str, StoppingShift]:
+def _shifts(view: RunData) -> dict[str, StoppingShift]:
     """The scores by all passes beside those by the first ones, by criterion."""
     every = {(one.case_id, one.criterion): one.score for one in view.scores.criteria}
     found: dict[str, list[tuple[float, float]]] = {}
@@ -120,3 +124,63 @@ def _shifts(view: RunView) -> dict[str, StoppingShift]:
             found.setdefault(one.criterion, []).append((one.score, late))
     shifts = {criterion: StoppingShift.of(*map(list, zip(*pairs, strict=True))) for criterion, pairs in found.items()}
     return {criterion: shift for criterion, shift in shifts.items() if shift is not None}
+
+
+def _section(view: RunData, page: Page) -> Section | None:
+    """Build the section; None where every judge made all of its passes."""
+    found, locale = ADAPTIVE_PASSES.of(view), page.locale
+    if found is None:
+        return None
+    added = found.calls - sum(one.reasons["start"] for one in found.criteria.values())
+    facts: list[tuple[str, Line]] = [
+        (locale.say("passes_made"), locale.say("passes_made_of", calls=locale.whole(found.calls), added=locale.whole(added))),
+        (locale.say("passes_rounds"), locale.whole(found.rounds)),
+        (locale.say("passes_bounds"), _bounds(found, locale)),
+        (locale.say("passes_stopped"), locale.say(f"passes_stopped_{found.stopped}")),
+    ]
+    lead = locale.count("passes_lead", found.start, precision=locale.short(found.precision))
+    table = Details(summary=locale.say("passes_by_criterion"), blocks=(_table(found, view, locale),))
+    blocks = (Paragraph(text=lead), Facts(items=tuple(facts)), table, Paragraph(text=locale.say("passes_bias"), look="note"))
+    return Section(id="passes", title=locale.say("passes_title"), blocks=blocks)
+
+
+def _bounds(found: AdaptivePasses, locale: Locale) -> str:
+    told = [locale.say("passes_most", n=locale.whole(found.most))]
+    if found.budget_calls is not None:
+        told.append(locale.say("passes_budget_calls", n=locale.whole(found.budget_calls)))
+    if found.budget_cost is not None:
+        told.append(locale.say("passes_budget_cost", n=locale.short(found.budget_cost)))
+    return reduce(lambda one, other: locale.say("then", one=one, other=other), told)
+
+
+def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
+    criteria = view.spec.criteria_by_id()
+
+    def row(id: str, one: CriterionPasses) -> tuple[Cell | str, ...]:
+        return (
+            Cell(text=criteria[id].title, title=id),
+            locale.whole(one.passes),
+            *(locale.whole(one.reasons[name]) for name in REASONS[1:]),
+            locale.say("failures_of", failed=locale.whole(one.cases_added), scored=locale.whole(one.cases)),
+            locale.whole(one.unsettled),
+            _shift(one, locale),
+        )
+
+    keys = ["passes_count", *(f"passes_{name}" for name in REASONS[1:]), "passes_cases", "passes_unsettled", "passes_shift"]
+    heads = columns(*map(locale.say, keys), first=locale.say("criterion"))
+    return Table(columns=heads, rows=rows(row(id, one) for id, one in found.criteria.items()), css="failures")
+
+
+def _shift(one: CriterionPasses, locale: Locale) -> str:
+    shift = one.stopping
+    if shift is None:
+        return MISSING
+    value = locale.number(shift.shift)
+    if shift.low is None or shift.high is None:
+        return value
+    return f"{value}, {locale.say('alpha_interval', low=locale.number(shift.low), high=locale.number(shift.high))}"
+
+
+ADAPTIVE_PASSES: Figure[AdaptivePasses | None] = Figure(
+    id="adaptive_passes", compute=_adaptive_passes, stored="metadata", section=_section
+)

@@ -1,0 +1,115 @@
+"""One case of a benchmark run in its report: prompt, response, and what the judges said."""
+
+from collections.abc import Sequence
+
+from areopage.bench.figures.assessment import assessment, inapplicable, mapped_text
+from areopage.bench.figures.case_index import CaseIndex
+from areopage.bench.figures.disputes import DISPUTED
+from areopage.bench.figures.failures import FAILURES
+from areopage.bench.results.run_data import RunData
+from areopage.bench.words import audience
+from areopage.cases import Case
+from areopage.locales import Locale
+from areopage.report import LONGEST_TEXT, Block, Entry, Excerpt, Heading, Paragraph, Span, excerpt
+from areopage.scoring import CriterionScore, RecordScores
+
+OPEN, BAD = 3, 0.5  # criteria that are shown open: the worst ones, if they are worse than half of the scale
+CASE_TITLE = 160
+
+
+def group_labels(view: RunData, case: Case) -> tuple[str, str]:
+    """What people call a case's own category and sub-category; "" where it has none."""
+    labels, place = view.spec.labels, f"{case.category}.{case.subcategory}"
+    return labels.get(case.category), labels.get(place) if case.subcategory else ""
+
+
+def failed_criteria(view: RunData, record: RecordScores, locale: Locale) -> str:
+    """The criteria that a case fails, with its scores; "" where it fails none."""
+    criteria, scores = view.spec.criteria_by_id(), {one.criterion: one.score for one in record.criteria}
+    failed = FAILURES.of(view).by_case.get(record.case_id, ())
+    return ", ".join(f"{criteria[id].title} {locale.number(scores[id])}" for id in failed)
+
+
+def case_entry(
+    index: CaseIndex, case: Case, record: RecordScores, locale: Locale, *, in_report: bool = False, limit: int = LONGEST_TEXT
+) -> Entry:
+    """A case with its texts, and the judges' words on the criteria that it fails, that are disputed or lack a score.
+
+    Scores of its other criteria are named; the worst ones of a case without such a criterion are shown with words.
+
+    Args:
+        in_report: it stands in the report, with a link to the page of cases.
+        limit: characters of each text.
+    """
+    view = index.view
+    ranked = sorted(record.criteria, key=lambda one: -_badness(view, one))
+    failed = FAILURES.of(view).by_case.get(case.id, ())
+    worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
+    told = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
+    final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
+    facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
+    missing = locale.say("empty_text")
+    to_read = [one for one in ranked if one.is_missing or one.criterion in failed or _is_disputed(view, one)] or ranked[:OPEN]
+    return Entry(
+        score=locale.number(worst),
+        title=case.prompt_text[:CASE_TITLE],
+        facts=tuple(fact for fact in facts if fact),
+        blocks=(
+            excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut", limit),
+            *thoughts_excerpt(view, case, locale, limit),
+            excerpt(locale, locale.say("response"), case.response or "", missing, "cut", limit),
+            Heading(text=locale.say("scores")),
+            *(
+                assessment(view, one, case, locale, is_open=place < OPEN and _badness(view, one) > BAD)
+                for place, one in enumerate(to_read)
+            ),
+            *_other_scores(view, [one for one in ranked if one not in to_read], locale),
+            *(_more_of(index, case, locale) if in_report else ()),
+        ),
+        anchor="" if in_report else index.anchor(case.id),
+        css="" if in_report else " ".join(index.classes(case)),
+    )
+
+
+def thoughts_excerpt(view: RunData, case: Case, locale: Locale, limit: int = LONGEST_TEXT) -> Sequence[Excerpt]:
+    """The thoughts in the text of an answer that no judge has read; nothing where there are none."""
+    if case.id not in view.stored.thoughts:
+        return ()
+    return (
+        excerpt(locale, locale.say("thoughts"), view.stored.thoughts[case.id], locale.say("thoughts_withheld"), "cut", limit),
+    )
+
+
+def _is_disputed(view: RunData, score: CriterionScore) -> bool:
+    return (score.case_id, score.criterion) in DISPUTED.of(view)
+
+
+def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Locale) -> Sequence[Block]:
+    if not scores:
+        return ()
+    criteria = view.spec.criteria_by_id()
+    told = (_named(view, one, criteria[one.criterion].title, locale) for one in scores)
+    return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(told)), look="small"),)
+
+
+def _named(view: RunData, score: CriterionScore, name: str, locale: Locale) -> str:
+    mapped = mapped_text(view, score, locale)
+    return f"{name} {_shown(score, locale)}" + (f" ({mapped})" if mapped else "")
+
+
+def _shown(score: CriterionScore, locale: Locale) -> str:
+    return locale.number(score.score) if score.applies else inapplicable(score, locale)
+
+
+def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:
+    address = index.address(case.id)
+    return (Paragraph(text=Span(locale.say("whole_case"), "link", address), look="small"),) if address else ()
+
+
+def _badness(view: RunData, score: CriterionScore) -> float:
+    """How bad a score is, 1 at the worst end of the scale; -1 unscored."""
+    scale = view.spec.scale
+    if score.score is None:
+        return -1.0
+    place = (score.score - scale.min) / (scale.max - scale.min)
+    return 1.0 - place if scale.higher_is_better else place

@@ -1,0 +1,210 @@
+"""How many cases fail: beside the score, by criterion and age, and by groups of cases."""
+
+from collections.abc import Iterator, Sequence
+
+from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.groups import DIMENSIONS, Dimension, case_group
+from areopage.bench.results.run_data import RunData
+from areopage.bench.words import age_name
+from areopage.locales import MISSING, Locale
+from areopage.report import Block, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
+from areopage.scoring import FailureCount, Failures, GroupFailures
+
+FEW = 10
+"""With fewer cases a count says little: with no failure among nine, a third of other cases could still fail."""
+
+_GROUPED: tuple[Dimension, ...] = ("category", "language", "mode")
+_SHADES = ((0.3, "h3"), (0.1, "h2"), (0.0, "h1"))
+
+
+def _failures(view: RunData) -> Failures:
+    """The cases that fail, in all, by category and by criterion."""
+    spec = view.spec
+    return Failures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures)
+
+
+def _failure_groups(view: RunData) -> dict[str, dict[str, GroupFailures]]:
+    """The failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`."""
+    spec = view.spec
+
+    def counted(dimension: Dimension) -> dict[str, GroupFailures]:
+        groups = {item.case.id: case_group(item.case, spec, dimension) for item in view.items}
+        return GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, groups)
+
+    return {dimension: counted(dimension) for dimension in DIMENSIONS}
+
+
+def _facts(view: RunData, page: Page) -> Iterator[Fact]:
+    yield page.locale.say("failures"), failures_line(view, page.locale)
+
+
+def failures_line(view: RunData, locale: Locale) -> Line:
+    """How many cases fail a criterion of the categories that count first."""
+    found = FAILURES.of(view).first
+    counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(len(view.items)))
+    note = Span(f"– {_first_note(view, locale)}", "soft")
+    more = len(failing_elsewhere(view))
+    return line(
+        Span(counts, "strong"), note, *([Span(f"– {locale.count('failures_elsewhere', more)}", "strong")] if more else [])
+    )
+
+
+def failures_title(view: RunData, locale: Locale) -> str:
+    """How many cases fail a criterion of the categories that count first, which are named."""
+    found, categories = FAILURES.of(view).first, ", ".join(view.spec.first_names)
+    return locale.count("failures_title", found.failed, all=locale.whole(len(view.items)), categories=categories)
+
+
+def failing_elsewhere(view: RunData) -> list[str]:
+    """The ids of the cases that fail a criterion, and none of the categories that count first."""
+    criteria, first = view.spec.criteria_by_id(), FAILURES.of(view).categories
+    by_case = FAILURES.of(view).by_case.items()
+    return [case_id for case_id, failed in by_case if not any(criteria[id].category in first for id in failed)]
+
+
+def _notices(view: RunData, page: Page) -> Iterator[Notice]:
+    """What no judge could judge, of the categories that count first; nothing where there is nothing."""
+    found, criteria, locale = FAILURES.of(view), view.spec.criteria_by_id(), page.locale
+    if found.unscored:
+        names = tuple(
+            locale.say("pair", name=criteria[id].title, value=_failed_of(found.by_criterion[id], locale)) for id in found.unscored
+        )
+        yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
+
+
+def _failed_of(count: FailureCount, locale: Locale) -> str:
+    told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
+    if count.not_applicable:
+        told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
+    if count.by_rule:
+        told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
+    return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
+
+
+def _first_note(view: RunData, locale: Locale) -> str:
+    found = FAILURES.of(view).first
+    told = locale.say("failures_first", categories=", ".join(view.spec.first_names))
+    if found.not_applicable:
+        told += f"; {locale.count('not_concerned', found.not_applicable)}"
+    if found.scored < found.cases:
+        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
+    if found.high is not None:
+        told = locale.say("then", one=told, other=_bound_text(found.high, locale))
+    return told
+
+
+def _bound_text(share: float, locale: Locale) -> str:
+    return locale.say("failures_bound_small" if share < 0.01 else "failures_bound", high=locale.percent(max(share, 0.01), 0))
+
+
+def _section(view: RunData, page: Page) -> Section:
+    """Build the grid of failures by criterion and age, and the table by groups of cases."""
+    locale = page.locale
+    lead = locale.say("failures_lead_high" if view.spec.scale.higher_is_better else "failures_lead_low")
+    blocks: list[Block] = [Paragraph(text=lead, look="soft"), _criteria_grid(view, page)]
+    blocks.append(Paragraph(text=locale.say("grid_legend", n=locale.whole(_few(view))), look="note", console=True))
+    if pairs := sum(count.by_rule for count in FAILURES.of(view).by_criterion.values()):
+        blocks.append(Paragraph(text=locale.count("ruled_out_pairs", pairs), look="soft", console=True))
+    first = FAILURES.of(view).first
+    if first.if_missing is not None:
+        low, high = (locale.percent(share, 0) for share in first.if_missing)
+        blocks.append(Paragraph(text=locale.count("failures_if_missing", first.cases - first.scored, low=low, high=high)))
+    groups = _groups_grid(view, page)
+    blocks += [groups] if groups.rows else []
+    return Section(id="failures", title=locale.say("failures"), blocks=tuple(blocks), console=True)
+
+
+def _few(view: RunData) -> int:
+    """Under how many cases a cell is marked as too small."""
+    release = view.spec.release
+    return release.min_cases_by_age if release and release.min_cases_by_age else FEW
+
+
+def _criteria_grid(view: RunData, page: Page) -> Table:
+    """A row for each category and criterion, a column for each age; the categories that count first lead."""
+    found, index, spec, locale = FAILURES.of(view), page.index, view.spec, page.locale
+    ages = [(age, FAILURE_GROUPS.of(view)["maturity"][age]) for age in index.ages]
+    order = sorted(found.by_category, key=lambda name: name not in found.categories)
+
+    def row(name: str, title: str, css: str, counts: Sequence[FailureCount], limit: float | None) -> Row:
+        classes = [(css,), *((css, index.age_class(age)) for age, _ in ages)]
+        cells = (_cell(view, count, index.only(*own), locale) for count, own in zip(counts, classes, strict=True))
+        return Row(
+            cells=(Cell(text=name, title=title), *cells, "" if limit is None else locale.short(limit)),
+            css="l1" if css.startswith("g") else "l2",
+        )
+
+    def listed() -> Iterator[Row]:
+        for category in order:
+            counts = [found.by_category[category], *(own.by_category[category] for _, own in ages)]
+            yield row(spec.labels.get(category), category, index.category_class(category), counts, None)
+            for one in spec.criteria:
+                if one.category == category:
+                    counts = [found.by_criterion[one.id], *(own.by_criterion[one.id] for _, own in ages)]
+                    yield row(one.title, one.id, index.criterion_class(one.id), counts, counts[0].limit)
+
+    heads = [
+        locale.say("all_ages" if ages else "failed_of"),
+        *(age_name(view.spec, age, locale) for age, _ in ages),
+        locale.say("limit"),
+    ]
+    columns = (Column(heading=locale.say("part_short"), kind="text"), *(Column(heading=head) for head in heads))
+    return Table(columns=columns, rows=tuple(listed()), css="grid", stacked=False)
+
+
+def _groups_grid(view: RunData, page: Page) -> Table:
+    """A row for each group of cases, a column for each category, and one for those that count first together."""
+    index, locale = page.index, page.locale
+    categories, first = list(FAILURES.of(view).by_category), FAILURES.of(view).categories
+    together = [locale.say("fail_any", categories=", ".join(map(view.spec.labels.get, first)))] if len(first) > 1 else []
+
+    def row(dimension: Dimension, name: str, own: GroupFailures) -> Row:
+        place = index.group_class(name) if dimension == "category" else ""
+
+        def cell(category: str) -> Cell:
+            address = index.only(index.category_class(category), *([place] if place else []))
+            return _cell(view, own.by_category[category], address, locale)
+
+        counted = [_cell(view, own.first, "", locale)] if together else []
+        return Row(cells=(_group_name(view, dimension, name, locale), *counted, *map(cell, categories)), css="l2")
+
+    def listed() -> Iterator[Row]:
+        for dimension in _GROUPED:
+            groups = FAILURE_GROUPS.of(view)[dimension]
+            if len(groups) > 1:
+                blanks = [""] * len([*together, *categories])
+                yield Row(cells=(Cell(text=locale.say(f"groups_{dimension}")), *blanks), css="l1")
+                yield from (row(dimension, name, own) for name, own in groups.items())
+
+    heads = (*together, *(view.spec.labels.get(name) for name in categories))
+    columns = (Column(heading=locale.say("groups"), kind="text"), *(Column(heading=head) for head in heads))
+    return Table(columns=columns, rows=tuple(listed()), css="grid groups", stacked=False)
+
+
+def _group_name(view: RunData, dimension: Dimension, name: str, locale: Locale) -> str:
+    if not name:
+        return locale.say("maturity_none")
+    key = f"{dimension}_{name}"
+    return locale.say(key) if dimension != "category" and key in locale.messages else view.spec.labels.get(name)
+
+
+def _cell(view: RunData, count: FailureCount, address: str, locale: Locale) -> Cell:
+    """How many fail of how many, with the bound; the class and the sign say whether the cell is too small."""
+    if not count.cases:
+        return Cell(text=MISSING, css="none")
+    few = count.scored < _few(view)
+    told = f"{locale.whole(count.failed)}/{locale.whole(count.scored)}{'*' if few else ''}"
+    css = next((css for least, css in _SHADES if count.failed > least * count.scored), "")
+    high = "" if count.high is None else locale.say("at_most", high=locale.percent(max(count.high, 0.01), 0))
+    missing = f"+{locale.whole(count.cases - count.scored)}?" if count.scored < count.cases else ""
+    text = Span(told, "link", address) if count.failed and address else told
+    return Cell(text=text, under=(f"{high} {missing}".strip(),), css=" ".join(filter(None, (css, "few" if few else ""))))
+
+
+FAILURES: Figure[Failures] = Figure(id="failures", compute=_failures, stored="metadata", facts=_facts, section=_section)
+UNSCORED_FIRST: Figure[tuple[str, ...]] = Figure(
+    id="unscored_first", compute=lambda view: FAILURES.of(view).unscored, notices=_notices
+)
+FAILURE_GROUPS: Figure[dict[str, dict[str, GroupFailures]]] = Figure(
+    id="failure_groups", compute=_failure_groups, stored="metadata"
+)
