@@ -12,7 +12,7 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.run_options import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.report.results.run_results import run_result
 from servers.command import Command
@@ -113,7 +113,7 @@ def test_scores_are_computed_again_from_the_ledger_without_a_call(tmp_path: Path
     calls = len(server.calls)
     with Ledger.open(tmp_path / "out" / "ledger.db") as ledger:
         again = view_run(ledger.run(view.run.id), ledger)
-        without = view_run(ledger.run(view.run.id), ledger, Variant(without_judges=("beta",)))
+        without = view_run(ledger.run(view.run.id), ledger, Rescoring(without_judges=("beta",)))
     assert len(server.calls) == calls
     assert (again.scores.tree, [*again.scores.records]) == (view.scores.tree, [*view.scores.records])
     assert again.passes.items == view.passes.items

@@ -16,7 +16,7 @@ from areopage.bench.spec import RunCase
 from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
@@ -121,13 +121,15 @@ def test_rescoring_summaries_and_evaluations_agree_with_the_run(tmp_path: Path) 
     cases = (conversation("a", "5", "1"), conversation("b", "5", "5", "4"))
     view = run_view(tmp_path, *cases, judges=(judge("alpha", passes=2), judge("beta")))
     (tmp_path / "again").mkdir()
-    other = run_view(tmp_path / "again", *cases, judges=(judge("alpha", passes=2), judge("beta")), variant=Variant(reparse=True))
+    other = run_view(
+        tmp_path / "again", *cases, judges=(judge("alpha", passes=2), judge("beta")), variant=Rescoring(reparse=True)
+    )
     assert [one.score for one in other.scores.criteria] == [one.score for one in view.scores.criteria]
     without = run_view(
         _folder(tmp_path, "less"),
         *cases,
         judges=(judge("alpha", passes=2), judge("beta")),
-        variant=Variant(without_judges=("beta",)),
+        variant=Rescoring(without_judges=("beta",)),
     )
     assert without.coverage.planned == 2 * (2 + 3 + 2)
     made = list(run_evaluations(view))

@@ -11,7 +11,7 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import fingerprint_of
 from areopage.errors import ConfigError
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.report.bench.page import bench_report
 from areopage.report.bench.terminal import terminal_report
@@ -56,7 +56,7 @@ def run_in(folder: Path, suite: Path, **wishes: Any) -> RunView:
         return run_benchmark(str(suite), RunWishes(**wishes), ledger=ledger, out=folder)
 
 
-def seen_again(folder: Path, view: RunView, variant: Variant | None = None) -> RunView:
+def seen_again(folder: Path, view: RunView, variant: Rescoring | None = None) -> RunView:
     """The run as the ledger holds it."""
     with Ledger.open(folder / "ledger.db") as ledger:
         return view_run(ledger.run(view.run.id), ledger, variant)
@@ -75,7 +75,7 @@ def test_a_joint_run_asks_once_about_all_criteria_and_scores_each(tmp_path: Path
     (note,) = [note for note in view.spec.remarks if note.key == "asked_jointly"]
     assert note.values["judges"] == ("alpha", "beta")
     assert seen_again(tmp_path / "out", view).scores.tree == view.scores.tree
-    assert not view_differs(view, seen_again(tmp_path / "out", view, Variant(reparse=True)))
+    assert not view_differs(view, seen_again(tmp_path / "out", view, Rescoring(reparse=True)))
 
 
 def view_differs(one: RunView, other: RunView) -> bool:
@@ -172,7 +172,7 @@ def test_expected_scores_come_from_the_server_s_log_probabilities(
     assert (health.expected, health.written) == (CASES * CRITERIA, 0)
     assert health.mass == pytest.approx(1.0)
     assert [entry.method for entry in run_result(view).metadata.judges] == ["expected"]
-    again = seen_again(tmp_path / "out", view, Variant(reparse=True))
+    again = seen_again(tmp_path / "out", view, Rescoring(reparse=True))
     assert again.scores.tree == view.scores.tree
     assert view.agreement is not None
     record = next(iter(record_results(view)))

@@ -14,7 +14,7 @@ from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
 from areopage.jury.planning import plan
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Answer, Run
 from areopage.suites.loader import load_suite
 from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
@@ -189,12 +189,12 @@ def answer_to(key: str, state: str) -> Answer:
 
 def test_a_variant_names_its_changes_and_leaves_a_judge(suite: Path) -> None:
     spec = prepared(suite).spec
-    change = Variant(without_judges=("beta",), reparse=True)
+    change = Rescoring(without_judges=("beta",), reparse=True)
     assert change.describe() == "without beta; raw texts parsed again"
     assert [judge.name for judge in change.applied_to(spec, spec.quorum).judges] == ["alpha"]
-    assert Variant().describe() == ""
-    assert Variant().applied_to(spec, spec.quorum) == spec
+    assert Rescoring().describe() == ""
+    assert Rescoring().applied_to(spec, spec.quorum) == spec
     with pytest.raises(UserError, match="the run has no judge 'x': it has alpha, beta"):
-        Variant(without_judges=("x",)).applied_to(spec, spec.quorum)
+        Rescoring(without_judges=("x",)).applied_to(spec, spec.quorum)
     with pytest.raises(UserError, match="no judge would be left"):
-        Variant(without_judges=("alpha", "beta")).applied_to(spec, spec.quorum)
+        Rescoring(without_judges=("alpha", "beta")).applied_to(spec, spec.quorum)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from areopage.cases.loader import load_dataset
-from areopage.cases.sources import Source, source_of
+from areopage.cases.sources import DatasetSource, source_of
 from areopage.errors import ConfigError, DatasetError
 from areopage.suites.loader import load_suite
 from servers.command import Command
@@ -44,7 +44,7 @@ def test_special_characters_are_written_as_in_a_url(tmp_path: Path) -> None:
 def test_a_file_whose_own_name_has_the_mark_is_that_file(tmp_path: Path) -> None:
     path = tmp_path / "a#split=b.csv"
     path.write_text("prompt\nWhy?\n", encoding="utf-8")
-    assert source_of(path) == Source(path=path) and prompts(path) == ["Why?"]
+    assert source_of(path) == DatasetSource(path=path) and prompts(path) == ["Why?"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import yaml
 from sqlalchemy import text
 
 from areopage.app.rebuild import check_ledger
-from areopage.jury.rescoring import Rescored, Variant, gated, monitored, rescore
+from areopage.jury.rescoring import Rescored, Rescoring, gated, monitored, rescore
 from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
@@ -30,18 +30,18 @@ def ledger(request: pytest.FixtureRequest, server: FakeServer) -> Iterator[Ledge
     opened.close()
 
 
-def of_monitor(ledger: Ledger, change: Variant, **wanted: object) -> Rescored:
+def of_monitor(ledger: Ledger, change: Rescoring, **wanted: object) -> Rescored:
     chosen = EvaluationFilter(**wanted)  # type: ignore[arg-type]
     return rescore(monitored(ledger, chosen, texts=change.reparse), ledger.panels("monitor"), change)
 
 
-def of_gate(ledger: Ledger, change: Variant) -> Rescored:
+def of_gate(ledger: Ledger, change: Rescoring) -> Rescored:
     runs = ledger.panels("gate")
     return rescore(gated(ledger, runs, TraceFilter()), runs, change)
 
 
 def test_without_a_change_every_score_stays_and_the_stored_means_are_those_before(ledger: Ledger) -> None:
-    done = of_monitor(ledger, Variant())
+    done = of_monitor(ledger, Rescoring())
     with ledger.engine.connect() as connection:
         query = (
             "SELECT count(score_global), avg(score_global), count(*) FROM evaluations "
@@ -51,14 +51,14 @@ def test_without_a_change_every_score_stays_and_the_stored_means_are_those_befor
     overall = done.criteria[""]
     assert (done.answers, overall.before, overall.after, done.changed) == (answers, scored, scored, 0)
     assert list(overall.means) == pytest.approx([mean, mean])
-    gate = of_gate(ledger, Variant())
+    gate = of_gate(ledger, Rescoring())
     assert (gate.answers, gate.changed, set(gate.criteria)) == (2, 0, {"", "rag_grounding.sentence.supported"})
 
 
 def test_other_weights_give_the_mean_that_they_give_by_hand(ledger: Ledger) -> None:
     shares = {"exactitude": 0.1, "completude": 0.2, "format": 0.3, "sources": 0.4}
     weights = Weights(criteria={"quality.answer": shares})
-    done = of_monitor(ledger, Variant(weights=weights), ids=("m-0",))
+    done = of_monitor(ledger, Rescoring(weights=weights), ids=("m-0",))
     evaluation = Evaluations(ledger).get("m-0")
     assert evaluation is not None
     by_name = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
@@ -70,9 +70,9 @@ def test_other_weights_give_the_mean_that_they_give_by_hand(ledger: Ledger) -> N
 
 
 def test_v1_1_counts_failures_as_nought_and_a_judge_can_be_left_out(ledger: Ledger) -> None:
-    failed = of_monitor(ledger, Variant(profile=Profile.named("v1_1")), ids=("m-unread",))
+    failed = of_monitor(ledger, Rescoring(profile=Profile.named("v1_1")), ids=("m-unread",))
     assert (failed.criteria[""].before, failed.criteria[""].means[1], failed.grades) == (0, 0.0, {("unscored", "weak"): 1})
-    alone = of_monitor(ledger, Variant(without_judges=("openai_fake-b",)), ids=("m-0",))
+    alone = of_monitor(ledger, Rescoring(without_judges=("openai_fake-b",)), ids=("m-0",))
     judgments = [one for one in Evaluations(ledger).judgments("m-0") if one.judge == "openai_fake-a"]
     said = {one.criterion.partition("__")[0]: one.outcome for judgment in judgments for one in judgment.verdicts}
     assert {name: shift.means[1] for name, shift in alone.criteria.items() if name} == {
@@ -97,7 +97,7 @@ def damaged(ledger: Ledger) -> int:
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 def test_raw_texts_are_read_again_by_todays_reader_and_stored_only_if_asked(ledger: Ledger, command: Command) -> None:
-    assert of_monitor(ledger, Variant(reparse=True)).readings == of_gate(ledger, Variant(reparse=True)).readings == []
+    assert of_monitor(ledger, Rescoring(reparse=True)).readings == of_gate(ledger, Rescoring(reparse=True)).readings == []
     stored, rows = caches(ledger), damaged(ledger)
     place = ("--ledger", ledger.place)
     assert rows > 5
@@ -113,11 +113,11 @@ def test_raw_texts_are_read_again_by_todays_reader_and_stored_only_if_asked(ledg
         assert golden.code == 0, golden.err
     assert differing(ledger) == 0
     assert caches(ledger) == stored
-    assert of_monitor(ledger, Variant(reparse=True)).readings == of_gate(ledger, Variant(reparse=True)).readings == []
+    assert of_monitor(ledger, Rescoring(reparse=True)).readings == of_gate(ledger, Rescoring(reparse=True)).readings == []
 
 
 def test_what_is_erased_or_not_stored_in_full_is_not_read_again(ledger: Ledger) -> None:
-    done = of_monitor(ledger, Variant(reparse=True), ids=("m-2", "m-cut"))
+    done = of_monitor(ledger, Rescoring(reparse=True), ids=("m-2", "m-cut"))
     assert (done.answers, done.unread, done.changed) == (2, 4, 0)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import CallContext, Judge, JudgeBackend, Judged, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend, PlannedCall
 
 
 def criterion_of(id: str, scale: Scale) -> Criterion:
@@ -24,7 +24,7 @@ def criterion_of(id: str, scale: Scale) -> Criterion:
     )
 
 
-def asked(backend: JudgeBackend, case: Case, *criteria: Criterion, language: str) -> Judged:
+def asked(backend: JudgeBackend, case: Case, *criteria: Criterion, language: str) -> CallResult:
     """What a judge returns about a case."""
     judge = Judge(name="rules", reference=backend.reference, passes=({},))
     call = PlannedCall(key="k", case=case, criteria=criteria, judge=judge, pass_index=1)

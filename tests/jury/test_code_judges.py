@@ -12,7 +12,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.errors import ModelError
 from areopage.jury.code_judge import CodeJudge
-from areopage.jury.judges import CallContext, Judge, JudgeBackend, Judged
+from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import JUDGES, expected_kind, open_judge, settled_judge
 from areopage.jury.planning import plan
@@ -40,7 +40,7 @@ def open_judge(reference, settings):
 """
 
 
-def judged(backend: JudgeBackend, judge: Judge, case: Case, *criteria: Criterion) -> Judged:
+def judged(backend: JudgeBackend, judge: Judge, case: Case, *criteria: Criterion) -> CallResult:
     (call,) = plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=True)
     return asyncio.run(backend.judge(call, CallContext(run_id="run", secret=b"", personas={}, language="fr")))
 

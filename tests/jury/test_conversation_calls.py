@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.scopes import case_at, is_conversation
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
-from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.jury.planning import plan
 from areopage.jury.results import evaluated, evaluated_again
@@ -148,7 +148,7 @@ def test_an_answer_without_texts_keeps_the_scores_of_its_turns(criterion: Criter
 
 
 def _scored(call: PlannedCall, score: float) -> Any:
-    return Judged(outcomes={one.id: Scored(score=score) for one in call.criteria})
+    return CallResult(outcomes={one.id: Scored(score=score) for one in call.criteria})
 
 
 def test_a_case_ends_with_the_reply_that_is_judged() -> None:

@@ -15,7 +15,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.errors import CallRejected
 from areopage.jury.expectations import EXPECTED, LOW_MASS, NO_LOGPROBS, NOT_LOCATED, with_known_probabilities
 from areopage.jury.expected_score import expected_score
-from areopage.jury.judges import CallContext, Judge, Judged
+from areopage.jury.judges import CallContext, CallResult, Judge
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.planning import plan
 from areopage.jury.score_places import score_places
@@ -184,7 +184,7 @@ def test_each_criterion_of_a_joint_answer_has_a_place_of_its_own(criterion: Crit
 
 def judged(
     completion: Completion | Sequence[Completion | Exception], criteria: Sequence[Criterion], case: Case = CASE
-) -> tuple[Judged, Scripted]:
+) -> tuple[CallResult, Scripted]:
     options = {"logprobs": True, "top_logprobs": 20, "temperature": 0.3}
     judge = Judge(name="one", reference=ModelReference("fake", "m"), passes=(options,), method="expected")
     (call,) = plan(judge, [JudgedCase(case=case, criteria=tuple(criteria))], {}, joint=True)

@@ -10,7 +10,7 @@ import pytest
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
-from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.opening import open_judge, settled_judge
 from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
@@ -33,11 +33,11 @@ def reference_to(folder: Path, *lines: dict[str, Any]) -> ModelReference:
     return ModelReference("replay", str(path))
 
 
-def judged(call: PlannedCall, folder: Path, *lines: dict[str, Any]) -> Judged:
+def judged(call: PlannedCall, folder: Path, *lines: dict[str, Any]) -> CallResult:
     return asyncio.run(open_judge(reference_to(folder, *lines), ModelSettings()).judge(call, CONTEXT))
 
 
-def outcome_of(judged: Judged) -> Outcome:
+def outcome_of(judged: CallResult) -> Outcome:
     (outcome,) = judged.outcomes.values()
     return outcome
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.records import Scale
 from areopage.errors import ModelError
-from areopage.jury.judges import JudgeBackend, Judged
+from areopage.jury.judges import CallResult, JudgeBackend
 from areopage.jury.opening import open_judge
 from areopage.jury.rules.parameters import Ramp, read_readability
 from areopage.models.reference import ModelReference
@@ -42,12 +42,12 @@ def opened(rules: dict[str, Any] | None = None) -> JudgeBackend:
 
 def ask(
     response: str | None, criterion: str = SENTENCES, maturity: str = "Child", language: str = "en", scale: Scale = Scale()
-) -> Judged:
+) -> CallResult:
     case = Case(id="1", prompt="Why?", response=response, maturity=maturity)
     return asked(opened(), case, criterion_of(criterion, scale), language=language)
 
 
-def outcome_of(judged: Judged) -> Outcome:
+def outcome_of(judged: CallResult) -> Outcome:
     (outcome,) = judged.outcomes.values()
     return outcome
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from areopage.errors import CallTimedOut, CallUnreachable
-from areopage.models.connections import Connections, Reply
+from areopage.models.connections import Connections, HttpReply
 from areopage.models.http import JsonServer
 from areopage.models.settings import Timeouts
 from servers import PATIENCE
@@ -72,8 +72,8 @@ async def connected(server: Server, tls: ssl.SSLContext | None = None, **more: A
             await opened.aclose()
 
 
-def replies(server: Server, count: int = 1, together: bool = False, **more: Any) -> list[Reply]:
-    async def run() -> list[Reply]:
+def replies(server: Server, count: int = 1, together: bool = False, **more: Any) -> list[HttpReply]:
+    async def run() -> list[HttpReply]:
         async with connected(server, **more) as opened:
             calls = (opened.exchange("POST", "/x", b"{}", 5.0) for _ in range(count))
             return list(await asyncio.gather(*calls)) if together else [await call for call in calls]
@@ -321,7 +321,7 @@ def test_a_slow_answer_is_not_silence() -> None:
             writer.write(b".")
         writer.close()
 
-    async def run() -> Reply:
+    async def run() -> HttpReply:
         server = Server([])
         server.serve = drip  # type: ignore[method-assign]
         async with connected(server, timeouts=Timeouts(read=0.6)) as opened:

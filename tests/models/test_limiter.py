@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import CallUnreachable
-from areopage.models.limits import CUT, KeptPlaces, Limiter, Window
+from areopage.models.limits import CUT, CallWindow, KeptPlaces, Limiter
 from areopage.models.retry import Calls
 from servers import PATIENCE
 from servers.simulated_loop import SimulatedLoop
 
 
 def test_without_complaints_nothing_is_limited() -> None:
-    window = Window()
+    window = CallWindow()
     for _ in range(100):
         window.answered(500, 0.1)
     assert window.allowed == math.inf
 
 
 def test_a_complaint_cuts_the_calls_that_were_open_and_answers_let_them_grow_by_one_a_round() -> None:
-    window = Window()
+    window = CallWindow()
     window.answered(40, 0.1)
     window.asked_too_much(40, now=1.0)
     assert window.allowed == 28 == CUT * 40
@@ -36,7 +36,7 @@ def test_a_complaint_cuts_the_calls_that_were_open_and_answers_let_them_grow_by_
 
 
 def test_complaints_about_calls_of_one_round_cut_once() -> None:
-    window = Window()
+    window = CallWindow()
     window.answered(40, 0.1)
     for late in range(10):
         window.asked_too_much(40, now=1.0 + late / 100)
@@ -46,7 +46,7 @@ def test_complaints_about_calls_of_one_round_cut_once() -> None:
 
 
 def test_a_window_that_is_not_full_does_not_grow() -> None:
-    window = Window()
+    window = CallWindow()
     window.asked_too_much(40, now=1.0)
     for _ in range(1000):
         window.answered(3, 0.1)
@@ -55,7 +55,7 @@ def test_a_window_that_is_not_full_does_not_grow() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 200)), max_size=300))
 def test_a_call_may_always_be_made(events: list[tuple[bool, int]]) -> None:
-    window = Window()
+    window = CallWindow()
     for moment, (complaint, open_calls) in enumerate(events):
         if complaint:
             window.asked_too_much(open_calls, now=float(moment))

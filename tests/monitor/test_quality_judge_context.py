@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.records import Document
-from areopage.jury.judges import CallContext, JudgeBackend, Judged, JudgeStatus, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, JudgeBackend, JudgeStatus, PlannedCall
 from areopage.jury.panel import ContextBudget
 from areopage.models.reference import ModelReference
 from areopage.monitor.quality_judge import QualityJudge
@@ -75,7 +75,7 @@ class OneAtATime:
     async def aclose(self) -> None:
         await self._judge.aclose()
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
         self.inside += 1
         self.most = max(self.most, self.inside)
         try:

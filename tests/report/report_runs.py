@@ -14,7 +14,7 @@ from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.planning import plan
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.write.answers import Answers, CaseAnswer
 from areopage.models.reference import ModelReference
@@ -159,7 +159,7 @@ def view_of(
     answers: dict[str, dict[str, Any]] | None = None,
     complete: bool = True,
     run_id: str = "run-1",
-    variant: Variant | None = None,
+    variant: Rescoring | None = None,
     rejected: Sequence[RejectedRow] = (),
     exams: ExamState | None = None,
     **spec_changes: Any,

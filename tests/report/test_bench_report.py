@@ -12,7 +12,7 @@ from areopage.bench.figures.worst import MAX_TEXT, WHOLE, WORST
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.models.prices import Price
@@ -94,7 +94,7 @@ def hostile_page(folder: Path) -> str:
         rejected=(RejectedRow(file=ATTACK, row=2, reason=ATTACK, content=ATTACK),),
         remarks=(Note("config_key", {"told": ATTACK}),),
         language="en",
-        variant=Variant(reparse=False, profile=V1_1),
+        variant=Rescoring(reparse=False, profile=V1_1),
     )
     return render_html(bench_report(view))
 
@@ -185,7 +185,7 @@ def test_every_failing_case_is_in_the_report_with_the_score_that_fails(tmp_path:
 
 def test_remarks_are_in_the_language_of_the_report(tmp_path: Path) -> None:
     remarks = (Note("unread_columns", {"columns": ("style", "note")}), Note("judge_is_target", {"judge": "a", "model": "x:y"}))
-    page = report(tmp_path, language="fr", remarks=remarks, say=everyone_says(4.2), variant=Variant(reparse=True))
+    page = report(tmp_path, language="fr", remarks=remarks, say=everyone_says(4.2), variant=Rescoring(reparse=True))
     assert "colonnes gardées comme simples métadonnées : style, note" in page.text
     assert "un modèle favorise ses propres réponses" in page.text and "textes bruts relus" in page.text
     assert "columns kept" not in page.text
@@ -256,7 +256,7 @@ def test_an_incomplete_run_says_how_much_is_missing_and_how_to_go_on(tmp_path: P
 
 
 def test_a_variant_says_what_it_changes(tmp_path: Path) -> None:
-    text = report(tmp_path, variant=Variant(without_judges=("beta",))).text
+    text = report(tmp_path, variant=Rescoring(without_judges=("beta",))).text
     assert "Recomputed with other settings" in text
     assert "without beta" in text
 

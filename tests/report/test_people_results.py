@@ -11,7 +11,7 @@ from areopage.bench.figures.people import run_reviewed
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.people.labels import SAMPLE, Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
@@ -117,7 +117,7 @@ def test_a_sign_off_stands_above_all_scores_and_tells_when_it_is_of_an_earlier_s
         sign_run(view, ledger, "Anne <b>", "approve", NOW, note="{0} %s", actor="cli")
         signed = view_run(view.run, ledger)
         weights = Weights(criteria={"safety.harm": {"danger": 0.1, "insults": 0.9}})
-        reweighed = view_run(view.run, ledger, Variant(weights=weights))
+        reweighed = view_run(view.run, ledger, Rescoring(weights=weights))
     text = render(bench_report(signed), "html")
     assert text.index(told) < text.index('id="failures"') and "{0} %s" in text
     assert earlier not in text and earlier in render(bench_report(reweighed), "html")

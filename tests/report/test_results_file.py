@@ -12,7 +12,7 @@ from areopage.app.schemas import schema_text
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.report.bench.files import write_results
@@ -148,7 +148,7 @@ def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
     view = view_of(
         tmp_path,
         judges=(judge("alpha", unfit="too small"),),
-        variant=Variant(reparse=True),
+        variant=Rescoring(reparse=True),
         remarks=(Note("config_key", {"told": "note"}),),
     )
     meta = run_result(view).metadata

@@ -13,7 +13,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.planning import plan
 from areopage.jury.replay_judge import open_judge
-from areopage.jury.rescoring import Variant
+from areopage.jury.rescoring import Rescoring
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
@@ -178,7 +178,7 @@ def test_a_judge_in_code_has_no_text_and_keeps_its_outcomes(tmp_path: Path) -> N
         return judgment(call, Scored(score=4.0, explanation=f"About {call.case.id}."), raw_text="", steps=())
 
     cases = [case(n, response='{"score": 4, "explanation": "About case-1."}') for n in (1, 2)]
-    view = view_of(tmp_path, cases=cases, judges=(judge("alpha", kind="code"),), say=say, variant=Variant(reparse=True))
+    view = view_of(tmp_path, cases=cases, judges=(judge("alpha", kind="code"),), say=say, variant=Rescoring(reparse=True))
     path = tmp_path / "judgments.jsonl"
     write_judgments_jsonl(view, path)
     assert all("text" not in json.loads(line) for line in path.read_bytes().splitlines())

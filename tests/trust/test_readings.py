@@ -6,7 +6,7 @@ import pytest
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
-from areopage.jury.judges import PROMPT_CUT, Judge, Judged, PlannedCall
+from areopage.jury.judges import PROMPT_CUT, CallResult, Judge, PlannedCall
 from areopage.jury.planning import plan
 from areopage.jury.reader import material_of, read_answer
 from areopage.jury.shown import JudgedCase
@@ -39,7 +39,7 @@ def judged(raw: str, *, cut: bool = False) -> tuple[Judgment, PlannedCall]:
     outcomes = read_answer(raw, "stop", call.criteria, material_of(case)).outcomes
     if cut:
         outcomes = {CRITERION.id: Unparsed(reason="the server cut the prompt")}
-    found = Judged(outcomes=outcomes, raw_text=raw, steps=(PROMPT_CUT,) if cut else ()).judgment(call, "run")
+    found = CallResult(outcomes=outcomes, raw_text=raw, steps=(PROMPT_CUT,) if cut else ()).judgment(call, "run")
     assert found.created_at < datetime.now(UTC)
     return found, call
 

@@ -16,7 +16,7 @@ from areopage.checking import GateChecker, decide
 from areopage.errors import ConfigError, StorageError
 from areopage.gate import FITTED_RESPONSES, Decision, Gate, GateConfig, GroundingModel, model_of
 from areopage.report import replacing
-from areopage.suites import BUNDLED, Section, checked_section
+from areopage.suites import BUNDLED, ConfigSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
 RULES_FILE = "gate.yml"
@@ -202,7 +202,7 @@ def _schema_of(kind: type[Struct], **own: Any) -> type[BaseModel]:
         else:
             bounds = {bound: getattr(meta, bound) for bound in ("ge", "gt", "le") if getattr(meta, bound, None) is not None}
             keys[name] = (hint, Field(default, **bounds))
-    return create_model(kind.__name__, __base__=Section, **keys | own)
+    return create_model(kind.__name__, __base__=ConfigSection, **keys | own)
 
 
 _Rules = _schema_of(GateConfig, grounding=(str | None, None))

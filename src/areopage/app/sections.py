@@ -6,10 +6,10 @@ from pydantic import Field
 
 from areopage.checking import RagSection
 from areopage.monitor import MonitorSection
-from areopage.suites import Count, Section, SharedSections
+from areopage.suites import ConfigSection, Count, SharedSections
 
 
-class ServerSection(Section):
+class ServerSection(ConfigSection):
     """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
 
     `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head. The head has to be there
@@ -27,7 +27,7 @@ class ServerSection(Section):
     origins: list[str] = []
 
 
-class FleetSection(Section):
+class FleetSection(ConfigSection):
     """Workers of this computer. `endpoints`: the only ones that they call for benchmark runs; [] all that they can."""
 
     endpoints: list[str] = []

@@ -43,7 +43,7 @@ from .rows import BadRow as BadRow  # A row that could not be read
 from .rows import Row as Row  # A row that could be read.
 from .rows import clip as clip  # Shorten `text` to `limit` characters
 from .rows import is_deep as is_deep  # Say whether lists and objects lie in each other deeper than `MAX_DEPTH`.
-from .sources import Source as Source  # A dataset, and what of it is read.
+from .sources import DatasetSource as DatasetSource  # A dataset, and what of it is read.
 from .sources import column_of as column_of  # The field of a column, by the column's name, of `FIELD=NAME`.
 from .sources import source_of as source_of  # The dataset of a name
 from .text_files import CSV_ENCODING as CSV_ENCODING  # With the mark by which spreadsheets know UTF-8.

@@ -17,7 +17,7 @@ from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow, Turn
 from areopage.cases.rows import BadRow, Row, clip
-from areopage.cases.sources import Source, source_of
+from areopage.cases.sources import DatasetSource, source_of
 from areopage.cases.text_files import table_writer
 from areopage.errors import DatasetError, StorageError, name_list
 
@@ -204,7 +204,7 @@ def _text_of(value: Any, field: str) -> str:
     raise ValueError(f"{field} must be text")
 
 
-class _Intake:
+class _DatasetIntake:
     """The state of one load: what was accepted, what was not, and where each id was first seen."""
 
     def __init__(self, rules: BuildRules, max_cases: int) -> None:
@@ -264,7 +264,7 @@ class _Intake:
 
 
 def load_dataset(
-    paths: Sequence[Path | Source],
+    paths: Sequence[Path | DatasetSource],
     *,
     default_maturity: str,
     limit: int | None = None,
@@ -296,14 +296,14 @@ def load_dataset(
     rules = BuildRules(
         default_maturity=default_maturity, max_prompt_length=max_prompt_length, max_response_length=max_response_length
     )
-    intake = _Intake(rules, max_cases)
+    intake = _DatasetIntake(rules, max_cases)
     with closing(_all_rows(paths)) as rows:
         for path, row in rows:
             intake.take(row, path)
             if len(intake.cases) == limit:
                 break
     if not intake.cases:
-        names = name_list(str(source.path if isinstance(source, Source) else source) for source in paths)
+        names = name_list(str(source.path if isinstance(source, DatasetSource) else source) for source in paths)
         raise DatasetError(f"{names}: no row is usable ({len(intake.rejected)} rejected): {_first_reasons(intake.rejected)}")
     return Dataset(
         cases=tuple(intake.cases),
@@ -332,8 +332,8 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
         raise StorageError(f"{path}: the rejected rows cannot be written: {fault.strerror or fault}") from fault
 
 
-def _all_rows(named: Sequence[Path | Source]) -> Generator[tuple[Path, Row | BadRow], None, None]:
-    for source in [item if isinstance(item, Source) else source_of(item) for item in named]:
+def _all_rows(named: Sequence[Path | DatasetSource]) -> Generator[tuple[Path, Row | BadRow], None, None]:
+    for source in [item if isinstance(item, DatasetSource) else source_of(item) for item in named]:
         for path in source.files():
             with closing(read_rows(path)) as rows:
                 for row in rows:

@@ -39,13 +39,13 @@ _AND_OVER = re.compile(
 _SINGLE = re.compile(_AGE + _END)
 
 
-class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+class _AliasTable(Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[Maturity, list[str]]
     school_levels: dict[str, float]
     fillers: list[str]
 
 
-class _Vocabulary(Struct, frozen=True):
+class _MaturityVocabulary(Struct, frozen=True):
     """The aliases, each with the pattern that finds the longest of them first."""
 
     school_levels: Mapping[str, Maturity]
@@ -146,13 +146,13 @@ def _band_of_range(low: float, high: float, text: str) -> Maturity:
 
 
 @lru_cache(maxsize=1)
-def _vocabulary() -> _Vocabulary:
+def _vocabulary() -> _MaturityVocabulary:
     text = resources.files("areopage.cases").joinpath("maturity_aliases.yml").read_text(encoding="utf-8")
     raw: Any = yaml.safe_load(text)
-    table = convert(raw, _Table)
+    table = convert(raw, _AliasTable)
     words = {_plain(alias): maturity for maturity, aliases in table.words.items() for alias in aliases}
     levels = {_plain(alias): _band(age, alias) for alias, age in table.school_levels.items()}
-    return _Vocabulary(
+    return _MaturityVocabulary(
         school_levels=levels,
         words=words,
         school_pattern=_any_of(levels),

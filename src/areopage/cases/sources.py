@@ -19,7 +19,7 @@ from areopage.extensions import required
 MARK = "#"
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class DatasetSource(Struct, frozen=True, kw_only=True):
     """A dataset, and what of it is read.
 
     Args:
@@ -47,7 +47,7 @@ class Source(Struct, frozen=True, kw_only=True):
         return [self.path]
 
 
-def source_of(named: Path) -> Source:
+def source_of(named: Path) -> DatasetSource:
     """The dataset of a name; what is behind a `#` belongs to the file's own name if there is such a file.
 
     Raises:
@@ -55,11 +55,11 @@ def source_of(named: Path) -> Source:
     """
     text = str(named)
     if MARK not in text or named.exists():
-        return Source(path=named)
+        return DatasetSource(path=named)
     ends = (place for place, character in enumerate(text) if character == MARK)
     end = next((place for place in ends if Path(text[:place]).exists()), None)
     if end is None:
-        return Source(path=named)
+        return DatasetSource(path=named)
     parts, columns = {"subset": "", "split": ""}, dict[str, str]()
     for part in text[end + 1 :].split(","):
         key, _, value = part.partition("=")
@@ -67,7 +67,7 @@ def source_of(named: Path) -> Source:
             parts[key] = unquote(value)
         else:
             columns |= column_of(part, named)
-    return Source(path=Path(text[:end]), **parts, columns=columns)
+    return DatasetSource(path=Path(text[:end]), **parts, columns=columns)
 
 
 def column_of(assignment: str, said_in: object) -> dict[str, str]:

@@ -86,7 +86,7 @@ def find_encoding(path: Path) -> str:
     return "cp1252"
 
 
-class _TooLong(csv.Error):
+class _LineTooLong(csv.Error):
     """A line is longer than a record may be; those after it can be read."""
 
 
@@ -127,7 +127,7 @@ class _Lines:
         if self._size > MAX_RECORD:
             if not self.record and self._skipped(line):
                 self.record.append(clip(line))
-                raise _TooLong(f"the row is longer than {MAX_RECORD:,} characters")
+                raise _LineTooLong(f"the row is longer than {MAX_RECORD:,} characters")
             raise DatasetError(
                 f"{self._path}: row {self.number} is longer than {MAX_RECORD:,} characters: "
                 "line breaks are missing, or a quotation mark is not closed"
@@ -182,7 +182,7 @@ def _records(reader: Iterator[list[str]], lines: _Lines, path: Path) -> Iterator
         lines.start_record()
         try:
             fields = _next_record(reader)
-        except _TooLong as fault:
+        except _LineTooLong as fault:
             yield BadRow(lines.number, str(fault), lines.record[0])
             continue
         except csv.Error as fault:

@@ -34,7 +34,7 @@ NO_RESULT = "a formula without its result: save the workbook in a spreadsheet pr
 ERROR = "an error such as #N/A: correct its formula"
 
 
-class _TooLarge(Exception):
+class _WorkbookTooLarge(Exception):
     """A workbook is over a limit; the text says which one and what to do."""
 
 
@@ -55,9 +55,9 @@ def refuse_large(path: Path) -> dict[tuple[int, int], str]:
             if "xl/workbook.xml" not in archive.namelist():
                 raise DatasetError(f"{path}: the file is an archive but not an XLSX workbook")
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
-                raise _TooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
+                raise _WorkbookTooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
             return _measure(archive).unfilled
-    except _TooLarge as fault:
+    except _WorkbookTooLarge as fault:
         raise DatasetError(f"{path}: {fault}") from None
     except zipfile.BadZipFile as fault:
         raise DatasetError(f"{path}: the file is not an XLSX workbook, or is protected by a password") from fault
@@ -73,7 +73,7 @@ def _measure(archive: zipfile.ZipFile) -> "_Total":
     # the texts that cells refer to come first
     for name in sorted(parts, key=lambda name: name != _SHARED):
         if name.endswith((".xml", ".rels")):
-            part = _Part(total, name)
+            part = _WorkbookPart(total, name)
             part.read(_blocks(archive, parts[name]))
             total.shared = part.texts if name == _SHARED else total.shared
     return total
@@ -88,7 +88,7 @@ def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes
         while block := stream.read(_BLOCK):
             read += len(block)
             if read > MAX_UNPACKED:
-                raise _TooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
+                raise _WorkbookTooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
             yield block
 
 
@@ -111,10 +111,11 @@ class _Total:
         self.held += count
         if self.held > MAX_HELD:
             megabytes = MAX_HELD // 2**20
-            raise _TooLarge(f"the cells of the workbook take more than {megabytes} MB of memory: split it, or export it as CSV")
+            memory = f"more than {megabytes} MB of memory"
+            raise _WorkbookTooLarge(f"the cells of the workbook take {memory}: split it, or export it as CSV")
 
 
-class _Part:
+class _WorkbookPart:
     """One part of a workbook, measured while its XML goes by: the rectangle that the cells take, and their texts."""
 
     def __init__(self, total: _Total, name: str) -> None:
@@ -176,7 +177,7 @@ class _Part:
         self._left, self._right = min(self._left, self._column), max(self._right, self._column)
         area = (self._bottom - self._top + 1) * (self._right - self._left + 1)
         if area > MAX_CELLS:
-            raise _TooLarge(
+            raise _WorkbookTooLarge(
                 f"a sheet spans more than {MAX_CELLS:,} cells: delete the stray cells far from its table, or export it as CSV"
             )
         self._total.add(_CELL + (area - self._area) * _PLACE)
@@ -187,7 +188,7 @@ class _Part:
         self._run += size
         self._long += size
         if self._run > MAX_RECORD:
-            raise _TooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")
+            raise _WorkbookTooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")
         if self._is_reference and len(self._index) < 16:
             self._index += text.strip()
 
@@ -199,7 +200,7 @@ class _Part:
             self._total.unfilled[self._row, self._column] = NO_RESULT
         if local == "si":
             if self._long > MAX_RECORD:
-                raise _TooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")
+                raise _WorkbookTooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")
             self.texts.append(self._long)
             self._total.add(self._long + _TEXT)
         elif local == "t" and self._name != _SHARED:

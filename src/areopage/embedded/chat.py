@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models import Completion, Message, Options, Reply, Schema, read_logprobs, sent, text_of
+from areopage.models import ChatReply, Completion, Message, Options, Schema, read_logprobs, sent, text_of
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -142,7 +142,7 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
     Raises:
         CallRejected: llama.cpp refused the call.
     """
-    read = msgspec.convert(chunks, list[Reply])
+    read = msgspec.convert(chunks, list[ChatReply])
     for chunk in read:
         if chunk.error is not None:
             fault = msgspec.convert(chunk.error, _Fault)

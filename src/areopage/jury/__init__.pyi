@@ -12,8 +12,8 @@ from .code_judge import CodeJudge as CodeJudge  # Judges by a function
 from .fitting import Fitting as Fitting  # Cuts the documents of cases for one judge
 from .judges import PROMPT_CUT as PROMPT_CUT  # The step of a judgment whose prompt the judge did not see whole.
 from .judges import CallContext as CallContext  # What all calls of a run share.
+from .judges import CallResult as CallResult  # What one call to a judge brought
 from .judges import Judge as Judge  # A member of the jury.
-from .judges import Judged as Judged  # What one call to a judge brought
 from .judges import PlannedCall as PlannedCall  # One call to one judge about one or more criteria of one scope
 from .judges import ScoringMethod as ScoringMethod  # `sampled`
 from .model_judge import ModelJudge as ModelJudge  # A judge that calls a language model
@@ -35,7 +35,7 @@ from .parsing import MAX_REPAIRED as MAX_REPAIRED
 from .parsing import Opened as Opened  # An answer out of its wrappings
 from .parsing import open_answer as open_answer  # Take an answer out of its wrappings.
 from .planning import CallPlan as CallPlan  # The calls of one judge.
-from .planning import Shared as Shared  # A planned call, and the cases that share its judgment by their ids
+from .planning import SharedCall as SharedCall  # A planned call, and the cases that share its judgment by their ids
 from .planning import by_scope as by_scope  # The criteria of each scope, in their order
 from .planning import groups_of as groups_of  # The criteria that each call of a judge about a case asks about.
 from .planning import no_passes as no_passes  # No pass.
@@ -44,7 +44,7 @@ from .reader import material_of as material_of  # All untrusted texts of a case.
 from .reader import read_answer as read_answer  # Read an answer.
 from .rescoring import GLOBAL as GLOBAL  # The name of the global score among criteria.
 from .rescoring import Rescored as Rescored  # The result of a rescoring.
-from .rescoring import Variant as Variant  # The changes of a rescoring
+from .rescoring import Rescoring as Rescoring  # The changes of a rescoring
 from .rescoring import gated as gated  # What the gate's judge said of doubtful sentences, in order of answers.
 from .rescoring import monitored as monitored  # The monitor's evaluated answers that pass a filter.
 from .rescoring import rescore as rescore  # Recompute scores, and compare them with the stored panels' scores.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from areopage.cases import Case
 from areopage.criteria import Criterion, Scale, Scope
-from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, JudgeStatus, PlannedCall
 from areopage.models import ModelReference
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored, Unparsed
 
@@ -50,12 +50,12 @@ class CodeJudge:
         """Return the digest and the supported criteria."""
         return JudgeStatus(digest=self._digest, criteria=self._criteria, kind="code")
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
         """Judge each criterion of the call separately; a criterion without a rule is refused."""
         started = time.perf_counter()
         outcomes = {criterion.id: self._outcome(call.case, criterion, context.language) for criterion in call.criteria}
         seconds = time.perf_counter() - started
-        return Judged(outcomes=outcomes, prompt_tokens=0, completion_tokens=0, seconds=seconds)
+        return CallResult(outcomes=outcomes, prompt_tokens=0, completion_tokens=0, seconds=seconds)
 
     async def aclose(self) -> None:
         """Do nothing."""

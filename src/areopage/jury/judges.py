@@ -150,9 +150,9 @@ class PlannedCall(Struct, frozen=True, kw_only=True):
         """The options of this pass."""
         return self.judge.passes[self.pass_index - 1]
 
-    def without_answer(self, outcome: Outcome) -> "Judged":
+    def without_answer(self, outcome: Outcome) -> "CallResult":
         """The result of a call that brought no answer: the same outcome for every criterion."""
-        return Judged(outcomes={criterion.id: outcome for criterion in self.criteria})
+        return CallResult(outcomes={criterion.id: outcome for criterion in self.criteria})
 
 
 class CallContext(Struct, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class Remarks(Struct, frozen=True, kw_only=True):
     suggestions: tuple[str, ...] = ()
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class CallResult(Struct, frozen=True, kw_only=True):
     """What one call to a judge brought: an outcome for each criterion, by id. Other fields are as in `Judgment`.
 
     `cost` is that of the judge's price; None: that of its tokens. `raw_text` is "" for judges that are code: their outcomes are
@@ -241,7 +241,7 @@ class JudgeBackend(Protocol):
         """
         ...
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
         """Carry one planned call out; a call that fails is an outcome.
 
         Raises:

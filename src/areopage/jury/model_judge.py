@@ -9,7 +9,7 @@ from areopage.criteria import Criterion, answer_schema, defused, judge_prompt, s
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
-from areopage.jury.judges import PROMPT_CUT, CallContext, Judged, JudgeStatus, PlannedCall
+from areopage.jury.judges import PROMPT_CUT, CallContext, CallResult, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models import Completion, LanguageModel, Message, ModelReference, Price, Schema
 from areopage.scoring import Outcome, Refused, TimedOut, Unparsed, Unreachable
@@ -49,7 +49,7 @@ class ModelJudge:
             digest=status.digest, context_length=status.context_length, slots=status.slots, unfit=status.unfit, kind="model"
         )
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
         """Call the model, and call it once more if the answer is unreadable.
 
         Raises:
@@ -60,16 +60,16 @@ class ModelJudge:
 
     def request(self, call: PlannedCall, context: CallContext) -> tuple[tuple[Message, ...], Schema | None]:
         """The messages of a call, and the schema that its answer must fit."""
-        request = _Request.of(call, context)
+        request = _JudgeRequest.of(call, context)
         return request.messages, request.schema
 
-    async def read(self, call: PlannedCall, context: CallContext, first: Completion | None) -> Judged:
+    async def read(self, call: PlannedCall, context: CallContext, first: Completion | None) -> CallResult:
         """Read an answer that came by another way, None: the model's; the model is called once more if it is unreadable."""
-        request = _Request.of(call, context)
+        request = _JudgeRequest.of(call, context)
         judged = await self._judged(call, request, first)
         return msgspec.structs.replace(judged, steps=(*judged.steps, *request.signs)) if request.signs else judged
 
-    async def _judged(self, call: PlannedCall, request: "_Request", first: Completion | None) -> Judged:
+    async def _judged(self, call: PlannedCall, request: "_JudgeRequest", first: Completion | None) -> CallResult:
         try:
             first = first or await self._generate(request.messages, call, request.schema)
         except PromptTooLong as fault:
@@ -105,7 +105,7 @@ class ModelJudge:
         await self._model.aclose()
 
 
-class _Request(Struct, frozen=True, kw_only=True):
+class _JudgeRequest(Struct, frozen=True, kw_only=True):
     """What is asked about a case, and what is known of its texts.
 
     Args:
@@ -119,7 +119,7 @@ class _Request(Struct, frozen=True, kw_only=True):
     signs: tuple[str, ...]
 
     @classmethod
-    def of(cls, call: PlannedCall, context: CallContext) -> "_Request":
+    def of(cls, call: PlannedCall, context: CallContext) -> "_JudgeRequest":
         reader = context.personas.get(call.case.maturity)
         prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
         return cls(
@@ -130,7 +130,7 @@ class _Request(Struct, frozen=True, kw_only=True):
         )
 
 
-def _read(completion: Completion, call: PlannedCall, request: _Request) -> Reading:
+def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> Reading:
     """Read a completion; a truncated prompt gives no judgment."""
     if completion.prompt_cut:
         window = call.options.get("num_ctx")
@@ -183,11 +183,11 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
     )
 
 
-def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> Judged:
+def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> CallResult:
     """The result of a call with the reading of both answers."""
     last = second or first
     notes = first.notes if second is None else tuple(dict.fromkeys((*first.notes, *second.notes)))
-    return Judged(
+    return CallResult(
         outcomes=reading.outcomes,
         remarks=reading.remarks,
         raw_text=first.text,

@@ -29,7 +29,7 @@ from areopage.criteria import (
 )
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
-from areopage.jury.shown import JudgedCase, Shown, ShownCases
+from areopage.jury.shown import JudgedCase, ShownCases, ShownReply
 
 METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
 """How a judge's answer becomes a score; part of a judgment's key."""
@@ -63,7 +63,7 @@ def plan(
     return CallPlan(judge, cases, personas, salt, joint=joint, passes_of=passes_of, hardening=hardening).calls()
 
 
-class Shared(Struct, frozen=True):
+class SharedCall(Struct, frozen=True):
     """A planned call, and the cases that share its judgment by their ids: what the judge is shown of them is the same."""
 
     call: PlannedCall
@@ -125,7 +125,7 @@ class CallPlan:
                     for number in self._passes(place, group, reply.turn):
                         yield self._call(case, group, reply, number)
 
-    def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[Shared]:
+    def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[SharedCall]:
         """The calls about a group and the cases from one place to another, each at the first of the cases that share it.
 
         Args:
@@ -142,7 +142,7 @@ class CallPlan:
                     with_it = [other for other in others if number in self._passes(other, group, reply.turn)]
                     if not with_it or place < with_it[0]:
                         ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
-                        yield Shared(self._call(case, group, reply, number), ids)
+                        yield SharedCall(self._call(case, group, reply, number), ids)
 
     def _by_reader(self, places: Sequence[int]) -> Sequence[int]:
         """Places in an order in which prompts in a row share the longest beginning: the reader is described before the case."""
@@ -152,7 +152,7 @@ class CallPlan:
         case = self._cases[place].case
         return case if turn == WHOLE else case_at(case, turn)
 
-    def _call(self, case: Case, group: tuple[Criterion, ...], reply: Shown, number: int) -> PlannedCall:
+    def _call(self, case: Case, group: tuple[Criterion, ...], reply: ShownReply, number: int) -> PlannedCall:
         return PlannedCall(
             key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{reply.digest.hex()}".encode()).hexdigest(),
             case=case,

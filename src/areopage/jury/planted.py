@@ -42,7 +42,7 @@ _QUOTED_TAIL = 20
 _SCORE_BEHIND = late_pattern(r",score[:=]")
 
 
-class Material:
+class JudgedText:
     """The text under judgment, prepared for comparisons; see `prepared`."""
 
     def __init__(self, text: str) -> None:
@@ -99,9 +99,9 @@ class Material:
 
 
 @lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
-def prepared(text: str) -> Material:
+def prepared(text: str) -> JudgedText:
     """The text under judgment, prepared once."""
-    return Material(text)
+    return JudgedText(text)
 
 
 def gives_verdict(text: str) -> bool:

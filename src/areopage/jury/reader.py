@@ -121,17 +121,17 @@ def material_of(case: Case) -> str:
 _Form = Literal["verdict", "members"]
 
 
-class _Verdict(Struct, frozen=True):
+class _ReadVerdict(Struct, frozen=True):
     """The outcome of one criterion, and whether it was given as an object (else as the bare score)."""
 
     outcome: Outcome
     is_object: bool = True
 
 
-_GIVEN_AGAIN = _Verdict(Unparsed(reason="a score follows behind the verdict"))
+_GIVEN_AGAIN = _ReadVerdict(Unparsed(reason="a score follows behind the verdict"))
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
+class _Expected(Struct, frozen=True, kw_only=True):
     """What an answer should hold: one verdict, or a member for each name; each with its scale.
 
     `optional` are the names of the criteria that may not apply.
@@ -146,26 +146,26 @@ class _Asked(Struct, frozen=True, kw_only=True):
         """The keys of an answer's object."""
         return _VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
 
-    def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _Verdict]:
+    def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _ReadVerdict]:
         """The verdicts of a parsed answer."""
         if self.form == "verdict":
             return {name: self.verdict_of(name, answer) for name in self.scales}
         return {
-            name: self.verdict_of(name, answer[name]) if name in answer else _Verdict(Unparsed(reason=f"no key {name!r}"))
+            name: self.verdict_of(name, answer[name]) if name in answer else _ReadVerdict(Unparsed(reason=f"no key {name!r}"))
             for name in self.scales
         }
 
-    def verdict_of(self, name: str, value: Any) -> _Verdict:
+    def verdict_of(self, name: str, value: Any) -> _ReadVerdict:
         """The verdict on one criterion: an object, or the score alone."""
         if isinstance(value, dict):
-            return _Verdict(verdict_of(value, self.scales[name], may_not_apply=name in self.optional))
-        return _Verdict(verdict_of({"score": value}, self.scales[name]), is_object=False)
+            return _ReadVerdict(verdict_of(value, self.scales[name], may_not_apply=name in self.optional))
+        return _ReadVerdict(verdict_of({"score": value}, self.scales[name]), is_object=False)
 
     def repaired(self, name: str, text: str, finish_reason: str) -> Outcome:
         """The outcome of a broken object about one criterion."""
         return repaired_verdict(text, finish_reason, self.scales[name], may_not_apply=name in self.optional)
 
-    def is_given_again(self, behind: str, verdicts: Iterable[_Verdict]) -> bool:
+    def is_given_again(self, behind: str, verdicts: Iterable[_ReadVerdict]) -> bool:
         """Whether the text behind the answer's object goes on as a verdict: the object may have ended within a quotation."""
         scores = {verdict.outcome.score for verdict in verdicts if isinstance(verdict.outcome, Scored)}
         if second_score(behind, scores) or (self.optional and second_applicability(behind)):
@@ -174,10 +174,10 @@ class _Asked(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=256)  # many answers are about the same criteria
-def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Asked]:
+def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Expected]:
     """The names of criteria in an answer about them, and what it should hold."""
     names = short_names(criteria)
-    asked = _Asked(
+    asked = _Expected(
         form="verdict" if len(criteria) == 1 else "members",
         scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)},
         optional=frozenset(name for name, criterion in zip(names, criteria, strict=True) if criterion.may_not_apply),
@@ -185,13 +185,13 @@ def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Asked]
     return names, asked
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _Findings(Struct, frozen=True, kw_only=True):
     """The verdicts by name, the steps of reading, and whether any score was read with the help of json-repair.
 
     `bare` is the answer out of its wrappings.
     """
 
-    verdicts: dict[str, _Verdict]
+    verdicts: dict[str, _ReadVerdict]
     steps: tuple[str, ...]
     bare: str = ""
     repaired: bool = False
@@ -208,36 +208,36 @@ class _Found(Struct, frozen=True, kw_only=True):
         return ""
 
 
-def _find_verdicts(text: str, finish_reason: str, asked: _Asked) -> _Found:
+def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _Findings:
     """Try one way of reading after the other, a broken object last."""
     opened = open_answer(text, finish_reason, _VERDICT_KEYS | asked.keys)
     if isinstance(opened, Unopened):
-        return _Found(verdicts=dict.fromkeys(asked.scales, _Verdict(opened.outcome)), steps=opened.steps)
+        return _Findings(verdicts=dict.fromkeys(asked.scales, _ReadVerdict(opened.outcome)), steps=opened.steps)
     if opened.whole:
-        return _Found(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
+        return _Findings(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
     answers = [asked.verdicts_of(answer) for answer in opened.objects if asked.keys & answer.keys()]
     if answers and not opened.broken:
         verdicts = _common_verdicts(answers)
         if asked.is_given_again(opened.behind, verdicts.values()):
             verdicts = dict.fromkeys(asked.scales, _GIVEN_AGAIN)
-        return _Found(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
+        return _Findings(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
     if "{" in opened.bare:
         if asked.form == "members":
             return _BrokenAnswer(opened.bare, finish_reason, asked).read(opened.steps)
         (name,) = asked.scales
-        outcome = asked.repaired(name, opened.bare, finish_reason)
-        steps = (*opened.steps, "json_repair")
-        return _Found(verdicts={name: _Verdict(outcome)}, steps=steps, bare=opened.bare, repaired=isinstance(outcome, Scored))
-    nothing = _Verdict(nothing_in(opened.bare, finish_reason))
-    return _Found(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
+        outcome, steps = asked.repaired(name, opened.bare, finish_reason), (*opened.steps, "json_repair")
+        repaired = isinstance(outcome, Scored)
+        return _Findings(verdicts={name: _ReadVerdict(outcome)}, steps=steps, bare=opened.bare, repaired=repaired)
+    nothing = _ReadVerdict(nothing_in(opened.bare, finish_reason))
+    return _Findings(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
 
 
-def _common_verdicts(answers: Sequence[dict[str, _Verdict]]) -> dict[str, _Verdict]:
+def _common_verdicts(answers: Sequence[dict[str, _ReadVerdict]]) -> dict[str, _ReadVerdict]:
     """Of one or more answers the verdicts on whose scores all agree."""
-    common: dict[str, _Verdict] = {}
+    common: dict[str, _ReadVerdict] = {}
     for name, first in answers[0].items():
         outcome = common_outcome([answer[name].outcome for answer in answers])
-        common[name] = first if outcome is first.outcome else _Verdict(outcome)
+        common[name] = first if outcome is first.outcome else _ReadVerdict(outcome)
     return common
 
 
@@ -248,17 +248,17 @@ class _BrokenAnswer:
     there on a criterion whose key stands in two places has no verdict: one of them may be a quotation.
     """
 
-    def __init__(self, text: str, finish_reason: str, asked: _Asked) -> None:
+    def __init__(self, text: str, finish_reason: str, asked: _Expected) -> None:
         self._text = text
         self._finish_reason = finish_reason
         self._asked = asked
         self._decoder = json.JSONDecoder(object_pairs_hook=unique_keys(_VERDICT_KEYS), strict=False)
         self._places = {name: _key_places(name, text) for name in asked.scales}
-        self._verdicts: dict[str, _Verdict] = {}
+        self._verdicts: dict[str, _ReadVerdict] = {}
         self._repairing = False
         self._repaired = False
 
-    def read(self, steps: tuple[str, ...]) -> _Found:
+    def read(self, steps: tuple[str, ...]) -> _Findings:
         """Read the members one after the other, from the object's beginning."""
         at: int | None = self._text.find("{") + 1
         for _ in range(_MAX_MEMBERS):
@@ -267,8 +267,8 @@ class _BrokenAnswer:
                 break
             at = self._read_member(key[1], key.end())
         cut = "cut before its verdict" if self._finish_reason == "length" else "broken JSON before its verdict"
-        return _Found(
-            verdicts={name: self._verdicts.get(name, _Verdict(Unparsed(reason=cut))) for name in self._asked.scales},
+        return _Findings(
+            verdicts={name: self._verdicts.get(name, _ReadVerdict(Unparsed(reason=cut))) for name in self._asked.scales},
             steps=(*steps, "members", *(("json_repair",) if self._repairing else ())),
             bare=self._text,
             repaired=self._repaired,
@@ -281,14 +281,14 @@ class _BrokenAnswer:
             return complete[1] if complete else None
         twice = name in self._verdicts or len(self._places[name]) > 1
         if twice and (self._repairing or complete is None):
-            self._verdicts[name] = _Verdict(Unparsed(reason="broken JSON that may give it twice"))
+            self._verdicts[name] = _ReadVerdict(Unparsed(reason="broken JSON that may give it twice"))
             return None
         if complete is None:
             return self._repair_member(name, start)
         value, end = complete
         member = self._asked.verdict_of(name, value)
         if self._verdicts.get(name, member) != member:
-            member = _Verdict(Unparsed(reason=f"the {name} is given twice, with different values"))
+            member = _ReadVerdict(Unparsed(reason=f"the {name} is given twice, with different values"))
         self._verdicts[name] = member
         return end
 
@@ -302,7 +302,7 @@ class _BrokenAnswer:
             outcome = self._asked.repaired(name, segment, self._finish_reason)
         else:
             outcome = Unparsed(reason=f"{'cut' if self._finish_reason == 'length' else 'broken JSON'} within the score")
-        self._verdicts[name] = _Verdict(outcome)
+        self._verdicts[name] = _ReadVerdict(outcome)
         if not isinstance(outcome, Scored):
             return None
         self._repaired = True
@@ -328,7 +328,7 @@ def _key_places(name: str, text: str) -> list[int]:
 # --- verdicts that the text under judgment holds
 
 
-def _without_planted(findings: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
+def _without_planted(findings: _Findings, asked: _Expected, material: str) -> dict[str, _ReadVerdict]:
     """The verdicts, but for those that the text under judgment holds."""
     scored = {name: verdict.outcome for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, Scored)}
     inapplicable = [name for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, NotApplicable)]
@@ -340,11 +340,11 @@ def _without_planted(findings: _Found, asked: _Asked, material: str) -> dict[str
         if not findings.verdicts[name].is_object:
             bare[name] = outcome.score
         elif text.plants(outcome, findings.raw_of(name, asked.form), asked.scales[name]):
-            verdicts[name] = _Verdict(_QUOTED)
+            verdicts[name] = _ReadVerdict(_QUOTED)
     for name in text.planted_bare(bare, asked.scales) if bare else ():
-        verdicts[name] = _Verdict(_QUOTED)
+        verdicts[name] = _ReadVerdict(_QUOTED)
     for name in inapplicable if text.says_inapplicable else ():
-        verdicts[name] = _Verdict(_SAID_WITHIN)
+        verdicts[name] = _ReadVerdict(_SAID_WITHIN)
     return verdicts
 
 

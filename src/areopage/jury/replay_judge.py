@@ -6,7 +6,7 @@ criterion does not apply, is the outcome of a judge that is code.
 
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
-from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
+from areopage.jury.judges import CallContext, CallResult, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models import ModelReference, ModelSettings, RecordedLine, RecordingFile
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored
@@ -38,7 +38,7 @@ class ReplayJudge:
             kind="recording",
         )
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
+    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
         """Return the recorded outcome; a call without a recording is refused.
 
         Raises:
@@ -51,7 +51,7 @@ class ReplayJudge:
             missing = f"case {call.case.id!r}, criterion {criteria}, {place}, asked of {call.judge.name!r}"
             return call.without_answer(Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
         reading = _reading_of(line, call)
-        return Judged(
+        return CallResult(
             outcomes=reading.outcomes,
             remarks=reading.remarks,
             raw_text=line.text or "",

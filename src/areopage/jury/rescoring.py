@@ -2,7 +2,7 @@
 
 Raw texts can also be read again.
 
-No model is called, and nothing is written. The benchmark, the monitor and the gate change their panels by the same `Variant`.
+No model is called, and nothing is written. The benchmark, the monitor and the gate change their panels by the same `Rescoring`.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ GLOBAL = ""
 """The name of the global score among criteria."""
 
 
-class Variant(Struct, frozen=True, kw_only=True):
+class Rescoring(Struct, frozen=True, kw_only=True):
     """The changes of a rescoring; None and empty change nothing. `weights` are laid over those of a panel."""
 
     weights: Weights | None = None
@@ -83,7 +83,7 @@ def _refuse_weights(weights: Weights, names: LevelNames) -> None:
         raise UserError(f"{faults[0]}{more}")
 
 
-class JudgedAnswer(Struct, frozen=True, kw_only=True):
+class AnswerJudgments(Struct, frozen=True, kw_only=True):
     """An answer with a panel's judgments."""
 
     run_id: str
@@ -92,7 +92,7 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
     judgments: Sequence[Judgment]
 
 
-class Shift(Struct):
+class ScoreChange(Struct):
     """The scores on one criterion before and after: counts and sums."""
 
     before: int = 0
@@ -129,7 +129,7 @@ class Rescored(Struct, kw_only=True):
     """
 
     answers: int = 0
-    criteria: dict[str, Shift] = field(default_factory=dict)
+    criteria: dict[str, ScoreChange] = field(default_factory=dict)
     grades: Counter[tuple[str, str]] = field(default_factory=Counter)
     readings: list[Judgment] = field(default_factory=list)
     unread: int = 0
@@ -144,13 +144,13 @@ class Rescored(Struct, kw_only=True):
         """Add one evaluation."""
         self.answers += 1
         self.grades[before.grade, after.grade] += 1
-        self.criteria.setdefault(GLOBAL, Shift()).add(before.score_global, after.score_global)
+        self.criteria.setdefault(GLOBAL, ScoreChange()).add(before.score_global, after.score_global)
         earlier, later = ({result.criterion: result.score for result in side.criteria} for side in (before, after))
         for criterion in dict.fromkeys((*earlier, *later)):
-            self.criteria.setdefault(criterion, Shift()).add(earlier.get(criterion), later.get(criterion))
+            self.criteria.setdefault(criterion, ScoreChange()).add(earlier.get(criterion), later.get(criterion))
 
 
-def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant) -> Rescored:
+def rescore(judged: Iterable[AnswerJudgments], runs: Sequence[Run], change: Rescoring) -> Rescored:
     """Recompute scores, and compare them with the stored panels' scores.
 
     Args:
@@ -160,7 +160,7 @@ def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant
         UserError: the variant leaves out a judge that no panel has, or all of one panel.
     """
     done = Rescored()
-    panels = _Panels(runs, change, done.unreadable)
+    panels = _VariedPanels(runs, change, done.unreadable)
     for answer in judged:
         if answer.run_id not in panels.pairs:
             continue
@@ -174,13 +174,13 @@ def rescore(judged: Iterable[JudgedAnswer], runs: Sequence[Run], change: Variant
     return done
 
 
-class _Panels:
+class _VariedPanels:
     """The panels of runs with a variant applied.
 
     An excluded judge, and each name that is weighed, must be in at least one panel.
     """
 
-    def __init__(self, runs: Sequence[Run], change: Variant, unreadable: dict[str, str]) -> None:
+    def __init__(self, runs: Sequence[Run], change: Rescoring, unreadable: dict[str, str]) -> None:
         self.pairs: dict[str, tuple[Panel, Panel]] = {}
         panels: dict[str, Panel] = {}
         for run in runs:
@@ -205,7 +205,7 @@ class _Panels:
             self.pairs[id] = (panel, variant.applied_to(panel, panel.profile.quorum))
 
 
-def _read_again(judgment: Judgment, panel: Panel, answer: JudgedAnswer, done: Rescored) -> Judgment:
+def _read_again(judgment: Judgment, panel: Panel, answer: AnswerJudgments, done: Rescored) -> Judgment:
     if answer.erased or judgment.stored != "full":
         done.unread += 1
         return judgment
@@ -218,7 +218,7 @@ def _read_again(judgment: Judgment, panel: Panel, answer: JudgedAnswer, done: Re
 # --- what is scored again
 
 
-def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Iterator[JudgedAnswer]:
+def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Iterator[AnswerJudgments]:
     """The monitor's evaluated answers that pass a filter.
 
     Args:
@@ -231,10 +231,10 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
             answer = stored.get(evaluation.id) if texts and not evaluation.erased else None
             case = Case(id=evaluation.id, prompt="") if answer is None else answer.case
             judgments = by_answer.get((number, evaluation.run_id), ())
-            yield JudgedAnswer(run_id=evaluation.run_id, case=case, erased=evaluation.erased, judgments=judgments)
+            yield AnswerJudgments(run_id=evaluation.run_id, case=case, erased=evaluation.erased, judgments=judgments)
 
 
-def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[JudgedAnswer]:
+def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[AnswerJudgments]:
     """What the gate's judge said of doubtful sentences, in order of answers.
 
     Args:
@@ -248,4 +248,4 @@ def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequenc
         for trace in portion:
             for run in runs:
                 for judgment in by_trace.get((trace.answer.number, run.id), ()):
-                    yield JudgedAnswer(run_id=run.id, case=trace.answer.case, erased=trace.erased, judgments=(judgment,))
+                    yield AnswerJudgments(run_id=run.id, case=trace.answer.case, erased=trace.erased, judgments=(judgment,))

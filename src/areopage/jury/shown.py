@@ -20,7 +20,7 @@ class JudgedCase(Struct, frozen=True, kw_only=True):
     given: int = 0
 
 
-class Shown(Struct, frozen=True, gc=False):
+class ShownReply(Struct, frozen=True, gc=False):
     """The number of a reply (or `WHOLE`), and the digest of what a judge is shown with it."""
 
     turn: int
@@ -38,11 +38,11 @@ class ShownCases:
         self._digests: dict[Scope, list[bytes]] = {}
         self._alike: dict[Scope, dict[bytes, list[int]]] = {}
 
-    def of(self, place: int, scope: Scope) -> Iterator[Shown]:
+    def of(self, place: int, scope: Scope) -> Iterator[ShownReply]:
         """What is shown of a case: of each reply that is judged in this scope."""
         judged, digests = self._cases[place], self._digests_of(place, scope)
         for number, turn in enumerate(turns_to_judge(scope, judged.case, judged.given)):
-            yield Shown(turn, digests[number * _BYTES : (number + 1) * _BYTES])
+            yield ShownReply(turn, digests[number * _BYTES : (number + 1) * _BYTES])
 
     def alike(self, scope: Scope) -> Mapping[bytes, list[int]]:
         """The places of cases with the same digest, by digest; a digest of one case is left out."""

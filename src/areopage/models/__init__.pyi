@@ -27,7 +27,7 @@ from .limits import limiter_of as limiter_of  # What bounds and spaces the calls
 # A generated token with its natural-log probability, and the likeliest others at its place.
 from .logprobs import TokenLogprob as TokenLogprob
 from .logprobs import read_logprobs as read_logprobs  # Read the list of tokens that both protocols give
-from .openai_replies import Reply as Reply  # A whole answer
+from .openai_replies import ChatReply as ChatReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.
 from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
@@ -66,6 +66,6 @@ from .settings import Bot as Bot  # A team's own bot
 from .settings import Endpoint as Endpoint  # A server by name.
 from .settings import ModelSettings as ModelSettings  # Everything an adapter may read.
 from .settings import Timeouts as Timeouts  # The four limits of one call, in seconds.
-from .traffic import Server as Server  # What the models of a server share in one event loop.
+from .traffic import CalledServer as CalledServer  # What the models of a server share in one event loop.
 from .traffic import Traffic as Traffic  # The calls to all servers
 from .window import Gauge as Gauge  # How many tokens texts are for one model, and how many its window holds.

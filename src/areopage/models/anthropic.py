@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong
-from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields
+from areopage.models.anthropic_messages import MessagesReply, completion_of, message_body, schema_fields
 from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema
@@ -23,27 +23,27 @@ _ADVICE = "areopage models list anthropic"
 _PAGE = 1000
 
 
-class _ServerModel(msgspec.Struct):
+class _AnthropicEntry(msgspec.Struct):
     id: str
     max_input_tokens: int | None = None
 
 
-class _ServerModels(msgspec.Struct):
-    data: list[_ServerModel] | None = None
+class _AnthropicEntries(msgspec.Struct):
+    data: list[_AnthropicEntry] | None = None
 
 
-class AnthropicModel(ChatModel[Reply]):
+class AnthropicModel(ChatModel[MessagesReply]):
     """One model of the Messages API, as a `LanguageModel`."""
 
     path = "/v1/messages"
-    reply_type = Reply
+    reply_type = MessagesReply
     schema_signs = ("output_config", "output format", "structured output", "schema", "tool_choice", "tools")
 
     async def check(self) -> ModelStatus:
         """Look the model up; see `LanguageModel.check`. There is no digest of weights: the server's address stands in for it."""
         name = self._reference.model
         try:
-            entry = await self.server.look_up(f"/v1/models/{_path_part(name)}", _ServerModel)
+            entry = await self.server.look_up(f"/v1/models/{_path_part(name)}", _AnthropicEntry)
         except CallRejected as fault:
             raise ModelMissing(f"{self.server.address} has no model {name!r}: {_ADVICE} [{fault}]") from fault
         return ModelStatus(digest=f"{SERVER}{self.server.address}", context_length=entry.max_input_tokens)
@@ -68,7 +68,7 @@ class AnthropicModel(ChatModel[Reply]):
     def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
         return schema_fields(mode, schema)
 
-    def _completion(self, reply: Reply, seconds: float) -> Completion:
+    def _completion(self, reply: MessagesReply, seconds: float) -> Completion:
         if reply.error is not None:
             raise self._fault_in(reply.error)
         if reply.content is None:
@@ -93,7 +93,7 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
         ModelError: the key is missing or refused, or the server refuses to tell.
     """
     try:
-        reply = await server.look_up("/v1/models", _ServerModels, [("limit", str(_PAGE))])
+        reply = await server.look_up("/v1/models", _AnthropicEntries, [("limit", str(_PAGE))])
     except CallRejected as fault:
         raise ModelError(f"{server.place} does not list its models: {fault}") from fault
     return tuple(ListedModel(name=model.id, context_length=model.max_input_tokens) for model in reply.data or ())

@@ -45,7 +45,7 @@ _STATUSES = {
 }
 
 
-class _Counts(Struct):
+class _MessageCounts(Struct):
     processing: int = 0
     succeeded: int = 0
     errored: int = 0
@@ -53,10 +53,10 @@ class _Counts(Struct):
     expired: int = 0
 
 
-class _Batch(Struct):
+class _MessageBatch(Struct):
     id: str
     processing_status: str = ""
-    request_counts: _Counts | None = None
+    request_counts: _MessageCounts | None = None
     created_at: str = ""
     cancel_initiated_at: str | None = None
     archived_at: str | None = None
@@ -64,7 +64,7 @@ class _Batch(Struct):
     @property
     def size(self) -> int:
         """How many calls it has."""
-        counts = self.request_counts or _Counts()
+        counts = self.request_counts or _MessageCounts()
         return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
 
     @property
@@ -77,21 +77,21 @@ class _Batch(Struct):
         return created.replace(tzinfo=created.tzinfo or UTC).timestamp()
 
 
-class _Batches(Struct):
-    data: list[_Batch] | None = None
+class _MessageBatchPage(Struct):
+    data: list[_MessageBatch] | None = None
     has_more: bool = False
     last_id: str | None = None
 
 
-class _Result(Struct):
+class _MessageResult(Struct):
     type: str = ""
     message: msgspec.Raw = msgspec.Raw(b"null")
     error: Any = None
 
 
-class _Line(Struct):
+class _MessageResultLine(Struct):
     custom_id: str
-    result: _Result
+    result: _MessageResult
 
 
 class AnthropicBatches(BatchServer):
@@ -101,7 +101,7 @@ class AnthropicBatches(BatchServer):
     most_bytes = MOST_BYTES
     fenced = False
     path = _PATH
-    batch_type, list_type, line_type = _Batch, _Batches, _Line
+    batch_type, list_type, line_type = _MessageBatch, _MessageBatchPage, _MessageResultLine
     after = "after_id"
 
     def __init__(self, model: AnthropicModel, calls: Calls) -> None:
@@ -125,12 +125,12 @@ class AnthropicBatches(BatchServer):
         file.seek(0)
         calls = (line.rstrip(b"\n").partition(b" ") for line in file)
         requests = b",".join(b'{"custom_id":"%s","params":%s}' % (_call_id(key.decode(), token), body) for key, _, body in calls)
-        return self._state_of(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _Batch))
+        return self._state_of(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _MessageBatch))
 
     async def find(self, searched: SearchedBatch) -> FoundBatches:
         """Look for a batch: those that have ended tell by their results; the others may be it if they have its size."""
         alike = [batch for batch in await self._listed(searched.since - _HOUR) if batch.size == searched.calls]
-        certain: list[_Batch] = []
+        certain: list[_MessageBatch] = []
         unsettled = 0
         for batch in alike:
             if batch.processing_status != "ended":
@@ -140,10 +140,10 @@ class AnthropicBatches(BatchServer):
         certain.sort(key=lambda batch: batch.moment)
         return FoundBatches(certain=tuple(map(self._state_of, certain)), unsettled=0 if certain else unsettled)
 
-    async def _listed(self, since: float) -> list[_Batch]:
+    async def _listed(self, since: float) -> list[_MessageBatch]:
         """The batches that were created since a moment; the list begins with the newest."""
-        batches: list[_Batch] = []
-        async for page in self._pages(_PATH, [("limit", str(_PAGE))], _Batches):
+        batches: list[_MessageBatch] = []
+        async for page in self._pages(_PATH, [("limit", str(_PAGE))], _MessageBatchPage):
             batches += [batch for batch in page if batch.moment >= since]
             if page and page[-1].moment < since:
                 break
@@ -162,13 +162,13 @@ class AnthropicBatches(BatchServer):
         """The id of a batch's file is its own. The address that the server states is not followed."""
         return f"{_PATH}/{path_part(file_id)}/results"
 
-    def _read_line(self, path: str, line: _Line) -> BatchLine:
+    def _read_line(self, path: str, line: _MessageResultLine) -> BatchLine:
         key, _ = _parts_of(line.custom_id)
         if line.result.type == "succeeded":
             return BatchLine(key=key, reply=bytes(line.result.message))
         return BatchLine(key=key, fault=self._fault(path, line.result))
 
-    def _fault(self, path: str, result: _Result) -> CallError:
+    def _fault(self, path: str, result: _MessageResult) -> CallError:
         """Why a call has no answer: the API rejected it, failed, or did not come to it."""
         if result.type != "errored":
             return self._server.fault(path, HTTPStatus.SERVICE_UNAVAILABLE, f"the call was {result.type[:20]}")
@@ -184,8 +184,8 @@ class AnthropicBatches(BatchServer):
             if fault.hopeless:
                 raise
 
-    def _state_of(self, batch: _Batch) -> BatchState:
-        counts = batch.request_counts or _Counts()
+    def _state_of(self, batch: _MessageBatch) -> BatchState:
+        counts = batch.request_counts or _MessageCounts()
         ended = batch.processing_status == "ended"
         status = _STATES.get(batch.processing_status, batch.processing_status)
         if ended:
@@ -220,6 +220,6 @@ def _parts_of(call_id: str) -> tuple[str, str]:
 def _token_in(line: bytes) -> str:
     """The part of the token in a line of results; "" where there is none."""
     try:
-        return _parts_of(msgspec.json.decode(line, type=_Line).custom_id)[1]
+        return _parts_of(msgspec.json.decode(line, type=_MessageResultLine).custom_id)[1]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""

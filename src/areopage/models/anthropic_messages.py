@@ -50,19 +50,19 @@ class Block(msgspec.Struct):
     input: Any = None
 
 
-class _Usage(msgspec.Struct):
+class _MessagesUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
 
 
-class Reply(msgspec.Struct):
+class MessagesReply(msgspec.Struct):
     """A message that the model answered with, or an error in its place."""
 
     content: list[Block] | None = None
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: _MessagesUsage | None = None
     error: Any = None
 
 
@@ -104,9 +104,9 @@ def plain_schema(schema: Any) -> Any:
     return [plain_schema(item) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
-def completion_of(reply: Reply, content: Sequence[Block], seconds: float) -> Completion:
+def completion_of(reply: MessagesReply, content: Sequence[Block], seconds: float) -> Completion:
     """Read an answer. A refusal by the API's own filter is not the model's answer: its finish reason is that of a filter."""
-    usage = reply.usage or _Usage()
+    usage = reply.usage or _MessagesUsage()
     verdict = next((block.input for block in content if block.type == "tool_use" and block.name == TOOL), None)
     text = "".join(block.text or "" for block in content if block.type == "text")
     if verdict is not None:
@@ -123,14 +123,14 @@ def completion_of(reply: Reply, content: Sequence[Block], seconds: float) -> Com
     )
 
 
-def _whole_prompt(usage: _Usage) -> int | None:
+def _whole_prompt(usage: _MessagesUsage) -> int | None:
     """The tokens of the whole prompt; None where they were not counted."""
     if usage.input_tokens is None:
         return None
     return usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
 
 
-def _billed(usage: _Usage) -> float | None:
+def _billed(usage: _MessagesUsage) -> float | None:
     """The tokens at the full price that the prompt is billed as."""
     if usage.input_tokens is None or not (usage.cache_creation_input_tokens or usage.cache_read_input_tokens):
         return None

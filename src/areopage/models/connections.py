@@ -30,7 +30,7 @@ _WRITTEN_AT_ONCE = 256 * 1024
 """Bytes of a body; a longer one is written in pieces, so that the event loop goes on meanwhile."""
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """An answer; `content` is None where it is too large. The case of the headers' names does not matter."""
 
     status: int
@@ -38,7 +38,7 @@ class Reply(NamedTuple):
     content: bytes | None
 
 
-class _Request(aiohttp.ClientRequest):
+class _FreshRequest(aiohttp.ClientRequest):
     """A request that is not sent over a connection on which the server has spoken since the last answer.
 
     aiohttp would take what came for the answer to this request (https://github.com/aio-libs/aiohttp/issues/13656).
@@ -74,12 +74,12 @@ class Connections:
             connector=aiohttp.TCPConnector(limit=most),
             headers=all_headers,
             cookie_jar=aiohttp.DummyCookieJar(),
-            request_class=_Request,
+            request_class=_FreshRequest,
         )
 
     async def exchange(
         self, method: str, path: str, body: bytes | None, total: float, query: Sequence[tuple[str, str]] | None = None
-    ) -> Reply:
+    ) -> HttpReply:
         """Send a request and return its answer, with any status.
 
         Args:
@@ -94,7 +94,7 @@ class Connections:
         async with self._answer(method, path, total, data=data, params=query) as response:
             return await self._reply(response)
 
-    async def upload(self, path: str, fields: Sequence[tuple[str, str]], name: str, file: BinaryIO, total: float) -> Reply:
+    async def upload(self, path: str, fields: Sequence[tuple[str, str]], name: str, file: BinaryIO, total: float) -> HttpReply:
         """Send a form with one file, read from its begin, under the field `file`; faults as for `exchange`.
 
         Args:
@@ -110,7 +110,7 @@ class Connections:
             async with self._answer("POST", path, total, data=form, headers={"Content-Type": form.content_type}) as response:
                 return await self._reply(response)
 
-    async def download(self, path: str, file: BinaryIO, limit: int, total: float) -> Reply:
+    async def download(self, path: str, file: BinaryIO, limit: int, total: float) -> HttpReply:
         """Write what a path holds into a file, in place of what it held; faults as for `exchange`.
 
         Args:
@@ -126,11 +126,11 @@ class Connections:
                 size += len(chunk)
                 if size > limit:
                     response.close()
-                    return Reply(response.status, response.headers, None)
+                    return HttpReply(response.status, response.headers, None)
                 file.write(chunk)
-            return Reply(response.status, response.headers, b"")
+            return HttpReply(response.status, response.headers, b"")
 
-    async def _reply(self, response: aiohttp.ClientResponse) -> Reply:
+    async def _reply(self, response: aiohttp.ClientResponse) -> HttpReply:
         """The answer with its whole content, unpacked; None in its place where it is too large."""
         chunks: list[bytes] = []
         size = 0
@@ -138,9 +138,9 @@ class Connections:
             size += len(chunk)
             if size > self._largest:
                 response.close()
-                return Reply(response.status, response.headers, None)
+                return HttpReply(response.status, response.headers, None)
             chunks.append(chunk)
-        return Reply(response.status, response.headers, b"".join(chunks))
+        return HttpReply(response.status, response.headers, b"".join(chunks))
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -24,7 +24,7 @@ from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
 if TYPE_CHECKING:
-    from areopage.models.connections import Connections, Reply
+    from areopage.models.connections import Connections, HttpReply
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 SHORTEST_SECRET = 4
@@ -179,7 +179,7 @@ class JsonServer:
     ) -> T:
         return self._read(path, await self._exchange(method, path, data, total, query), into)
 
-    def _read(self, path: str, reply: "Reply", into: type[T]) -> T:
+    def _read(self, path: str, reply: "HttpReply", into: type[T]) -> T:
         """The content of an answer, which must be a success."""
         if reply.content is None:
             where = f"{self.address}{path}: the answer is larger than"
@@ -194,7 +194,7 @@ class JsonServer:
                 what = "a web page, not the JSON expected: is the address right?"
             raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error
 
-    def _raise_status(self, path: str, reply: "Reply") -> NoReturn:
+    def _raise_status(self, path: str, reply: "HttpReply") -> NoReturn:
         """Raise the fault that a reply without success reports."""
         body, message = _error_body(reply.content or b"", reply.headers.get("content-type", ""))
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
@@ -203,7 +203,7 @@ class JsonServer:
             message = f"it redirects to {location}: give that address"
         raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
 
-    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "Reply":
+    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "HttpReply":
         """Send a request and return the reply with any status.
 
         Raises:

@@ -143,14 +143,16 @@ def may_cost(provider: str) -> bool:
     return provider in PROVIDERS and bool(PROVIDERS[provider].key_variable)
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class ServerPlace(Struct, frozen=True, kw_only=True):
     """Where the calls to one model go: a base URL, and what follows each path behind a `?`."""
 
     url: str
     query: tuple[tuple[str, str], ...] = ()
 
 
-def place_of(provider: Provider, url: str, endpoint: "Endpoint | None", environment: Mapping[str, str], model: str) -> Place:
+def place_of(
+    provider: Provider, url: str, endpoint: "Endpoint | None", environment: Mapping[str, str], model: str
+) -> ServerPlace:
     """Where a model of a server is called.
 
     Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
@@ -161,9 +163,9 @@ def place_of(provider: Provider, url: str, endpoint: "Endpoint | None", environm
         endpoint: the named server; it says the API version, in place of the environment.
     """
     if provider.protocol == "anthropic":
-        return Place(url=url.strip().rstrip("/").removesuffix("/v1"))
+        return ServerPlace(url=url.strip().rstrip("/").removesuffix("/v1"))
     if provider.name != "azure":
-        return Place(url=url)
+        return ServerPlace(url=url)
     variables = (environment.get(name, "").strip() for name in VERSION_VARIABLES)
     version = endpoint.api_version if endpoint is not None else next(filter(None, variables), "")
     parts = urlsplit(url.strip())
@@ -172,6 +174,6 @@ def place_of(provider: Provider, url: str, endpoint: "Endpoint | None", environm
     root = f"{parts.scheme}://{parts.netloc}{path}/openai"
     if asked in _UNDATED:
         query = (("api-version", asked),) if asked in ("latest", "preview") else ()
-        return Place(url=f"{root}/v1", query=query)
+        return ServerPlace(url=f"{root}/v1", query=query)
     deployment = f"/deployments/{quote(model, safe='')}" if model else ""
-    return Place(url=root + deployment, query=(("api-version", asked),))
+    return ServerPlace(url=root + deployment, query=(("api-version", asked),))

@@ -36,7 +36,7 @@ FEW = 10.0
 """The same where the server does not tell its limit: requests, or thousands of tokens."""
 
 
-class Window:
+class CallWindow:
     """The number of calls that may be open at once, computed from what became of earlier ones; no clock of its own."""
 
     def __init__(self, most: int | None = None) -> None:
@@ -84,7 +84,7 @@ class Window:
         self._quiet_until = now + self._round
 
 
-class _Line:
+class _Rate:
     """Units that pass one after the other, each when those before it have had their time."""
 
     def __init__(self, per_second: float) -> None:
@@ -105,8 +105,8 @@ class Pacer:
         """Set the limits that the user states; None: none."""
         stated = {"requests": requests_per_minute, "tokens": tokens_per_minute}
         self._whole = {kind: limit / 60.0 for kind, limit in stated.items() if limit is not None}
-        self._stated = {kind: _Line(limit / 60.0) for kind, limit in stated.items() if limit is not None}
-        self._told: dict[str, tuple[_Line, float]] = {}
+        self._stated = {kind: _Rate(limit / 60.0) for kind, limit in stated.items() if limit is not None}
+        self._told: dict[str, tuple[_Rate, float]] = {}
         self._guard = threading.Lock()
 
     def reserve(self, tokens: float, now: float) -> float:
@@ -157,7 +157,7 @@ class Pacer:
             if allowance.left >= little or seconds <= 0:
                 self._told.pop(allowance.kind, None)
                 return
-            line, _ = self._told.get(allowance.kind, (_Line(1.0), 0.0))
+            line, _ = self._told.get(allowance.kind, (_Rate(1.0), 0.0))
             if allowance.left < 1:
                 line.free_at = max(line.free_at, now + seconds)
             line.per_second = max(allowance.left, 1.0) / seconds
@@ -172,11 +172,11 @@ class Limiter:
         """Begin.
 
         Args:
-            most: see `Window`.
+            most: see `CallWindow`.
             at_once: how many calls the caller wants open at most, those whose places are kept included; None: any number.
             pacer: spaces the calls, in place of one without limits; several limiters may share it.
         """
-        self.window, self.pacer = Window(most), pacer or Pacer()
+        self.window, self.pacer = CallWindow(most), pacer or Pacer()
         self._at_once = math.inf if at_once is None else at_once
         self.shut_until = -math.inf
         """The moment until which the server asked for a pause."""

@@ -23,12 +23,12 @@ WIDE_MARGIN = 1.3
 _TOO_LONG = ("exceeds the context length", "exceeds maximum context", "context size exceeded", "exceeds the available context")
 
 
-class _ReplyMessage(msgspec.Struct):
+class _OllamaMessage(msgspec.Struct):
     content: str | None = None
 
 
-class _Reply(msgspec.Struct):
-    message: _ReplyMessage | None = None
+class _OllamaReply(msgspec.Struct):
+    message: _OllamaMessage | None = None
     done_reason: str | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
@@ -46,15 +46,15 @@ class _Tags(msgspec.Struct):
     models: list[_Tag] | None = None
 
 
-class _Show(msgspec.Struct):
+class _OllamaShow(msgspec.Struct):
     model_info: dict[str, Any] | None = None
 
 
-class OllamaModel(ChatModel[_Reply]):
+class OllamaModel(ChatModel[_OllamaReply]):
     """One model of one Ollama server, as a `LanguageModel`. Thinking is not part of the text."""
 
     path = "/api/chat"
-    reply_type = _Reply
+    reply_type = _OllamaReply
 
     async def check(self) -> ModelStatus:
         """Make sure that the server has the model; see `LanguageModel.check`."""
@@ -69,7 +69,7 @@ class OllamaModel(ChatModel[_Reply]):
     async def _context_length(self) -> int | None:
         """The longest context that the model was made for, in tokens; None where the server does not tell."""
         try:
-            show = await self.server.http.post("/api/show", {"model": self._reference.model}, _Show)
+            show = await self.server.http.post("/api/show", {"model": self._reference.model}, _OllamaShow)
         except CallError:
             return None
         lengths = [value for key, value in (show.model_info or {}).items() if key.endswith(".context_length")]
@@ -88,7 +88,7 @@ class OllamaModel(ChatModel[_Reply]):
         """False: Ollama passes over the options of a model that it does not know."""
         return False
 
-    def _completion(self, reply: _Reply, seconds: float) -> Completion:
+    def _completion(self, reply: _OllamaReply, seconds: float) -> Completion:
         if reply.error is not None:
             raise self._fault_in(reply.error)
         if reply.message is None:

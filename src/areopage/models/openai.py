@@ -14,7 +14,7 @@ from areopage.models.call_notes import FILTERED
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
 from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
-from areopage.models.openai_replies import Reply, completion_of
+from areopage.models.openai_replies import ChatReply, completion_of
 from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer, connect
@@ -50,7 +50,7 @@ _MISSING = re.compile(
 )
 
 
-class _ServerModel(msgspec.Struct):
+class _OpenAIEntry(msgspec.Struct):
     """A listed model; servers name its window in different ways."""
 
     id: str
@@ -65,19 +65,19 @@ class _ServerModel(msgspec.Struct):
         return self.max_model_len or self.context_length or self.max_context_length or self.context_window or None
 
 
-class _ServerModels(msgspec.Struct):
-    data: list[_ServerModel] | None = None
+class _OpenAIEntries(msgspec.Struct):
+    data: list[_OpenAIEntry] | None = None
 
 
 class _Props(msgspec.Struct):
     total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
 
 
-class OpenAIModel(ChatModel[Reply]):
+class OpenAIModel(ChatModel[ChatReply]):
     """One model of one server of the OpenAI protocol, as a `LanguageModel`."""
 
     path = "/chat/completions"
-    reply_type = Reply
+    reply_type = ChatReply
     schema_signs = ("response_format", "schema", "json", "guided", "grammar", "format")
 
     def __init__(self, reference: ModelReference, server: ModelServer) -> None:
@@ -161,7 +161,7 @@ class OpenAIModel(ChatModel[Reply]):
             raise PromptTooLong(str(fault), status=fault.status) from fault
         raise fault
 
-    def _completion(self, reply: Reply, seconds: float) -> Completion:
+    def _completion(self, reply: ChatReply, seconds: float) -> Completion:
         if reply.error:
             raise self._fault_in(reply.error)
         choice = next(filter(None, reply.choices or ()), None)
@@ -185,7 +185,7 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
         return None
     try:
         # some servers send the bare list
-        reply = await server.look_up("/models", _ServerModels | list[_ServerModel])  # type: ignore[arg-type]
+        reply = await server.look_up("/models", _OpenAIEntries | list[_OpenAIEntry])  # type: ignore[arg-type]
     except CallRejected as fault:
         if fault.status == 404:
             return None

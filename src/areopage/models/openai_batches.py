@@ -25,46 +25,46 @@ _PAGE = 100
 _DAY = 86_400
 
 
-class _Counts(Struct):
+class _OpenAICounts(Struct):
     total: int = 0
     completed: int = 0
     failed: int = 0
 
 
-class _Error(Struct):
+class _OpenAIError(Struct):
     code: str | None = None
     message: str | None = None
     line: int | None = None
 
 
-class _Errors(Struct):
-    data: list[_Error] | None = None
+class _OpenAIErrors(Struct):
+    data: list[_OpenAIError] | None = None
 
 
-class _Batch(Struct):
+class _OpenAIBatch(Struct):
     id: str
     status: str
     input_file_id: str = ""
     output_file_id: str | None = None
     error_file_id: str | None = None
     created_at: int = 0
-    request_counts: _Counts | None = None
-    errors: _Errors | None = None
+    request_counts: _OpenAICounts | None = None
+    errors: _OpenAIErrors | None = None
     metadata: dict[str, Any] | None = None
 
 
-class _Batches(Struct):
-    data: list[_Batch] | None = None
+class _OpenAIBatchPage(Struct):
+    data: list[_OpenAIBatch] | None = None
     has_more: bool = False
 
 
-class _File(Struct):
+class _UploadedFile(Struct):
     id: str
     filename: str = ""
 
 
-class _Files(Struct):
-    data: list[_File] | None = None
+class _UploadedFilePage(Struct):
+    data: list[_UploadedFile] | None = None
     has_more: bool = False
 
 
@@ -73,7 +73,7 @@ class _LineResponse(Struct):
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Line(Struct):
+class _OpenAIResultLine(Struct):
     custom_id: str
     response: _LineResponse | None = None
     error: Any = None
@@ -86,7 +86,7 @@ class OpenAIBatches(BatchServer):
     most_bytes = MOST_BYTES
     fenced = True
     path = "/batches"
-    batch_type, list_type, line_type = _Batch, _Batches, _Line
+    batch_type, list_type, line_type = _OpenAIBatch, _OpenAIBatchPage, _OpenAIResultLine
     after = "after"
 
     def line(self, key: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> bytes:
@@ -99,12 +99,12 @@ class OpenAIBatches(BatchServer):
     async def upload(self, token: str, file: BinaryIO) -> str:
         """Upload the calls of a batch; returns the file's id."""
         fields = [("purpose", "batch")]
-        sent = await self._make(lambda: self._server.upload("/files", fields, _file_name(token), file, _File))
+        sent = await self._make(lambda: self._server.upload("/files", fields, _file_name(token), file, _UploadedFile))
         return sent.id
 
     async def withdraw(self, token: str) -> None:
         """Delete all files that were uploaded for a batch: it cannot be created any more."""
-        files = [file async for page in self._pages("/files", [("purpose", "batch")], _Files) for file in page]
+        files = [file async for page in self._pages("/files", [("purpose", "batch")], _UploadedFilePage) for file in page]
         for file in files:
             if file.filename == _file_name(token):
                 await self._delete(f"/files/{path_part(file.id)}")
@@ -112,7 +112,7 @@ class OpenAIBatches(BatchServer):
     def _results_path(self, file_id: str) -> str:
         return f"/files/{path_part(file_id)}/content"
 
-    def _read_line(self, path: str, line: _Line) -> BatchLine:
+    def _read_line(self, path: str, line: _OpenAIResultLine) -> BatchLine:
         response = line.response
         if response is not None and 200 <= response.status_code < 300:
             return BatchLine(key=line.custom_id, reply=bytes(response.body))
@@ -128,7 +128,7 @@ class OpenAIBatches(BatchServer):
     async def create(self, token: str, file_id: str, file: BinaryIO) -> BatchState:
         """Ask once for the creation of a batch from its uploaded file; see `BatchService.create`."""
         body = {"input_file_id": file_id, "endpoint": _PATH, "completion_window": "24h", "metadata": {_TOKEN: token}}
-        return self._state_of(await self._server.post("/batches", body, _Batch))
+        return self._state_of(await self._server.post("/batches", body, _OpenAIBatch))
 
     async def find(self, searched: SearchedBatch) -> FoundBatches:
         """Find the batches that were created for a token or from a file.
@@ -136,8 +136,8 @@ class OpenAIBatches(BatchServer):
         Lists that begin with the newest are read up to the moment when creation was asked for.
         """
         token, file_id = searched.token, searched.file_id
-        batches: list[_Batch] = []
-        async for page in self._pages("/batches", [("limit", str(_PAGE))], _Batches):
+        batches: list[_OpenAIBatch] = []
+        async for page in self._pages("/batches", [("limit", str(_PAGE))], _OpenAIBatchPage):
             batches += [
                 batch
                 for batch in page
@@ -154,8 +154,8 @@ class OpenAIBatches(BatchServer):
         """Delete the files of a batch."""
         await self.withdraw(token)
 
-    def _state_of(self, batch: _Batch) -> BatchState:
-        counts, errors = batch.request_counts or _Counts(), (batch.errors.data if batch.errors else None) or []
+    def _state_of(self, batch: _OpenAIBatch) -> BatchState:
+        counts, errors = batch.request_counts or _OpenAICounts(), (batch.errors.data if batch.errors else None) or []
         return BatchState(
             id=batch.id,
             status=batch.status,

@@ -28,7 +28,7 @@ _TEXTS = ("text", "output_text")
 """The types of parts that are text; others hold the reasoning."""
 
 
-class ReplyMessage(msgspec.Struct):
+class ChatMessage(msgspec.Struct):
     """What the model wrote (a text, its parts, or an object), and what it thought where the server says so: in either of two
     fields."""
 
@@ -38,14 +38,14 @@ class ReplyMessage(msgspec.Struct):
     reasoning: Any = None
 
 
-class Choice(msgspec.Struct):
+class ChatChoice(msgspec.Struct):
     """One answer: in a message, in the piece of a stream, or as a text.
 
     Gateways may put an error in its place, and Azure what its content filter found.
     """
 
-    message: ReplyMessage | None = None
-    delta: ReplyMessage | None = None
+    message: ChatMessage | None = None
+    delta: ChatMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
     logprobs: Any = None
@@ -53,7 +53,7 @@ class Choice(msgspec.Struct):
     content_filter_results: Any = None
 
 
-class Usage(msgspec.Struct):
+class ChatUsage(msgspec.Struct):
     """What was counted; gateways state the cost."""
 
     prompt_tokens: int | None = None
@@ -61,21 +61,21 @@ class Usage(msgspec.Struct):
     cost: Any = None
 
 
-class Reply(msgspec.Struct):
+class ChatReply(msgspec.Struct):
     """A whole answer; `provider` is who answered behind a gateway.
 
     The last two are what a filter of the prompt says in place of a choice: Azure's by category, and Gemini's.
     """
 
-    choices: list[Choice | None] | None = None
-    usage: Usage | None = None
+    choices: list[ChatChoice | None] | None = None
+    usage: ChatUsage | None = None
     error: Any = None
     provider: Any = None
     prompt_filter_results: Any = None
     prompt_feedback: Any = msgspec.field(name="promptFeedback", default=None)
 
 
-def completion_of(reply: Reply, choice: Choice | None, seconds: float) -> Completion:
+def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -> Completion:
     """What an answer without an error says.
 
     Args:
@@ -90,10 +90,10 @@ def completion_of(reply: Reply, choice: Choice | None, seconds: float) -> Comple
         notes = tuple(f"{FILTERED}{name}" for name in filters)
         return Completion(text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=notes)
     finish_reason = end_of(choice.finish_reason)
-    message = choice.message or choice.delta or (ReplyMessage(content=choice.text) if choice.text is not None else None)
+    message = choice.message or choice.delta or (ChatMessage(content=choice.text) if choice.text is not None else None)
     if message is None and finish_reason != CONTENT_FILTER:
         raise LookupError("message")
-    usage, message = reply.usage or Usage(), message or ReplyMessage()
+    usage, message = reply.usage or ChatUsage(), message or ChatMessage()
     refusal = refusal_of(message)
     tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
     return Completion(
@@ -109,7 +109,7 @@ def completion_of(reply: Reply, choice: Choice | None, seconds: float) -> Comple
     )
 
 
-def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
+def prompt_filters(reply: ChatReply) -> tuple[str, ...] | None:
     """The categories for which a filter stopped the prompt; None where the reply names no filter that did."""
     results = reply.prompt_filter_results if isinstance(reply.prompt_filter_results, list) else []
     categories = [filtered_names(result.get("content_filter_results")) for result in results if isinstance(result, dict)]
@@ -121,7 +121,7 @@ def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
     return names or None
 
 
-def text_of(message: ReplyMessage) -> str:
+def text_of(message: ChatMessage) -> str:
     """The text of an answer; where it comes in parts, those of type "text" (others hold the reasoning)."""
     content = message.content
     if isinstance(content, dict) and "text" not in content:
@@ -129,7 +129,7 @@ def text_of(message: ReplyMessage) -> str:
     return "".join(map(_part_text, content if isinstance(content, list) else [content]))
 
 
-def refusal_of(message: ReplyMessage) -> str:
+def refusal_of(message: ChatMessage) -> str:
     """What the model says where it refuses: in a field of its own, or as a part of the content."""
     parts = message.content if isinstance(message.content, list) else []
     said = (part.get("refusal") for part in parts if isinstance(part, dict) and part.get("type") == "refusal")
@@ -150,7 +150,7 @@ def end_of(reason: str | None) -> str:
     return CONTENT_FILTER if reason.startswith(CONTENT_FILTER) else _ENDS.get(reason.lower(), reason)
 
 
-def notes_of(provider: object, finish_reason: str, choice: Choice) -> tuple[str, ...]:
+def notes_of(provider: object, finish_reason: str, choice: ChatChoice) -> tuple[str, ...]:
     """Who answered behind a gateway, and what a content filter found."""
     notes: tuple[str, ...] = ()
     if isinstance(provider, str) and provider:
@@ -161,13 +161,13 @@ def notes_of(provider: object, finish_reason: str, choice: Choice) -> tuple[str,
     return notes
 
 
-def reasoning_of(message: ReplyMessage) -> str:
+def reasoning_of(message: ChatMessage) -> str:
     """What the model thought, where the server gives it beside the text: never a part of the answer."""
     thoughts = message.reasoning_content or message.reasoning
     return thoughts if isinstance(thoughts, str) else ""
 
 
-def cost_of(usage: Usage) -> float | None:
+def cost_of(usage: ChatUsage) -> float | None:
     """What the gateway says that the call cost, in US dollars; None where it says nothing that can be."""
     cost = usage.cost
     return float(cost) if type(cost) in (int, float) and 0 <= cost < math.inf else None

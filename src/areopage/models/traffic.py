@@ -16,7 +16,7 @@ from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.window import Gauge
 
 
-class Server(Struct, frozen=True, kw_only=True):
+class CalledServer(Struct, frozen=True, kw_only=True):
     """What the models of a server share in one event loop.
 
     Args:
@@ -64,7 +64,7 @@ class Traffic:
         self._budget, self._gauges = budget, gauges
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
-        self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], Server] = {}
+        self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], CalledServer] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
         self._held = False
@@ -73,7 +73,7 @@ class Traffic:
         """Let no call of this event loop to a server with stated limits begin before it has a part of them; see `limited`."""
         self._sharing = {asyncio.get_running_loop(), *(loop for loop in self._sharing if not loop.is_closed())}
 
-    def limited(self) -> Sequence[Server]:
+    def limited(self) -> Sequence[CalledServer]:
         """The servers whose stated limits this event loop shares with other processes."""
         return [server for server in self._called() if server.is_shared]
 
@@ -113,13 +113,13 @@ class Traffic:
         server = self._server(reference, settings)
         return Calls(breaker=server.breaker, limiter=server.limiter)
 
-    def _called(self) -> Sequence[Server]:
+    def _called(self) -> Sequence[CalledServer]:
         """The servers that this event loop calls."""
         loop = asyncio.get_running_loop()
         with self._guard:
             return [server for key, server in self._servers.items() if key[0] is loop]
 
-    def _server(self, reference: ModelReference, settings: ModelSettings) -> Server:
+    def _server(self, reference: ModelReference, settings: ModelSettings) -> CalledServer:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
         loop, name = asyncio.get_running_loop(), reference.endpoint
         address, endpoint = _address_of(reference, settings), settings.endpoints.get(name)
@@ -129,7 +129,7 @@ class Traffic:
             if shared is not None:
                 return shared
             pacer = self._pacers.setdefault((address, name), pacer_of(endpoint))
-            server = self._servers[loop, address, name] = Server(
+            server = self._servers[loop, address, name] = CalledServer(
                 address=address,
                 name=name,
                 concurrency=None if endpoint is None else endpoint.concurrency,

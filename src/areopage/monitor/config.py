@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag
 
 from areopage.criteria import Scale
 from areopage.scoring import WEAK_UNDER, critical_floor
-from areopage.suites import ConfigPart, Count, Seconds, Section, Share, Suite, load_suite
+from areopage.suites import ConfigPart, ConfigSection, Count, Seconds, Share, Suite, load_suite
 
 # the tags end in a bracket, as those parts of a key do that stand in no file
 Auto = Annotated[Literal["auto"], Tag("[auto]")]
@@ -39,7 +39,7 @@ Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
 """A distance on the suite's scale, or `auto`."""
 
 
-class ContextSection(Section):
+class ContextSection(ConfigSection):
     """How much of the documents a judge sees: whole chunks in their order, as long as they fit.
 
     `max_tokens` is the budget; `max_chunks` and `max_chars` (per chunk, the rest is cut) reproduce the specification's 3 and 200.
@@ -50,14 +50,14 @@ class ContextSection(Section):
     max_chars: Count | None = None
 
 
-class RateLimitSection(Section):
+class RateLimitSection(ConfigSection):
     """At most `answers` are begun in `seconds`, over all workers."""
 
     answers: Count
     seconds: Seconds
 
 
-class WorkerSection(Section):
+class WorkerSection(ConfigSection):
     """The pace of workers. `concurrency` is per process; an answer is given up after `attempts`.
 
     The pause before attempt n + 1 is `pause` · 2^(n − 1) seconds, at most `longest_pause`. A worker silent for `dead_after`
@@ -72,7 +72,7 @@ class WorkerSection(Section):
     dead_after: Annotated[float, Field(ge=5)] = 30.0
 
 
-class WindowRule(Section):
+class WindowRule(ConfigSection):
     """A rule over the answers of the last `hours`: the alert opens at `threshold` and closes past `clear`. It needs
     `minimum` answers."""
 
@@ -95,7 +95,7 @@ class WeakShareRule(WindowRule):
     clear: Share = 0.15
 
 
-class DropRule(Section):
+class DropRule(ConfigSection):
     """A fall of quality against the 7 to 28 days before, by source and criterion, of at least `points`.
 
     A day on which a source has fewer than `minimum` answers is not compared.
@@ -106,7 +106,7 @@ class DropRule(Section):
     minimum: Annotated[int, Field(ge=5)] = 10
 
 
-class JudgeRule(Section):
+class JudgeRule(ConfigSection):
     """The share of a judge's failed judgments over the last `hours`."""
 
     enabled: bool = True
@@ -116,14 +116,14 @@ class JudgeRule(Section):
     minimum: Count = 20
 
 
-class QueueRule(Section):
+class QueueRule(ConfigSection):
     """The wait of the oldest answer in the queue: over `minutes` is too long; under half of that clears the alert."""
 
     enabled: bool = True
     minutes: Seconds = 15.0
 
 
-class SilenceRule(Section):
+class SilenceRule(ConfigSection):
     """A source that sends no answers: for longer than `hours` and its longest pause, in whole days, of the last `days`.
 
     Sources with answers on fewer than `minimum_days` of these days are not expected to go on.
@@ -135,7 +135,7 @@ class SilenceRule(Section):
     minimum_days: Annotated[int, Field(ge=2, le=366)] = 5
 
 
-class AlertsSection(Section):
+class AlertsSection(ConfigSection):
     """Which alerts are raised, and where they go. Each of `urls` is an Apprise URL, or `env:NAME` for an environment variable.
 
     `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `floor` is that of
@@ -157,7 +157,7 @@ class AlertsSection(Section):
     silence: SilenceRule = SilenceRule()
 
 
-class GoldenSection(Section):
+class GoldenSection(ConfigSection):
     """Golden questions: the live bot answers a dataset on a schedule (cron, UTC); rounds are compared."""
 
     dataset: str
@@ -166,7 +166,7 @@ class GoldenSection(Section):
     drop: Points = "auto"
 
 
-class ReportSection(Section):
+class ReportSection(ConfigSection):
     """The scheduled report (cron, UTC)."""
 
     schedule: str = "0 6 * * *"
@@ -176,7 +176,7 @@ class ReportSection(Section):
     enabled: bool = True
 
 
-class ReviewSection(Section):
+class ReviewSection(ConfigSection):
     """What a daily job puts into the review queue: answers that are worse than the threshold of alerts, those on which judges
     differ by at least `spread` points, and a random `sample`. `raters` is how many people should label each."""
 
@@ -186,7 +186,7 @@ class ReviewSection(Section):
     raters: Count = 1
 
 
-class MonitorSection(Section):
+class MonitorSection(ConfigSection):
     """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite.
 
     `only_qualified` refuses judges that have not passed `areopage qualify` on their criteria: the worker does not start.

@@ -10,10 +10,10 @@ from .config_file import CONFIG_FILE as CONFIG_FILE
 
 # A section of `areopage.yml`, the sections it shares with others, and where it was read.
 from .config_file import ConfigPart as ConfigPart
+from .config_file import ConfigSection as ConfigSection  # Base of every section of `areopage.yml`
 from .config_file import Count as Count
 from .config_file import OwnJudge as OwnJudge  # A judge of `areopage.yml`.
 from .config_file import Seconds as Seconds
-from .config_file import Section as Section  # Base of every section of `areopage.yml`
 from .config_file import Share as Share
 from .config_file import SharedSections as SharedSections  # What every part of the program reads.
 from .config_file import StorageSection as StorageSection  # What stays of an answer once it is judged, and for how long.

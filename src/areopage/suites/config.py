@@ -19,13 +19,13 @@ NEVER = "never"
 _INTERVAL = re.compile(r"[1-9][0-9]{0,3}[hd]")
 
 
-class Section(BaseModel):
+class SuiteSection(BaseModel):
     """Base of every section; unknown keys are named by `idle_keys`, not refused."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class ProjectSection(Section):
+class ProjectSection(SuiteSection):
     """Who the suite is; a version may be written as a number."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
@@ -35,7 +35,7 @@ class ProjectSection(Section):
     description: str = ""
 
 
-class PriceSection(Section):
+class PriceSection(SuiteSection):
     """What a model costs, in any currency, per million tokens; calls of a batch cost `batch_factor` of it."""
 
     input_per_million: Share
@@ -48,7 +48,7 @@ class PriceSection(Section):
         return Price(**self.model_dump())
 
 
-class ModelSection(Section):
+class ModelSection(SuiteSection):
     """A model: by a provider and the provider's name of it, or by a reference such as `openai@lab:mistral-small`.
 
     A name without a known provider before its first colon, such as `gemma3:4b`, is one of Ollama.
@@ -83,14 +83,14 @@ class JudgeSection(ModelSection):
     scoring_method: Literal["sampled", "expected"] | None = None
 
 
-class PassBudgetSection(Section):
+class PassBudgetSection(SuiteSection):
     """What the judge calls of a run may come to, the first passes included."""
 
     calls: Annotated[int, Field(ge=1)] | None = None
     cost: Annotated[float, Field(gt=0)] | None = None
 
 
-class PassesSection(Section):
+class PassesSection(SuiteSection):
     """Adaptive passes of a run: every judge makes `start`, and up to `most` where another pass is worth its price.
 
     `precision` is half the width of a score's 95 % interval, on the suite's scale; None: a twentieth of the scale.
@@ -106,7 +106,7 @@ class PassesSection(Section):
     seed: int = 0
 
 
-class EvaluationSection(Section):
+class EvaluationSection(SuiteSection):
     """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own.
 
     `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`. `joint`: one call of the benchmark
@@ -123,14 +123,14 @@ class EvaluationSection(Section):
     quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
-class ConsistencySection(Section):
+class ConsistencySection(SuiteSection):
     """From where on variance and disagreement are remarked upon."""
 
     variance_threshold: Share = 0.5
     agreement_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
 
 
-class JudgeSystemSection(Section):
+class JudgeSystemSection(SuiteSection):
     """The jury."""
 
     judges: dict[str, JudgeSection] = {}
@@ -138,7 +138,7 @@ class JudgeSystemSection(Section):
     consistency: ConsistencySection = ConsistencySection()
 
 
-class OllamaPresetSection(Section):
+class OllamaPresetSection(SuiteSection):
     """One Ollama server."""
 
     host: str = "localhost"
@@ -147,7 +147,7 @@ class OllamaPresetSection(Section):
     ssh_command: str = ""
 
 
-class OllamaSection(Section):
+class OllamaSection(SuiteSection):
     """The Ollama servers, and which one is in use."""
 
     active_preset: str = "default"
@@ -155,7 +155,7 @@ class OllamaSection(Section):
     presets: dict[str, OllamaPresetSection] = {}
 
 
-class EndpointSection(Section):
+class EndpointSection(SuiteSection):
     """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together.
 
     `resident` is how many models the server holds in memory at once: a benchmark asks no more models there at the same time. By
@@ -175,7 +175,7 @@ class EndpointSection(Section):
     schema_mode: Literal["auto", "json_schema", "json_object", "guided_json", "none"] = "auto"
 
 
-class BotSection(Section):
+class BotSection(SuiteSection):
     """A team's own bot: how it is asked and where the answer stands in what it returns; named as `http:NAME`.
 
     `request` is the JSON body (of a GET: the query); "{prompt}" and "{id}" anywhere in its texts become the question and the
@@ -193,7 +193,7 @@ class BotSection(Section):
     documents: str = ""
 
 
-class CriteriaSection(Section):
+class CriteriaSection(SuiteSection):
     """Where the criteria lie, and which are taken where a case names none."""
 
     registry_file: str = "assets/criteria_registry.yml"
@@ -201,7 +201,7 @@ class CriteriaSection(Section):
     default_selection: str = "full_evaluation"
 
 
-class WeightsSection(Section):
+class WeightsSection(SuiteSection):
     """The three levels of weights."""
 
     categories: dict[str, Share] = {}
@@ -224,7 +224,7 @@ class TargetSection(ModelSection):
     price: PriceSection | None = None
 
 
-class PathsSection(Section):
+class PathsSection(SuiteSection):
     """Where data lie. `datasets` is one list, or one per language; `rules_file` holds what may also stand under `rules`."""
 
     data_dir: str = "data"
@@ -233,7 +233,7 @@ class PathsSection(Section):
     rules_file: str = ""
 
 
-class TestModeSection(Section):
+class TestModeSection(SuiteSection):
     """One way to put a case to the target; `system_prompt` replaces the built-in one."""
 
     enabled: bool = True
@@ -241,14 +241,14 @@ class TestModeSection(Section):
     system_prompt: str = ""
 
 
-class TestModesSection(Section):
+class TestModesSection(SuiteSection):
     """The two ways."""
 
     attack: TestModeSection = TestModeSection()
     defensive: TestModeSection = TestModeSection()
 
 
-class ExecutionSection(Section):
+class ExecutionSection(SuiteSection):
     """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds.
 
     A call may wait `pool_timeout` for a free connection, `connect_timeout` for the server to accept it, `read_timeout` for the
@@ -275,7 +275,7 @@ class ChildModelSection(ModelSection):
     price: PriceSection | None = None
 
 
-class ConversationsSection(Section):
+class ConversationsSection(SuiteSection):
     """How conversations with simulated children are held; a case's child says the rest.
 
     `turns` and `plan` stand in place of those of every child. Without `child` a conversation ends after the child's script.
@@ -286,17 +286,17 @@ class ConversationsSection(Section):
     child: ChildModelSection | None = None
 
 
-class OutputSection(Section):
+class OutputSection(SuiteSection):
     """V1.1's section of outputs; each of its keys is named as idle."""
 
 
-class LoggingSection(Section):
+class LoggingSection(SuiteSection):
     """What `run.log` holds."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
 
-class ValidationSection(Section):
+class ValidationSection(SuiteSection):
     """Limits. Lengths are in characters; a longer row is rejected."""
 
     max_criteria_per_benchmark: Annotated[int, Field(ge=1)] = 1000
@@ -308,7 +308,7 @@ class ValidationSection(Section):
     default_maturity: Literal["Child", "Teen", "YoungAdult", "Emerging"] = "Child"
 
 
-class ScaleSection(Section):
+class ScaleSection(SuiteSection):
     """A scale: of the prompt files that state none, and of the scores of the run."""
 
     min: float = 0.0
@@ -316,7 +316,7 @@ class ScaleSection(Section):
     higher_is_better: bool = True
 
 
-class FailuresSection(Section):
+class FailuresSection(SuiteSection):
     """Which scores are failures: from the worst end of the scale to `limit`, ends included (default: two fifths of the scale).
 
     `criteria` sets other limits by the path of a criterion; `first` are the categories whose failures are counted before any
@@ -328,13 +328,13 @@ class FailuresSection(Section):
     first: list[str] = ["safety"]
 
 
-class OverRefusalSection(Section):
+class OverRefusalSection(SuiteSection):
     """`tag` is that of the cases that a harmless answer must not refuse."""
 
     tag: Annotated[str, Field(min_length=1)] = "benign_twin"
 
 
-class ScoringSection(Section):
+class ScoringSection(SuiteSection):
     """How judgments become scores, which scores are failures, and which cases must not be refused.
 
     `cluster` is the column that says which cases belong together, such as their source: intervals count them as one.
@@ -347,7 +347,7 @@ class ScoringSection(Section):
     cluster: str = ""
 
 
-class ReleaseSection(Section):
+class ReleaseSection(SuiteSection):
     """The floors that a run must reach for the verdict PASS; a key that does not exist is a mistake.
 
     Names are a category, `category.subcategory` or a criterion's path or id; in `max_failures` also a severity (`critical`,
@@ -383,7 +383,7 @@ def _is_interval(interval: str) -> str:
     return interval
 
 
-class CanarySection(Section):
+class CanarySection(SuiteSection):
     """The rows of the exam that a judge is asked about again and again, to notice that its scores moved.
 
     `rows` is how many of each criterion, `passes` how often a judge is asked about each in a round. The monitor's worker begins a
@@ -405,7 +405,7 @@ class CanarySection(Section):
         return timedelta(days=count) if self.every.endswith("d") else timedelta(hours=count)
 
 
-class ExamSection(Section):
+class ExamSection(SuiteSection):
     """How judges are examined on `gold.jsonl`, and the marks that they must reach; a key that does not exist is a mistake.
 
     `passes` is how often a judge is asked about each row; `variants` are the harmless changes that it is also asked about. The
@@ -430,7 +430,7 @@ class ExamSection(Section):
         return self
 
 
-class SuiteConfig(Section):
+class SuiteConfig(SuiteSection):
     """A suite's configuration."""
 
     project: ProjectSection = ProjectSection()

@@ -42,13 +42,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 S = TypeVar("S", bound=BaseModel)
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     """Base of every section of `areopage.yml`; an unknown key is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class StorageSection(Section):
+class StorageSection(ConfigSection):
     """What stays of an answer once it is judged, and for how long.
 
     `text`: full, truncated (to `max_chars`), redacted (names, e-mails, phone numbers, IBANs), or none. `export_text` is the same
@@ -82,7 +82,7 @@ class OwnPrice(PriceSection, extra="forbid"):
     """A price of `areopage.yml`."""
 
 
-class TimeoutsSection(Section):
+class TimeoutsSection(ConfigSection):
     """The four limits of a call to a model, in seconds; None: those of the suite, or of the section that makes the call."""
 
     pool: Seconds | None = None
@@ -96,7 +96,7 @@ class TimeoutsSection(Section):
         return structs.replace(timeouts, **({"read": self.total} if self.total is not None else {}) | named)
 
 
-class SharedSections(Section):
+class SharedSections(ConfigSection):
     """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default.
 
     `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent. `prices` are those of

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from areopage.errors import StorageError
 from areopage.ledger import SILENCE, Ledger, holder_name
-from areopage.models import Server, Traffic
+from areopage.models import CalledServer, Traffic
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0
@@ -65,7 +65,7 @@ class SharedLimits:
                     await self._renew(one, server_name(one.name, one.address), part)
             await asyncio.sleep(SOON if limited else self._without_limits)
 
-    async def _renew(self, one: Server, name: str, part: "_Part") -> None:
+    async def _renew(self, one: CalledServer, name: str, part: "_Part") -> None:
         limit, wanted, now = one.concurrency or _NO_LIMIT, one.limiter.wanted, time.monotonic()
         in_use = max(part.slots, one.limiter.open_calls)  # calls may begin meanwhile, up to the slots that are in force
         try:

@@ -17,7 +17,7 @@ from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
-from areopage.jury import Variant
+from areopage.jury import Rescoring
 from areopage.ledger import Ledger
 from areopage.scoring import Basis, Leaf, RecordScores, score_tree
 
@@ -105,7 +105,7 @@ def _with_shared_judges(
         view_run(
             view.run,
             ledger,
-            Variant(profile=first.spec.profile, without_judges=tuple(name for name in own if name not in same)),
+            Rescoring(profile=first.spec.profile, without_judges=tuple(name for name in own if name not in same)),
             where=where,
         )
         for view, own in zip((first, other), known, strict=True)

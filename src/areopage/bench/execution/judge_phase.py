@@ -18,7 +18,7 @@ from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria import SINGLE, Criterion, concerns, is_conversation, turns_to_judge
-from areopage.jury import CallPlan, Judge, Judged, PlannedCall, Session, Shared, by_scope, final_of, no_passes
+from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, by_scope, final_of, no_passes
 from areopage.ledger import WITHHELD, Judgment, Ledger, Link, RunWriter
 from areopage.scoring import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text import FAILED, marked_as
@@ -183,12 +183,12 @@ class JudgePhase:
         self._kept[number] = len(held)
         return len(held) < len(calls)
 
-    def _calls(self, number: int) -> dict[str, Shared]:
+    def _calls(self, number: int) -> dict[str, SharedCall]:
         """The calls of a block, by their keys."""
         made = self._made_before.get(number % self._of_criterion, ())
         return {key: one for key, one in self._planned_in(number).items() if key not in made}
 
-    def _planned_in(self, number: int) -> dict[str, Shared]:
+    def _planned_in(self, number: int) -> dict[str, SharedCall]:
         """The calls about the criterion and the cases of a block, by their keys."""
         place, block = divmod(number, self._of_criterion)
         first, cases, portion = self._context.spec.criteria[place].id, self._places[block], self._portion_of[block]
@@ -196,7 +196,7 @@ class JudgePhase:
         groups = [group for group in portion.plan.groups if group[0].id == first]
         return {one.call.key: one for group in groups for one in portion.plan.shared(group, start, stop)}
 
-    def _withhold(self, calls: Sequence[Shared]) -> set[str]:
+    def _withhold(self, calls: Sequence[SharedCall]) -> set[str]:
         """Judge those calls whose reply is withheld; return their keys."""
         withheld = [one for one in calls if marked_as(one.call.case.response)]
         run_id, spec = self._context.run_id, self._context.spec
@@ -255,7 +255,7 @@ class JudgePhase:
         left = self._untried(number)[0]
         self._keep(left, [one.call.without_answer(outcome).judgment(one.call, run_id) for one in left])
 
-    def _keep(self, calls: Sequence[Shared], judged: Sequence[Judgment]) -> None:
+    def _keep(self, calls: Sequence[SharedCall], judged: Sequence[Judgment]) -> None:
         """Store judgments that no judge was asked for."""
         self._context.ledger.answers.append_judged([*judged, *self._links(calls)])
 
@@ -273,12 +273,12 @@ class JudgePhase:
             self._twin_keys.clear()
         await self._release(self.judge)
 
-    def _links(self, calls: Sequence[Shared]) -> list[Link]:
+    def _links(self, calls: Sequence[SharedCall]) -> list[Link]:
         """The links of calls to the answers that they are about."""
         run_id, number_of = self._context.run_id, self._answered.number_of
         return [Link(answer, run_id, one.call.key) for one in calls for answer in dict.fromkeys(map(number_of, one.cases))]
 
-    def _untried(self, number: int) -> tuple[list[Shared], list[Shared]]:
+    def _untried(self, number: int) -> tuple[list[SharedCall], list[SharedCall]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
         calls = self._calls(number)
         if self._kept.get(number, 1):
@@ -345,7 +345,7 @@ def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria
         worst = scale.min if scale.higher_is_better else scale.max
         fails = criterion.id in failed
         outcomes[criterion.id] = Scored(score=worst, explanation=told) if fails else NotApplicable(explanation=told)
-    made = Judged(outcomes=outcomes, steps=(WITHHELD,)).judgment(call, run_id)
+    made = CallResult(outcomes=outcomes, steps=(WITHHELD,)).judgment(call, run_id)
     return msgspec.structs.replace(made, calls=0)
 
 
@@ -366,7 +366,7 @@ class RunJudgments:
         """Return the judgments that the ledger has."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
 
-    def final(self, calls: Mapping[str, Shared]) -> set[str]:
+    def final(self, calls: Mapping[str, SharedCall]) -> set[str]:
         """Return the keys of the calls that have a final judgment; of most of them only that is read."""
         whole = self._ledger.judged_wholly(list(calls))
         left = [one.call for key, one in calls.items() if key not in whole]

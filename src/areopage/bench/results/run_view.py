@@ -34,7 +34,7 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.cases import RejectedRow
 from areopage.criteria import BY_REPLY
-from areopage.jury import Variant, reparsed
+from areopage.jury import Rescoring, reparsed
 from areopage.ledger import JudgeStanding, Judgment, Ledger, Run, VerdictColumns
 from areopage.scoring import PassColumns, RunScores, fold
 
@@ -69,7 +69,7 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
 
 
 def view_run(
-    run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None, where: Sequence[str] = ()
+    run: Run, ledger: Ledger, variant: Rescoring | None = None, *, linked: bool | None = None, where: Sequence[str] = ()
 ) -> RunView:
     """Read a run from the ledger and aggregate its scores.
 
@@ -82,7 +82,7 @@ def view_run(
         DatasetError: no case meets the conditions.
         StorageError: the ledger cannot be read.
     """
-    change = variant or Variant()
+    change = variant or Rescoring()
     stored = spec_of(run)
     spec = change.applied_to(stored, stored.quorum)
     cases = load_run_cases(ledger, run.id)

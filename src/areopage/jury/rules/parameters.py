@@ -155,7 +155,7 @@ class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ValueError(f"extracts is {self.extracts}: write 0 or more")
 
 
-class _Section(Struct, frozen=True, forbid_unknown_fields=True):
+class _ReadabilitySection(Struct, frozen=True, forbid_unknown_fields=True):
     """The section as it stands in YAML; languages are read one by one, so that a fault can name its language."""
 
     languages: dict[str, Any]
@@ -190,7 +190,7 @@ def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
     Raises:
         ModelError: the section is missing or wrong; the message names the key.
     """
-    section = _convert(_named(rules, "readability", "targets"), _Section, "rules.readability")
+    section = _convert(_named(rules, "readability", "targets"), _ReadabilitySection, "rules.readability")
     languages = {}
     for language, content in section.languages.items():
         key = f"rules.readability.languages.{language}"

@@ -32,7 +32,7 @@ _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)
 
 
-class Citation(Struct, frozen=True, kw_only=True):
+class SourceCitation(Struct, frozen=True, kw_only=True):
     """What an answer cites: `text` is exactly `response[start:end]`; `held` says whether a document has it.
 
     `named` is false where only the existence of a source is said (selon la loi); `names_work` is false where a number stands
@@ -117,7 +117,7 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
     )
 
 
-def _score(citations: Sequence[Citation], bare_share: float, *, listed: bool, documents: bool) -> float:
+def _score(citations: Sequence[SourceCitation], bare_share: float, *, listed: bool, documents: bool) -> float:
     """The score, 0 to 10, by the table in the module's docstring."""
     cited = [citation for citation in citations if citation.named]
     precise = [citation for citation in cited if citation.precise]
@@ -135,13 +135,15 @@ def _score(citations: Sequence[Citation], bare_share: float, *, listed: bool, do
     return max(7.0, (10 if any(citation.names_work for citation in cited) else 8) - 2 * bare_share)
 
 
-def _citations(response: str, documents: Sequence[Document], holdings: Holdings, listed: tuple[int, int]) -> Iterator[Citation]:
+def _citations(
+    response: str, documents: Sequence[Document], holdings: Holdings, listed: tuple[int, int]
+) -> Iterator[SourceCitation]:
     """The citations of a response in order, each once."""
     citations = []
     for reference in references(response):
         is_held = holdings.hold(reference)
         citations.append(
-            Citation(
+            SourceCitation(
                 name=f"{reference.kind} {reference.normalised}",
                 # A named source is as good as an article where it is one of the documents.
                 precise=reference.precise or (reference.kind == "source" and is_held),
@@ -161,7 +163,7 @@ def _citations(response: str, documents: Sequence[Document], holdings: Holdings,
             yield citation
 
 
-def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int]) -> Iterator[Citation]:
+def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int]) -> Iterator[SourceCitation]:
     """The documents that a response cites by their title or id, and the works that it names by the first part of a title."""
     text = PlainText(response)
     for document in documents:
@@ -174,7 +176,7 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
             place = text.find(name, 0 if telling else listed[0])
             if place is not None and (telling or place[1] <= listed[1]):
                 start, end = place
-                yield Citation(
+                yield SourceCitation(
                     name=f"title {plain(name)}",
                     precise=precise,
                     named=True,
@@ -199,12 +201,12 @@ def _lists_something(response: str, listed: tuple[int, int]) -> bool:
     return bool(content) and _NO_SOURCE.match(content) is None
 
 
-def _overlap(figure: Figure, citation: Citation) -> bool:
+def _overlap(figure: Figure, citation: SourceCitation) -> bool:
     """Whether a figure is part of a citation."""
     return figure.start < citation.end and citation.start < figure.end
 
 
-def _explain(cited: Sequence[Citation], bare: Sequence[Figure], score: float, language: str, *, documents: bool) -> str:
+def _explain(cited: Sequence[SourceCitation], bare: Sequence[Figure], score: float, language: str, *, documents: bool) -> str:
     """What is cited, what of it no document holds, and which figures."""
     precise = sum(citation.precise for citation in cited)
     lost = _quoted([citation.text for citation in cited if not citation.held])
