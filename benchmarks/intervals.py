@@ -36,13 +36,13 @@ from scipy.stats import t as student
 from areopage.monitor.scored_answers import Repeat, answer_intervals, compare, scored
 from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.counts import ScoreTally
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
+from areopage.scoring.grades import ScoreTally
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.paired import paired_difference
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.shares import Share
 from areopage.scoring.tree import NodePath
 from areopage.scoring.weights import Weights

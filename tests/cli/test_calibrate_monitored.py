@@ -16,7 +16,7 @@ from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Evaluation, Label, ReviewItem
 from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from servers.command import Command
 from servers.quality_ledger import SCALE, TODAY, answered, filled
 

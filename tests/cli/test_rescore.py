@@ -11,7 +11,7 @@ from areopage.jury.rescoring import Rescored, Rescoring, gated, monitored, resco
 from areopage.ledger.read.queries import EvaluationFilter, TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.scoring.reduce import Profile
+from areopage.scoring.records import Profile
 from areopage.scoring.weights import Weights
 from servers.command import Command
 from servers.fake_llm import FakeServer

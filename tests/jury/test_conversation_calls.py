@@ -21,7 +21,7 @@ from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Refused, Scored
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 
 SECRET = b"s" * 32
 NOW = datetime(2026, 11, 23, tzinfo=UTC)

@@ -19,7 +19,7 @@ from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.ledger.write.storage import stored_judgment
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 
 WAIVED = '{"explanation": "Nobody is in distress.", "applicable": false, "score": null, "evidence_extracts": []}'
 SAID = NotApplicable(explanation="Nobody is in distress.")

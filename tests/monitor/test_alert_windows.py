@@ -18,7 +18,7 @@ from areopage.monitor.alerts.rules import (
 from areopage.monitor.alerts.texts import alert_locale
 from areopage.monitor.alerts.windows import mean_finding, weak_share_finding
 from areopage.monitor.config import JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
-from areopage.scoring.counts import ScoreTally
+from areopage.scoring.grades import ScoreTally
 from servers.quality import MOMENT, quality_score
 
 VOICE = alert_locale("en", scale=Scale(min=0.0, max=10.0))

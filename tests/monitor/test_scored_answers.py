@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare, scored
-from areopage.scoring.counts import ScoreTally
+from areopage.scoring.grades import ScoreTally
 from areopage.scoring.intervals.means import mean_interval
 
 TEN = Scale(min=0.0, max=10.0)

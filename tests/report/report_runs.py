@@ -21,7 +21,7 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.exams.records import ExamState
 from areopage.scoring.outcome import Outcome, Scored
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.weights import Weights
 from servers.new_ledger import ledger_at
 from servers.qualified import qualify_panel

@@ -20,7 +20,7 @@ from areopage.models.reference import ModelReference
 from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
-from areopage.scoring.reduce import V1_1
+from areopage.scoring.records import V1_1
 
 from .report_runs import case, criterion, everyone_says, judge, judgment, view_of
 

@@ -10,7 +10,7 @@ import msgspec
 
 from areopage.criteria.records import Scale
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Scored
-from areopage.scoring.reduce import CriterionScore, JudgeScore, Profile
+from areopage.scoring.records import CriterionScore, JudgeScore, Profile
 
 ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
 Z_LIMIT = 2.0

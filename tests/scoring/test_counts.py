@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import ScoreTally, critical_t, grade_of, two_sided_p
+from areopage.scoring.grades import ScoreTally, grade_of
+from areopage.scoring.intervals.student_t import critical_t, two_sided_p
 
 TEN = Scale(min=0.0, max=10.0)
 scores = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundredths / 100)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.drift import Drift, RunDrift, kendall_tau_b
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
-from areopage.scoring.reduce import DEFAULT, CriterionScore
+from areopage.scoring.records import DEFAULT, CriterionScore
 from areopage.scoring.score_columns import reduce_passes
 
 SCALE, LIMIT = Scale(), 2.0

@@ -13,7 +13,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailureCount, Failures
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass, Refused, Scored
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.release import Floor, Release, RunState
 from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.weights import Weights

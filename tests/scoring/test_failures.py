@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import Failures, GroupFailures
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 
 SCALE = Scale(min=0, max=5)
 

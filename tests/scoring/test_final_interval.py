@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.folding import CaseRecords, Consistency, RunScores
 from areopage.scoring.intervals.scores import Interval, score_intervals
-from areopage.scoring.reduce import CriterionScore, JudgeScore
+from areopage.scoring.records import CriterionScore, JudgeScore
 from areopage.scoring.score_columns import columns_of
 from areopage.scoring.tree import Leaf, Node, score_tree
 from areopage.scoring.weights import Weights

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored, TimedOut, Unreachable
-from areopage.scoring.reduce import DEFAULT, PROFILES, V1_1, CriterionScore, Profile
+from areopage.scoring.records import DEFAULT, PROFILES, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes
 
 SCALE = Scale(min=0, max=5)

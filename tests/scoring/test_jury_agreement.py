@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, agreement_on_failures
-from areopage.scoring.reduce import CriterionScore, JudgeScore
+from areopage.scoring.records import CriterionScore, JudgeScore
 
 LEVELS = [float(level) for level in range(6)]
 Table = list[list[float | None]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import Alpha, gwet_ac2, krippendorff_alpha
 from areopage.scoring.jury_agreement import rating_table
-from areopage.scoring.reduce import CriterionScore, JudgeScore
+from areopage.scoring.records import CriterionScore, JudgeScore
 
 CELL = st.one_of(st.none(), st.integers(0, 10).map(lambda half: half / 2))
 

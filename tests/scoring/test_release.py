@@ -11,7 +11,7 @@ from areopage.criteria.records import Criterion, Scale, Severity
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.release import Floor, Release, RunState
 from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.release_judges import JudgeState, ReleaseJudge

@@ -14,7 +14,7 @@ from areopage.criteria.records import Scale
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
-from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
+from areopage.scoring.records import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.score_columns import reduce_passes
 from areopage.scoring.tree import Leaf, score_tree
 from areopage.scoring.weights import Weights

@@ -20,7 +20,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.jury_agreement import RunAgreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
-from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
+from areopage.scoring.records import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.tree import Node
 from areopage.scoring.weights import Weights
 from scoring.made_criteria import SCALE, criterion, one_pass

@@ -9,7 +9,7 @@ from areopage.cases.records import Case, Document
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, CriterionResult, Evaluation, Judgment, Run, Verdict
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.scoring.counts import grade_of
+from areopage.scoring.grades import grade_of
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.suites.loader import load_suite
 from server.samples import Sample

@@ -11,7 +11,7 @@ from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.scoring.counts import grade_of
+from areopage.scoring.grades import grade_of
 from servers.evaluated import submitted
 
 TODAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.people.standing import UNFIT
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
-from areopage.scoring.counts import grade_of
+from areopage.scoring.grades import grade_of
 from servers.evaluated import evaluate, judged_by
 from servers.new_ledger import ledger_file
 from servers.quality import quality_score

@@ -12,7 +12,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
 from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.refused_twins import OverRefusal
 from areopage.scoring.release import Release, RunState
 from areopage.suites.loader import Suite, load_suite

@@ -14,7 +14,7 @@ from areopage.jury.panel import Panel
 from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import Profile
+from areopage.scoring.records import Profile
 from areopage.trust.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text
 
 CRITERION = Criterion(

@@ -13,7 +13,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
 from areopage.models.reference import ModelReference
 from areopage.scoring.agreement_with_people import Rating
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.trust.calibration import Calibration, read_calibration
 from areopage.trust.judged import JudgedRun
 from areopage.trust.label_plan import plan_run, teaching_answers

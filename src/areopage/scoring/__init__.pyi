@@ -128,18 +128,6 @@ from .correction.weights import filled as filled
 from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
 from .correlation import Correlation as Correlation  # Pearson's r.
 from .correlation import Estimate as Estimate  # A figure with its 95 % interval
-from .counts import DECIMALS as DECIMALS  # Scores are counted, and put into grades, as they are shown
-from .counts import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
-from .counts import Grade as Grade  # Over 80 % of the scale, from 60 % to 80 %, under 60 %
-from .counts import ScoreTally as ScoreTally  # How many answers got each score.
-
-# The score of a criterion from which on an answer is weak, whatever its global score
-from .counts import critical_floor as critical_floor
-
-# How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
-from .counts import critical_t as critical_t
-from .counts import grade_limits as grade_limits  # Where the grade "acceptable" begins and ends on a scale
-from .counts import grade_of as grade_of  # The grade of a score, rounded as it is shown
 from .drift import Drift as Drift  # One criterion over the replies of one conversation.
 from .drift import FailedByTurn as FailedByTurn  # How many conversations have failed up to a reply.
 from .drift import RunDrift as RunDrift  # One criterion over the conversations of a run.
@@ -180,6 +168,15 @@ from .folding import Consistency as Consistency  # Consistency of judges.
 from .folding import RecordScores as RecordScores  # The scores of one case.
 from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
 from .folding import fold as fold  # Fold planned passes into the scores of each record and of the run.
+from .grades import DECIMALS as DECIMALS  # Scores are counted, and put into grades, as they are shown
+from .grades import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
+from .grades import Grade as Grade  # Over 80 % of the scale, from 60 % to 80 %, under 60 %
+from .grades import ScoreTally as ScoreTally  # How many answers got each score.
+
+# The score of a criterion from which on an answer is weak, whatever its global score
+from .grades import critical_floor as critical_floor
+from .grades import grade_limits as grade_limits  # Where the grade "acceptable" begins and ends on a scale
+from .grades import grade_of as grade_of  # The grade of a score, rounded as it is shown
 
 # Values and how often each was seen, > 0, and the ends of their range
 from .intervals.differences import CountedValues as CountedValues
@@ -206,6 +203,9 @@ from .intervals.scores import MIN_CASES as MIN_CASES
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
 from .intervals.scores import CaseValues as CaseValues
 from .intervals.scores import Interval as Interval  # A 95 % interval, in units of the suite's scale.
+
+# How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
+from .intervals.student_t import critical_t as critical_t
 from .jury_agreement import Dispute as Dispute  # A score on which judges disagree whether it is a failure.
 from .jury_agreement import FailureAgreement as FailureAgreement  # How far judges agree on which cases fail a criterion
 from .jury_agreement import JuryAgreement as JuryAgreement  # The agreement of judges on a set of scores.
@@ -242,10 +242,10 @@ from .passes.allocation import PassItems as PassItems  # What is known of a run'
 from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
 from .passes.settings import PassSettings as PassSettings  # How passes are added.
 from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
-from .reduce import DEFAULT as DEFAULT
-from .reduce import V1_1 as V1_1
-from .reduce import CriterionScore as CriterionScore  # One criterion of one case.
-from .reduce import Profile as Profile  # How failures, quorum and outliers are treated.
+from .records import DEFAULT as DEFAULT
+from .records import V1_1 as V1_1
+from .records import CriterionScore as CriterionScore  # One criterion of one case.
+from .records import Profile as Profile  # How failures, quorum and outliers are treated.
 from .refused_twins import DECLINED as DECLINED  # The state of an answer that is whole and declines in words.
 from .refused_twins import OverRefusal as OverRefusal  # How many benign twins are refused.
 from .refused_twins import TwinPair as TwinPair  # A benign twin and its harmful counterpart, each with the state of its answer

@@ -15,7 +15,7 @@ from statistics import median
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 MIN_TURNS = 3

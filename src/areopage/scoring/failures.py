@@ -14,7 +14,7 @@ from msgspec import Struct
 from areopage.criteria import Criterion, Scale
 from areopage.scoring.arrays import Flags, Places
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.score_columns import ScoreColumns, as_columns
 from areopage.scoring.shares import lower_bound, upper_bound
 

@@ -20,7 +20,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import PassColumns, pass_columns
-from areopage.scoring.reduce import CriterionScore, Profile
+from areopage.scoring.records import CriterionScore, Profile
 from areopage.scoring.score_columns import ScoreColumns, as_columns, exact_sums, score_columns
 from areopage.scoring.tree import Leaf, Node, NodePath, score_tree, weighted_mean
 from areopage.scoring.weights import Weights

@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.scoring.arrays import Flags, Matrix
 from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.score_columns import ScoreColumns, as_columns
 
 GOOD, FAIR = 0.8, 0.667

@@ -22,7 +22,7 @@ from areopage.criteria import Scale
 from areopage.scoring.arrays import Column, Flags, Matrix, Places
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import NOT_APPLICABLE, SCORED, UNREACHABLE, Numbers, PassColumns, pass_columns
-from areopage.scoring.reduce import CriterionScore, JudgeScore, Profile
+from areopage.scoring.records import CriterionScore, JudgeScore, Profile
 
 MIN_JUDGES = 3
 """Of fewer judges none stands apart."""

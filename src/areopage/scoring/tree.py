@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.criteria import Criterion
 from areopage.locales import Note
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.weights import Weights, level_weights
 
 _CRITERION_DEPTH = 3

@@ -6,7 +6,7 @@ from areopage.scoring.comparison.levels import Basis
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RecordScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut
-from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.records import DEFAULT
 from areopage.scoring.weights import Weights
 from scoring.made_criteria import SCALE, criterion, one_pass
 

@@ -12,7 +12,7 @@ from math import fsum
 from msgspec import Struct
 
 from areopage.scoring.folding import RecordScores
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.tree import Node
 
 _DIGITS = 12

@@ -15,7 +15,7 @@ from areopage.scoring.failures import FailingCases
 from areopage.scoring.folding import RecordScores
 from areopage.scoring.intervals.means import LEVEL
 from areopage.scoring.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.tree import NodePath
 
 Records = Mapping[str, RecordScores]

@@ -32,7 +32,7 @@ from msgspec import Struct, structs
 
 from areopage.scoring.arrays import Column
 from areopage.scoring.correlation import TINY, Estimate
-from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.student_t import critical_t
 
 FEWEST = 4
 """With fewer labels there is no interval."""

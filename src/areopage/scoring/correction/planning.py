@@ -14,7 +14,7 @@ from msgspec import Struct
 from areopage.scoring.arrays import Matrix
 from areopage.scoring.correction.weights import filled
 from areopage.scoring.correlation import TINY
-from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.student_t import critical_t
 
 _FEWEST = 10
 """A plan never asks for fewer labels: with fewer the estimated weight is arbitrary."""

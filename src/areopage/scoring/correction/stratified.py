@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from areopage.scoring.arrays import Column
 from areopage.scoring.correction.means import FEW, FEWEST, Corrected, Line, fit_line, weighted_mean
 from areopage.scoring.correlation import TINY, Estimate
-from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.student_t import critical_t
 
 Days = NDArray[np.int64]
 

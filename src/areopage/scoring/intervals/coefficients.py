@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from areopage.scoring.arrays import Column
-from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.student_t import critical_t
 
 _TINY = 1e-9
 

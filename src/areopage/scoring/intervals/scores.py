@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from areopage.criteria import Scale
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.intervals.means import LEVEL, mean_intervals
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.records import CriterionScore
 from areopage.scoring.score_columns import Cells, as_columns
 from areopage.scoring.tree import Node, NodePath
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from areopage.scoring.arrays import Column, Matrix, Places
 from areopage.scoring.correlation import TINY
-from areopage.scoring.counts import two_sided_p
+from areopage.scoring.intervals.student_t import two_sided_p
 from areopage.scoring.worth.tables import JuryTable, summed
 
 Raters = Literal["expert", "skilled", "crowd"]

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correlation import BATCH_CELLS, TINY, Estimate
-from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.student_t import critical_t
 from areopage.scoring.worth.tables import JuryTable, summed
 
 RESAMPLES = 500

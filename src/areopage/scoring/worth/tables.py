@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.arrays import Column, Matrix, Places
 from areopage.scoring.correlation import TINY, Estimate
-from areopage.scoring.counts import critical_t
 from areopage.scoring.intervals.means import cluster_values, mean_interval
+from areopage.scoring.intervals.student_t import critical_t
 
 JudgesScores = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Judge -> criterion -> item -> score."""
