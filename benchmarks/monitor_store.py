@@ -34,7 +34,7 @@ from areopage.ledger.tables.records import Answer, Evaluation, JudgeUse, Judgmen
 from areopage.ledger.write.answers import insert_answers
 from areopage.ledger.write.evaluation_rows import evaluation_row, score_rows
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.monitor.figures import measure
+from areopage.monitor.figures import PeriodFigures
 from areopage.scoring.outcome import Scored
 
 USE = JudgeUse(
@@ -190,7 +190,7 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
     took["spread_most_of_a_day"] = median_ms(lambda: lists.spread_most(ONE_DAY, Scope(), 5), times)
     took["sample_of_a_day"] = median_ms(lambda: lists.sample(ONE_DAY, Scope(), 5, 1), times)
     took["counts_scores_30d"] = median_ms(lambda: counts.scores(PERIOD, Scope()), times)
-    took["measure_30d"] = median_ms(lambda: measure(ledger, PERIOD, Scope(), Scale(0, 10), {}), times)
+    took["measure_30d"] = median_ms(lambda: PeriodFigures.of(ledger, PERIOD, Scope(), Scale(0, 10), {}), times)
     took["counts_totals_30d"] = median_ms(lambda: counts.totals(PERIOD, Scope()), times)
     took["tally_24h"] = median_ms(lambda: lists.tally(END - timedelta(hours=24), END, Scope()), min(times, 5))
     took["get"] = median_ms(lambda: scores.get(f"answer-{rows // 3}"), times)

@@ -268,12 +268,12 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
 
 
 def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
-    from areopage.review.labelled_answers import labels_of_files
+    from areopage.review.labelled_answers import LabelSet
 
     gate("review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2", "--blind")
     gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes", "--blind")
     gate("gate", "dataset", "export", "--output", "labelled.jsonl", "--labelled-only", "--text", "full")
-    rows = labels_of_files([gate.folder / "labelled.jsonl"]).rows
+    rows = LabelSet.of_files([gate.folder / "labelled.jsonl"]).rows
     assert len(rows) == 2
     assert rows[0].response == GENERATED
     assert rows[0].documents[0].text.startswith("Un délai")

@@ -17,14 +17,14 @@ from areopage.monitor.alerts.rules import (
 )
 from areopage.monitor.alerts.texts import alert_locale
 from areopage.monitor.alerts.windows import mean_finding, weak_share_finding
-from areopage.monitor.config import JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
+from areopage.monitor.config import JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule
 from areopage.scoring.grades import ScoreTally
 from servers.quality import MOMENT, quality_score
 
 VOICE = alert_locale("en", scale=Scale(min=0.0, max=10.0))
 FRENCH = alert_locale("fr", scale=Scale(min=0.0, max=10.0))
 MEAN, WEAK = MeanRule(), WeakShareRule()
-TEN = on_scale(MonitorSection(), VOICE.scale)
+TEN = MonitorSection().thresholds(VOICE.scale)
 
 
 def state(finding: Finding) -> str:
@@ -53,7 +53,7 @@ def test_a_share_of_weak_answers_opens_over_the_threshold_and_closes_at_clear(we
 
 def test_where_lower_is_better_a_high_mean_is_the_poor_one() -> None:
     locale = alert_locale("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
-    limits = on_scale(MonitorSection(), locale.scale)
+    limits = MonitorSection().thresholds(locale.scale)
     assert state(mean_finding(ScoreTally({3.0: 50}), MEAN, limits, locale)) == "bad"
     assert state(mean_finding(ScoreTally({1.75: 50}), MEAN, limits, locale)) == "between"
     assert state(mean_finding(ScoreTally({1.5: 50}), MEAN, limits, locale)) == "clear"

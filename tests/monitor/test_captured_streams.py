@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.functions import monitored
 from servers.bots import Thing, drained
 
@@ -130,7 +130,7 @@ def test_a_stream_that_is_closed_dropped_or_broken_off_is_unfinished(tmp_path: P
     with pytest.raises(Exception, match="overloaded"):
         list(failing(QUESTION))
     assert vars(failing)["counts"] == {"unfinished": 1} and drained(tmp_path) == []
-    assert "broke off: APIError" in read_losses(tmp_path).reason
+    assert "broke off: APIError" in Losses.of(tmp_path).reason
 
 
 def test_an_asynchronous_stream_of_openai_s_client_is_recorded(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_what_cannot_be_read_reaches_the_caller_and_is_named(tmp_path: Path, res
     reply = listening(tmp_path, result_of)
     result = reply(QUESTION)
     assert len(list(result)) >= 3
-    assert vars(reply)["counts"] == {"not_found": 1} and f"type {type(result).__name__}" in read_losses(tmp_path).reason
+    assert vars(reply)["counts"] == {"not_found": 1} and f"type {type(result).__name__}" in Losses.of(tmp_path).reason
 
 
 # --- shapes of LlamaIndex

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.endpoints import QualityHook
 from areopage.monitor.hook.functions import monitored
 from servers.bots import Thing, application, call, drained
@@ -232,7 +232,7 @@ def test_a_stream_that_reports_an_error_is_no_answer(tmp_path: Path) -> None:
 
     list(reply(QUESTION))
     assert drained(tmp_path) == [] and vars(reply)["counts"] == {"not_found": 1}
-    assert "overloaded" in read_losses(tmp_path).reason
+    assert "overloaded" in Losses.of(tmp_path).reason
 
 
 # --- results of functions
@@ -367,7 +367,7 @@ def test_a_doubtful_capture_is_recorded_and_counted(tmp_path: Path, prompt: str,
     reply(prompt)
     (one,) = drained(tmp_path)
     assert vars(reply)["counts"] == {"recorded": 1} and vars(reply)["doubts"] == {kind: 1}
-    found = read_losses(tmp_path)
+    found = Losses.of(tmp_path)
     assert found.doubts == {kind: 1} and found.total == 0 and (found.doubtful, "reply" in found.doubt) == (one.id, True)
 
 
@@ -412,7 +412,7 @@ def test_calls_without_an_answer_are_counted_by_kind(tmp_path: Path) -> None:
     asyncio.run(cancelled())
     with pytest.raises(RuntimeError, match="secret"):
         list(breaks(QUESTION))
-    found = read_losses(tmp_path)
+    found = Losses.of(tmp_path)
     assert found.counts == {"failed": 1, "not_found": 1, "unfinished": 2} and "secret" not in found.reason
     assert vars(breaks)["counts"] == {"unfinished": 1}
 
@@ -544,5 +544,5 @@ def test_requests_without_an_answer_are_counted_by_kind_and_source(tmp_path: Pat
             asyncio.run(call(hook, [BODY]))
         seen += list(hook.counts)
     assert seen == ["failed", "unfinished", "unfinished", "failed", "refused"]
-    found = read_losses(tmp_path)
+    found = Losses.of(tmp_path)
     assert found.counts == {"failed": 2, "unfinished": 2, "refused": 1} and found.total == 4

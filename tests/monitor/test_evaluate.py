@@ -23,7 +23,7 @@ from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
-from areopage.monitor.figures import measure
+from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
@@ -153,7 +153,7 @@ def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger)
     Steps(monitored, kept).step()
     suite, day = monitored.config.load_suite(), datetime.now(UTC).date()
     period = Period(start=day - timedelta(days=1), end=day + timedelta(days=1))
-    figures = measure(kept, period, Scope(suite=suite.name), suite.scale, {})
+    figures = PeriodFigures.of(kept, period, Scope(suite=suite.name), suite.scale, {})
     a, b = figures.variants
     assert (a.overall.answers, a.overall.low, b.overall.answers, b.change.certain) == (4, None, 4, None)
     assert b.overall.low is not None and b.overall.high is not None and b.overall.low < b.overall.high
@@ -164,7 +164,7 @@ def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger)
     assert len(kept.caches.equal_differences()) == 3 + 1  # the lowest number of what is left has changed, too
     kept.caches.rebuild_equals()
     assert kept.caches.equal_differences() == []
-    assert measure(kept, period, Scope(suite=suite.name), suite.scale, {}) == figures
+    assert PeriodFigures.of(kept, period, Scope(suite=suite.name), suite.scale, {}) == figures
 
 
 def test_equal_answers_in_flight_are_one_call_and_all_get_its_scores(monitored: "Monitored", kept: Ledger) -> None:

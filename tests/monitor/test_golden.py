@@ -19,16 +19,7 @@ from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import GoldenRun, GoldenRuns
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import ProgressCounter
-from areopage.monitor.golden import (
-    Golden,
-    begin_round,
-    carry_on,
-    golden_handler,
-    golden_jobs,
-    open_golden,
-    run_round,
-    running_rounds,
-)
+from areopage.monitor.golden import Golden, begin_round, golden_handler, golden_jobs, running_rounds
 from areopage.monitor.golden_rounds import answer_id
 from areopage.work.handlers import Finished, Retry, ScheduledJob
 from servers.configured import load_monitor, write_config
@@ -80,7 +71,7 @@ def write_monitor(folder: Path, url: str, rows: tuple[Mapping[str, str], ...] = 
 
 @pytest.fixture(name="golden")
 def golden_questions(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> Golden:
-    return open_golden(ledger, write_monitor(tmp_path, bot.url), {})
+    return Golden.open(ledger, write_monitor(tmp_path, bot.url), {})
 
 
 def judge(golden: Golden, run: GoldenRun, score: float | None, **fields: Any) -> None:
@@ -92,7 +83,7 @@ def judge(golden: Golden, run: GoldenRun, score: float | None, **fields: Any) ->
 
 def played(golden: Golden, due: datetime, score: float, **fields: Any) -> GoldenRun:
     """A whole round."""
-    run = asyncio.run(run_round(golden, due))
+    run = asyncio.run(golden.run_round(due))
     judge(golden, run, score, **fields)
     follow(golden, due + timedelta(minutes=5))
     return next(one for one in GoldenRuns(golden.ledger).list() if one.id == run.id)
@@ -101,7 +92,7 @@ def played(golden: Golden, due: datetime, score: float, **fields: Any) -> Golden
 def follow(golden: Golden, now: datetime) -> None:
     """Look at every round that is running."""
     for run in running_rounds(golden.ledger, golden.suite):
-        asyncio.run(carry_on(golden, run.id, now))
+        asyncio.run(golden.carry_on(run.id, now))
 
 
 def run_job(job: ScheduledJob, due: datetime) -> None:
@@ -116,7 +107,7 @@ def open_alerts(ledger: Ledger) -> list[str]:
 
 
 def test_each_question_is_asked_and_its_answer_handed_over_like_every_other(golden: Golden, bot: "FakeBot") -> None:
-    run = asyncio.run(run_round(golden, DUE))
+    run = asyncio.run(golden.run_round(DUE))
     assert sorted(asked.body["question"] for asked in bot.asked) == sorted(row["prompt"] for row in ROWS)
     assert (run.id, run.asked, run.answered, run.verdict) == ("answer_quality-20260304T050000Z", 3, 3, "running")
     id = f"golden-{run.id}-leave"
@@ -134,8 +125,8 @@ def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger
 
     bot.reply = reply
     bots = {"bot": {"url": bot.url, "documents": "sources"}}
-    golden = open_golden(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
-    run = asyncio.run(run_round(golden, DUE))
+    golden = Golden.open(ledger, write_monitor(tmp_path, bot.url, bots=bots), {})
+    run = asyncio.run(golden.run_round(DUE))
     documents = {
         case.id: [one.text for one in answer.case.documents]
         for case in golden.cases
@@ -145,7 +136,7 @@ def test_documents_that_the_bot_names_go_before_the_questions_own(ledger: Ledger
 
 
 def test_a_round_is_finished_when_all_is_judged_and_the_first_is_the_first(golden: Golden) -> None:
-    run = asyncio.run(run_round(golden, DUE))
+    run = asyncio.run(golden.run_round(DUE))
     follow(golden, DUE + timedelta(minutes=1))
     assert GoldenRuns(golden.ledger).list()[0].verdict == "running"
     judge(golden, run, 8.0)
@@ -190,7 +181,7 @@ def test_other_judges_begin_a_new_measure(golden: Golden) -> None:
 
 
 def test_a_question_without_a_score_makes_the_round_incomplete(golden: Golden) -> None:
-    run = asyncio.run(run_round(golden, DUE))
+    run = asyncio.run(golden.run_round(DUE))
     ids = [answer_id(run.id, case.id) for case in golden.cases]
     source = f"golden:{golden.suite}"
     store_scores(golden.ledger, [quality_score(8.0, id=ids[0], source=source), quality_score(None, id=ids[1], source=source)])
@@ -205,7 +196,7 @@ def test_a_question_without_a_score_makes_the_round_incomplete(golden: Golden) -
 
 
 def test_a_round_that_lasts_too_long_is_finished_as_it_is(golden: Golden) -> None:
-    asyncio.run(run_round(golden, DUE))
+    asyncio.run(golden.run_round(DUE))
     follow(golden, DUE + timedelta(hours=7))
     (finished,) = GoldenRuns(golden.ledger).list()
     assert (finished.verdict, finished.answered, finished.scored) == ("incomplete", 3, 0)
@@ -213,7 +204,7 @@ def test_a_round_that_lasts_too_long_is_finished_as_it_is(golden: Golden) -> Non
 
 def test_a_question_that_the_bot_fails_is_named_and_the_others_count(golden: Golden, bot: "FakeBot") -> None:
     bot.reply = lambda asked: (400, {"error": "no"}) if "préavis" in asked.body["question"] else (200, {"answer": "x"})
-    run = asyncio.run(run_round(golden, DUE))
+    run = asyncio.run(golden.run_round(DUE))
     assert (run.answered, run.verdict) == (2, "running")
     judge(golden, run, 8.0)
     follow(golden, DUE + timedelta(minutes=1))
@@ -228,7 +219,7 @@ def test_a_bot_that_is_down_ends_the_round_at_once_and_alerts(
 ) -> None:
     monkeypatch.setattr("areopage.monitor.golden.OUTAGE_SECONDS", 0.0)
     bot.__exit__(None, None, None)
-    finished = asyncio.run(run_round(golden, DUE))
+    finished = asyncio.run(golden.run_round(DUE))
     bot.__enter__()
     assert (finished.verdict, finished.answered, finished.mean) == ("incomplete", 0, None)
     assert "nothing listens there" in finished.reason
@@ -238,18 +229,18 @@ def test_a_bot_that_is_down_ends_the_round_at_once_and_alerts(
 
 def test_a_bot_that_is_not_configured_alerts_as_well(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "http:other"})
-    finished = asyncio.run(run_round(open_golden(ledger, config, {}), DUE))
+    finished = asyncio.run(Golden.open(ledger, config, {}).run_round(DUE))
     assert finished.verdict == "incomplete"
     assert "no bot 'other'" in finished.reason
 
 
 def test_a_round_that_was_begun_is_not_begun_twice(golden: Golden, bot: "FakeBot") -> None:
-    first = asyncio.run(run_round(golden, DUE))
-    assert asyncio.run(run_round(golden, DUE)).id == first.id
-    assert asyncio.run(run_round(golden, DUE + DAY)).id == first.id
+    first = asyncio.run(golden.run_round(DUE))
+    assert asyncio.run(golden.run_round(DUE)).id == first.id
+    assert asyncio.run(golden.run_round(DUE + DAY)).id == first.id
     judge(golden, first, 8.0)
     follow(golden, DUE + timedelta(minutes=1))
-    assert asyncio.run(run_round(golden, DUE)).verdict == "first"
+    assert asyncio.run(golden.run_round(DUE)).verdict == "first"
     assert len(bot.asked) == 3
 
 
@@ -265,7 +256,7 @@ def test_a_question_whose_id_a_database_cannot_hold_is_asked_and_compared(golden
 
 def test_a_round_whose_worker_died_is_carried_on_where_it_stopped(golden: Golden, bot: "FakeBot") -> None:
     # the first two questions were answered, as their rows in the ledger say
-    answered = asyncio.run(run_round(msgspec.structs.replace(golden, cases=golden.cases[:2]), DUE))
+    answered = asyncio.run(msgspec.structs.replace(golden, cases=golden.cases[:2]).run_round(DUE))
     GoldenRuns(golden.ledger).note_questions(answered.id, {case.id: answer_id(answered.id, case.id) for case in golden.cases})
     GoldenRuns(golden.ledger).save(msgspec.structs.replace(answered, answered=0, asked_at=None))
     assert len(bot.asked) == 2
@@ -281,8 +272,8 @@ def test_any_model_can_be_the_target(ledger: Ledger, bot: "FakeBot", tmp_path: P
 
     with FakeServer() as server:
         config = write_monitor(tmp_path, bot.url, golden={"dataset": "golden.csv", "target": "openai:fake-target"})
-        golden = open_golden(ledger, config, {"OPENAI_BASE_URL": server.openai_url})
-        run = asyncio.run(run_round(golden, DUE))
+        golden = Golden.open(ledger, config, {"OPENAI_BASE_URL": server.openai_url})
+        run = asyncio.run(golden.run_round(DUE))
     assert (run.answered, len(server.target_calls), bot.asked) == (3, 3, [])
     assert [role for role, _ in server.target_calls[0].messages] == ["user"]
 
@@ -309,7 +300,7 @@ def test_the_job_begins_a_round_and_the_handler_asks_and_finishes_it(ledger: Led
 
     first = asyncio.run(work())
     assert isinstance(first, Retry) and not first.counted and len(bot.asked) == 3
-    golden = open_golden(ledger, config, {})
+    golden = Golden.open(ledger, config, {})
     judge(golden, GoldenRuns(ledger).list()[0], 9.0)
     assert asyncio.run(work()) == Finished() and asyncio.run(work()) == Finished()
     assert GoldenRuns(ledger).list()[0].verdict == "first" and handler.pending(0, 9) == []
@@ -321,8 +312,8 @@ def test_a_round_that_cannot_be_carried_on_is_finished_and_says_why(ledger: Ledg
     config = write_monitor(tmp_path, bot.url)
     handler = golden_handler(ledger, config, {})
     assert handler is not None
-    begun = begin_round(open_golden(ledger, config, {}), DUE)
-    assert begin_round(open_golden(ledger, config, {}), DUE + DAY).id == begun.id
+    begun = begin_round(Golden.open(ledger, config, {}), DUE)
+    assert begin_round(Golden.open(ledger, config, {}), DUE + DAY).id == begun.id
     handler.gave_up(begun.id, "its worker died 5 times in a row")
     (finished,) = GoldenRuns(ledger).list()
     assert (finished.verdict, finished.reason) == ("incomplete", "its worker died 5 times in a row") and finished.finished_at
@@ -333,10 +324,10 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
     from areopage.monitor.quality_judge import QualityJudge
 
     config = write_monitor(tmp_path, bot.url)
-    golden = open_golden(ledger, config, {})
+    golden = Golden.open(ledger, config, {})
 
     async def judged() -> None:
-        run = await run_round(golden, DUE)
+        run = await golden.run_round(DUE)
         judge = QualityJudge.from_suite(config.load_suite(), ["controle"], language="en")
         with ThreadPoolExecutor(2) as threads:
             await judge.check()
@@ -345,7 +336,7 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
             for case in golden.cases:
                 await evaluator.run(answer_id(run.id, case.id), 0)
         await judge.aclose()
-        await carry_on(golden, run.id, DUE + timedelta(minutes=1))
+        await golden.carry_on(run.id, DUE + timedelta(minutes=1))
 
     asyncio.run(judged())
     (finished,) = GoldenRuns(ledger).list()
@@ -356,10 +347,10 @@ def test_golden_answers_are_judged_by_the_ordinary_path(ledger: Ledger, bot: "Fa
 def test_what_is_missing_is_told_in_one_line(ledger: Ledger, bot: "FakeBot", tmp_path: Path) -> None:
     config = write_monitor(tmp_path, bot.url)
     with pytest.raises(ConfigError, match=r"areopage\.yml:\d+: monitor\.golden: there are no golden questions"):
-        open_golden(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None})))
+        Golden.open(ledger, msgspec.structs.replace(config, section=config.section.model_copy(update={"golden": None})))
     (tmp_path / "golden.csv").unlink()
     with pytest.raises(DatasetError):
-        open_golden(ledger, config)
+        Golden.open(ledger, config)
 
 
 def test_a_round_without_its_section_makes_no_ledger(bot: "FakeBot", tmp_path: Path, command: "Command") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.endpoints import QualityHook, Receive, Send, find
 from areopage.monitor.hook.exchange import Exchange
 from areopage.monitor.hook.functions import monitored
@@ -304,7 +304,7 @@ def test_an_answer_that_is_not_recognised_is_logged_once_and_its_losses_are_kept
     (said,) = caplog.messages
     assert "reply: the answer is not found in a result of type float" in said
     assert vars(reply)["counts"] == {"not_found": 3, "recorded": 1}
-    found = read_losses(tmp_path)
+    found = Losses.of(tmp_path)
     assert found.counts == {"not_found": 3} and "type float" in found.reason
 
 

@@ -9,8 +9,8 @@ import pytest
 from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.hook_counts import HookCounts
-from areopage.monitor.figures import measure
-from areopage.monitor.hook.counts import read_losses
+from areopage.monitor.figures import PeriodFigures
+from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.functions import monitored as hooked
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.submission import submission_of
@@ -40,10 +40,10 @@ def test_losses_are_carried_into_the_ledger_once_and_lower_coverage(monitored: "
     for _ in range(2):
         HookCarrier(folder, kept).carry()
     suite, today = monitored.config.load_suite(), last_days(1, datetime.now(UTC).date())
-    figures = measure(kept, today, Scope(suite=suite.name), suite.scale, {})
+    figures = PeriodFigures.of(kept, today, Scope(suite=suite.name), suite.scale, {})
     assert (figures.lost, figures.doubtful) == ({"not_found": 3}, {"placeholder": 1})
     assert (figures.planned, figures.coverage, figures.waiting) == (4, 0.0, 1)
-    of_a = measure(kept, today, Scope(suite=suite.name, source="a"), suite.scale, {})
+    of_a = PeriodFigures.of(kept, today, Scope(suite=suite.name, source="a"), suite.scale, {})
     assert (of_a.lost, of_a.planned) == ({"not_found": 2}, 3)
     assert HookCounts(kept).lost(today, Scope(), ["b"]) == {"not_found": 1}
 
@@ -63,4 +63,4 @@ def test_a_process_writes_another_file_where_one_has_many_counts(tmp_path: Path,
     for number in range(5):
         spool.lose("reason", "lost", f"source-{number}")
     assert len(list((tmp_path / "losses").glob("*.json"))) == 3
-    assert read_losses(tmp_path).counts == {"lost": 5}
+    assert Losses.of(tmp_path).counts == {"lost": 5}

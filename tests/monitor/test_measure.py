@@ -12,7 +12,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.read.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, JudgeUse, Run
-from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
+from areopage.monitor.figures import PeriodFigures, criterion_labels, previous_of
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
 from areopage.suites.loader import load_suite
@@ -38,7 +38,7 @@ def fold(tmp_path: Path) -> Iterator[Fold]:
         **scope: str,
     ) -> PeriodFigures:
         opened.append(filled(tmp_path / f"{len(opened)}.db", scores, uses or (USE,)))
-        return measure(opened[-1], period, Scope(suite="answer_quality", **scope), scale, LABELS, baseline=baseline)
+        return PeriodFigures.of(opened[-1], period, Scope(suite="answer_quality", **scope), scale, LABELS, baseline=baseline)
 
     yield run
     for ledger in opened:
@@ -117,8 +117,8 @@ def test_what_sampling_left_out_is_named_and_lowers_no_coverage(fold: Fold, tmp_
     with opened(str(tmp_path / "0.db")) as ledger:
         given = [structs.replace(submission_of("Q ?", "A.", id=f"n{number}"), answered_at=TODAY) for number in range(6)]
         Intake(ledger, 0.0).submit(given)
-        figures = measure(ledger, WEEK, Scope(suite="answer_quality"), SCALE, LABELS)
-        before = measure(ledger, previous_of(WEEK), Scope(suite="answer_quality"), SCALE, LABELS)
+        figures = PeriodFigures.of(ledger, WEEK, Scope(suite="answer_quality"), SCALE, LABELS)
+        before = PeriodFigures.of(ledger, previous_of(WEEK), Scope(suite="answer_quality"), SCALE, LABELS)
     assert (figures.planned, figures.left_out, figures.left_out_share) == (2, 6, 0.75)
     assert figures.coverage == 0.5
     assert (before.left_out, before.left_out_share) == (0, 0.0)
@@ -183,8 +183,8 @@ def test_the_qualification_is_that_of_the_judges_of_the_newest_answer(tmp_path: 
     with Ledger.open(place) as ledger:
         ledger.put_panel(panel)
     with filled(place, [answered(1), answered(2, days_ago=3, run_id="u")]) as ledger:
-        newest = measure(ledger, WEEK, scope, SCALE, LABELS)
-        before = measure(ledger, Period(start=WEEK.start, end=WEEK.end - timedelta(days=2)), scope, SCALE, LABELS)
+        newest = PeriodFigures.of(ledger, WEEK, scope, SCALE, LABELS)
+        before = PeriodFigures.of(ledger, Period(start=WEEK.start, end=WEEK.end - timedelta(days=2)), scope, SCALE, LABELS)
     assert (newest.qualification, before.qualification) == ("never examined", "unfit: x (y)")
 
 

@@ -16,8 +16,8 @@ from areopage.errors import ConfigError
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
 from areopage.monitor.alerts.jobs import alert_jobs, check_windows, due_answer_alert, open_alerting
-from areopage.monitor.config import MonitorConfig, MonitorSection, MonitorThresholds, check_thresholds, on_scale, thresholds_of
-from areopage.monitor.golden import open_golden
+from areopage.monitor.config import MonitorConfig, MonitorSection, MonitorThresholds
+from areopage.monitor.golden import Golden
 from servers.quality import MOMENT, quality_score, store_scores
 from servers.small_suite import write_suite
 
@@ -52,13 +52,13 @@ def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorCon
     ],
 )
 def test_automatic_thresholds_are_shares_of_the_scale_from_its_bad_end(scale: Scale, expected: MonitorThresholds) -> None:
-    assert on_scale(AUTO, scale) == expected
+    assert AUTO.thresholds(scale) == expected
 
 
 @given(st.floats(-1000, 1000), st.floats(0.5, 1000), st.booleans())
 def test_automatic_thresholds_are_on_every_scale_and_clear_is_never_worse_than_open(low: float, width: float, up: bool) -> None:
     scale = Scale(min=low, max=low + width, higher_is_better=up)
-    found = on_scale(AUTO, scale)
+    found = AUTO.thresholds(scale)
     assert found.answer is not None
     assert all(scale.contains(one) for one in (found.answer, found.mean, found.mean_clear))
     order = [found.answer, found.mean, found.mean_clear]
@@ -72,13 +72,13 @@ def test_numbers_that_are_given_stand_and_null_switches_off() -> None:
         review={"spread": 2},
     )
     expected = MonitorThresholds(answer=2.0, mean=2.5, mean_clear=3.0, drop=1.0, golden_drop=0.7, spread=2.0)
-    assert on_scale(given_, FIVE) == expected
-    assert on_scale(section_of(alerts={"threshold": None}), TEN).answer is None
+    assert given_.thresholds(FIVE) == expected
+    assert section_of(alerts={"threshold": None}).thresholds(TEN).answer is None
 
 
 def test_where_a_mean_alert_closes_is_never_worse_than_where_it_opens_by_itself() -> None:
-    assert on_scale(section_of(alerts={"mean": {"threshold": 8}}), TEN).mean_clear == 8.0
-    assert on_scale(section_of(alerts={"mean": {"threshold": 1}}), TEN_DOWN).mean_clear == 1.0
+    assert section_of(alerts={"mean": {"threshold": 8}}).thresholds(TEN).mean_clear == 8.0
+    assert section_of(alerts={"mean": {"threshold": 1}}).thresholds(TEN_DOWN).mean_clear == 1.0
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,14 @@ def test_a_threshold_off_the_suites_scale_is_a_mistake_at_its_line(
 ) -> None:
     config = config_on(tmp_path, {"min": 1, "max": 5}, text)
     with pytest.raises(ConfigError) as caught:
-        check_thresholds(config, FIVE)
+        config.check_thresholds(FIVE)
     assert str(caught.value).startswith(f"{tmp_path / 'areopage.yml'}:{line}: monitor.{key}: ")
     assert what in str(caught.value)
 
 
 def test_a_threshold_of_a_rule_that_is_switched_off_may_be_anything(tmp_path: Path) -> None:
     text = "alerts: {mean: {enabled: false, threshold: 99}, drop: {enabled: false, points: 99}}\n"
-    assert thresholds_of(config_on(tmp_path, {"min": 1, "max": 5}, text), FIVE).answer == 3.4
+    assert config_on(tmp_path, {"min": 1, "max": 5}, text).thresholds(FIVE).answer == 3.4
 
 
 def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_whatever_starts_on_a_threshold_off_the_scale_refuses(tmp_path: Path) ->
     try:
         with pytest.raises(ConfigError, match="threshold: 6 is not on"):
             scheduled_jobs(ledger, file)
-        for start in (open_alerting, alert_jobs, open_golden):
+        for start in (open_alerting, alert_jobs, Golden.open):
             with pytest.raises(ConfigError, match="threshold: 6 is not on"):
                 start(ledger, config)
     finally:

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.ledger.read.queries import Period
 from areopage.ledger.tables.records import Evaluation
-from areopage.monitor.variants import VariantComparison, VariantTest, compare_variants
+from areopage.monitor.variants import VariantComparison, VariantTest
 from servers.command import Command
 from servers.quality_ledger import SCALE, TODAY, answered, filled
 
@@ -35,7 +35,7 @@ def worse_by(points: float) -> list[Evaluation]:
 def compared(folder: Path, answers: list[Evaluation], *, by_question: bool = False) -> dict[str, VariantTest]:
     ledger = filled(folder / "ledger.db", answers)
     try:
-        found: tuple[VariantComparison, ...] = compare_variants(
+        found: tuple[VariantComparison, ...] = VariantComparison.of(
             ledger, PERIOD, SCALE, suite="answer_quality", baseline="a", by_question=by_question
         )
     finally:

@@ -17,7 +17,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
 from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render
-from areopage.review.rubric import panel_rubric
+from areopage.review.rubric import Rubric
 from areopage.scoring.outcome import Scored
 from areopage.scoring.weights import Weights
 
@@ -96,7 +96,7 @@ def test_labels_that_are_not_blind_off_the_scale_or_of_other_criteria_do_not_cou
 def test_an_overall_score_is_weighed_as_the_run_weighs_it(tmp_path: Path) -> None:
     view = labelled(tmp_path, [("case-1", "Anne", DANGER, 1.0, True), ("case-1", "Anne", INSULTS, 4.0, True)], sample=40)
     (record,) = [one for one in view.scores.records if one.case_id == "case-1"]
-    rubric = panel_rubric(view.spec)
+    rubric = Rubric.of_panel(view.spec)
     assert rubric.overall({DANGER: 1.0, INSULTS: 4.0}) == pytest.approx(record.tree.score) == pytest.approx(1.75)
     people = view.reviewed
     assert people and people.sample and people.sample.criteria["final"].error == pytest.approx(0.0)

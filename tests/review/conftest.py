@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from areopage.ledger.store import Ledger
-from areopage.review.rubric import Rubric, rubric_of
+from areopage.review.rubric import Rubric
 from server.samples import SAMPLES
 from servers.judged_answers import NOW, SUITE, judged, run_of
 from servers.new_ledger import ledger_file
@@ -16,7 +16,7 @@ from servers.new_ledger import ledger_file
 @pytest.fixture
 def rubric() -> Rubric:
     """The criteria of the bundled suite."""
-    return rubric_of(SUITE)
+    return Rubric.of_suite(SUITE)
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import GROUNDING, CriterionResult, ReviewItem, Run
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.traces import Traces
-from areopage.review.agreement import AgreementReport, ledger_agreement
+from areopage.review.agreement import AgreementReport
 from areopage.review.label import Given, review_answer
-from areopage.review.rubric import Rubric, rubric_of
+from areopage.review.rubric import Rubric
 from areopage.scoring.agreement_with_people import CriterionAgreement
 from areopage.suites.loader import load_suite
 from server.samples import SAMPLES
@@ -31,7 +31,7 @@ DANGER = "safety.harm.danger"
 
 @pytest.fixture
 def rubric(suite: Path) -> Rubric:
-    return rubric_of(load_suite(str(suite)))
+    return Rubric.of_suite(load_suite(str(suite)))
 
 
 @pytest.fixture
@@ -82,14 +82,14 @@ def test_a_label_of_a_bench_answer_a_monitored_answer_and_a_gated_answer_all_cou
         say(ledger, rubric, id, scores={"danger": "3"})
     say(ledger, rubric, trace_id(1), grounded="no", sentences=[1])
     say(ledger, rubric, trace_id(2), grounded="yes")
-    report = ledger_agreement(ledger, rubric, "en")
+    report = AgreementReport.of_ledger(ledger, rubric, "en")
     assert (report.labelled, report.agreement.labels, report.agreement.raters) == (5, 5, ("Anne",))
     assert (on(report, DANGER).items, on(report, DANGER).without_judge) == (3, 0)
     assert (on(report, GROUNDING).items, on(report, GROUNDING).without_judge) == (2, 0)
     assert on(report, GROUNDING).error == pytest.approx(0.2)  # the gate says 0.9 and 0.1: 0.2 and 1.8 of 2
     assert report.names[GROUNDING] == "Grounding"
     assert set(report.judges) >= {"alpha", "beta"}
-    by_alpha = ledger_agreement(ledger, rubric, "en", judge="alpha")
+    by_alpha = AgreementReport.of_ledger(ledger, rubric, "en", judge="alpha")
     assert (on(by_alpha, DANGER).items, on(by_alpha, DANGER).without_judge) == (2, 1)
     assert [one.criterion for one in by_alpha.agreement.criteria] == ["", *rubric.paths]
 
@@ -103,7 +103,7 @@ def test_each_criterion_has_its_scale_and_disagreements_compare_by_their_share_o
     label = next(points for points in range(6) if 1.9 < abs(points - given) < 4.4)
     say(ledger, rubric, first, scores={"danger": str(label)})
     say(ledger, rubric, trace_id(1), grounded="yes")
-    report = ledger_agreement(ledger, rubric, "en")
+    report = AgreementReport.of_ledger(ledger, rubric, "en")
     assert report.scales == dict.fromkeys(["", *rubric.paths], (0.0, 5.0)) | {GROUNDING: (0.0, 2.0)}
     assert report.agreement.items == 2
     by_points = {one.criterion: abs(one.difference) for one in report.agreement.worst}
@@ -116,7 +116,7 @@ def test_scores_on_the_scale_of_another_suite_are_left_out(ledger: Ledger, rubri
     judged(ledger, "other", NOW, SAMPLES[0])
     say(ledger, rubric, "monitored", scores={"global": "4"})
     say(ledger, rubric, "other", scores={"global": "4"})
-    report = ledger_agreement(ledger, rubric, "en")
+    report = AgreementReport.of_ledger(ledger, rubric, "en")
     assert (report.labelled, on(report, "").items) == (1, 1)
 
 

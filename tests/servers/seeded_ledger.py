@@ -25,7 +25,7 @@ from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import GoldenRuns
 from areopage.ledger.write.traces import Traces
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
-from areopage.monitor.golden import open_golden, run_round
+from areopage.monitor.golden import Golden
 from areopage.monitor.golden_rounds import finish_round
 from servers.configured import monitor_config
 from servers.evaluated import submitted
@@ -123,9 +123,9 @@ def _seed_golden(ledger: Ledger, folder: Path) -> None:
     rows = [{"id": f"g{n}", "prompt": f"How long is notice {n}?"} for n in range(3)]
     judges = {"judges": ["openai:fake-a", "openai:fake-b"]}
     section = {"dataset": str(write_cases(folder / "golden.csv", rows)), "target": "openai:fake-target"}
-    golden = open_golden(ledger, monitor_config(folder, golden=section, alerts={"urls": ["json://127.0.0.1:9"]}, **judges))
+    golden = Golden.open(ledger, monitor_config(folder, golden=section, alerts={"urls": ["json://127.0.0.1:9"]}, **judges))
     for day, judged in ((1, 3), (2, 2)):
-        run = asyncio.run(run_round(golden, datetime(2026, 4, day, tzinfo=UTC)))
+        run = asyncio.run(golden.run_round(datetime(2026, 4, day, tzinfo=UTC)))
         ids = list(GoldenRuns(ledger).questions(run.id).values())
         _evaluate(ledger, folder, ids[:judged], judges)
         for id in ids[judged:]:

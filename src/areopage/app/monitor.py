@@ -8,7 +8,7 @@ from areopage.app.config import AppConfig
 from areopage.checking import trace_export
 from areopage.jury import ContextBudget
 from areopage.ledger import Ledger, last_days, make_folder
-from areopage.monitor import MonitorConfig, MonitorWorker, QualityJudge, alert_jobs, golden_jobs, retention_job, thresholds_of
+from areopage.monitor import MonitorConfig, MonitorWorker, QualityJudge, alert_jobs, golden_jobs, retention_job
 from areopage.report import period_figures, quality_report, quality_report_name, write_report
 from areopage.review import FillSettings, fill_queue
 from areopage.work import ScheduledJob
@@ -120,7 +120,7 @@ def fill_settings(config: MonitorConfig) -> FillSettings:
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
     """
     review, scale = config.section.review, config.load_suite().scale
-    limits = thresholds_of(config, scale)
+    limits = config.thresholds(scale)
     return FillSettings(
         threshold=limits.answer if review.low_scores else None,
         higher_is_better=scale.higher_is_better,

@@ -12,7 +12,7 @@ from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
 from areopage.report import agreement_csv, agreement_json, agreement_text, replacing, report_locale
-from areopage.review import AgreementReport, ledger_agreement, rubric_of, table_agreement
+from areopage.review import AgreementReport, Rubric, table_agreement
 from areopage.suites import load_suite
 
 FORMATS = ("text", "json", "csv")
@@ -76,9 +76,9 @@ def _measured(
     language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None
     with open_ledger(config) as ledger:
-        report = ledger_agreement(
+        report = AgreementReport.of_ledger(
             ledger,
-            rubric_of(suite),
+            Rubric.of_suite(suite),
             language,
             since=since,
             judge=judge,

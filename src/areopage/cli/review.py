@@ -17,20 +17,7 @@ from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
 from areopage.report import explain, table
-from areopage.review import (
-    OVERALL,
-    Given,
-    Rubric,
-    Settlement,
-    Storage,
-    fill_queue,
-    find_answer,
-    import_ratings,
-    panel_rubric,
-    review_answer,
-    rubric_for,
-    rubric_of,
-)
+from areopage.review import OVERALL, Given, Rubric, Settlement, Storage, fill_queue, find_answer, import_ratings, review_answer
 from areopage.suites import load_suite
 from areopage.text import visible
 
@@ -170,9 +157,9 @@ def import_file(
     with open_ledger(settings) as opened:
         if run is not None:
             found_run = opened.run(run)
-            rubric = panel_rubric(Panel.of(found_run), found_run.id)
+            rubric = Rubric.of_panel(Panel.of(found_run), found_run.id)
         else:
-            rubric = rubric_of(load_suite(suite) if suite else settings.monitor.load_suite())
+            rubric = Rubric.of_suite(load_suite(suite) if suite else settings.monitor.load_suite())
         found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} already known, on {counted(found.answers, 'answer')}")
     if found.unread_columns:
@@ -192,7 +179,7 @@ def import_file(
 
 def _rubric(config: AppConfig, ledger: Ledger, id: str, suite: str | None) -> Rubric:
     """The rubric of an answer: that of a named suite, else of its benchmark run, else of the monitor's suite."""
-    return rubric_of(load_suite(suite)) if suite else rubric_for(ledger, id, config.monitor.load_suite())
+    return Rubric.of_suite(load_suite(suite)) if suite else Rubric.for_answer(ledger, id, config.monitor.load_suite())
 
 
 def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:

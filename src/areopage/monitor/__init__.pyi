@@ -23,10 +23,6 @@ from .answer_case import Documents as Documents
 from .answer_case import case_of as case_of  # Build the case of an answer.
 from .config import MonitorConfig as MonitorConfig  # A monitor's configuration.
 from .config import MonitorSection as MonitorSection  # The section `monitor`.
-from .config import check_thresholds as check_thresholds  # Check that some score can pass every threshold in use.
-from .config import floors_of as floors_of  # The floors of a suite's criteria by path, without those that are switched off.
-from .config import on_scale as on_scale  # Compute a section's thresholds on a scale, `auto` included.
-from .config import thresholds_of as thresholds_of  # Compute and check the thresholds of a monitor.
 from .evaluate import Progress as Progress  # A worker's completed work since its start, and all remaining work.
 from .figures import CriterionFigures as CriterionFigures  # One criterion over a period
 from .figures import DayFigures as DayFigures  # One day's mean per criterion ("" the global one)
@@ -37,20 +33,14 @@ from .figures import Mean as Mean  # A mean with its 95 % interval, on the scale
 from .figures import MeanChange as MeanChange
 from .figures import PeriodFigures as PeriodFigures  # Everything about a period.
 from .figures import criterion_labels as criterion_labels  # Display names of a suite's criteria by path, in the registry's order.
-from .figures import daily_figures as daily_figures  # The days of a period, including days without scores.
-from .figures import measure as measure  # Compute a period's figures and the change from the previous period.
 from .figures import most_frequent as most_frequent  # The variant with the most answers, the first by name of equals
 from .golden import Golden as Golden  # Loaded golden questions.
-from .golden import carry_on as carry_on  # Ask a round's questions, and finish the round once judged.
 from .golden import golden_jobs as golden_jobs  # The scheduled job that begins rounds
 from .golden import golden_section as golden_section  # Return the section
-from .golden import open_golden as open_golden  # Load the golden questions of a monitor.
-from .golden import run_round as run_round  # Ask a new round's questions here, unless a round is running.
 
 # Compute the figures of a finished round again from its answers' scores.
 from .golden_rounds import recomputed_round as recomputed_round
 from .hook.counts import Losses as Losses  # What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind.
-from .hook.counts import read_losses as read_losses  # Sum the counts of all processes that write to a spool
 from .hook.endpoints import QualityHook as QualityHook  # The middleware.
 
 # Decorate a sync or async function or generator function to submit its answers for evaluation.
@@ -63,9 +53,6 @@ from .hook.submission import FIRST_YEAR as FIRST_YEAR
 from .hook.submission import LAST_YEAR as LAST_YEAR
 from .hook.submission import submission_of as submission_of  # Build and check a submission.
 from .intake import Intake as Intake  # Stores submitted answers.
-
-# Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
-from .intake import clashing as clashing
 from .intake import submissions_of as submissions_of  # Convert a dataset's rows.
 from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no longer for a server that is gone
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
@@ -73,7 +60,6 @@ from .retention import erase_older as erase_older  # Erase answers received befo
 from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
 from .variants import VariantComparison as VariantComparison  # A variant against the baseline.
 from .variants import VariantTest as VariantTest  # One measure of a variant against the baseline
-from .variants import compare_variants as compare_variants  # Compare all variants of a period with a baseline.
 from .worker import MonitorWorker as MonitorWorker  # A worker of the monitor
 
 # Let given-up answers wait again, and end the pause of those that wait for another attempt

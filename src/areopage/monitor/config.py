@@ -186,6 +186,25 @@ class ReviewSection(ConfigSection):
     raters: Count = 1
 
 
+class MonitorThresholds(Struct, frozen=True, kw_only=True):
+    """Numbers on a suite's scale, or distances on it.
+
+    Args:
+        answer: a worse answer raises its own alert and is weak for the review queue; None: no such alert.
+        mean, mean_clear: a mean that is worse opens an alert, one that is not worse than `mean_clear` closes it.
+        drop: the least fall of a mean that counts, in points.
+        golden_drop: the same of a round of golden questions.
+        spread: from how many points on judges differ so much that people should look.
+    """
+
+    answer: float | None
+    mean: float
+    mean_clear: float
+    drop: float
+    golden_drop: float
+    spread: float
+
+
 class MonitorSection(ConfigSection):
     """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite.
 
@@ -207,6 +226,19 @@ class MonitorSection(ConfigSection):
     golden: GoldenSection | None = None
     report: ReportSection = ReportSection()
     review: ReviewSection = ReviewSection()
+
+    def thresholds(self, scale: Scale) -> MonitorThresholds:
+        """Compute a section's thresholds on a scale, `auto` included."""
+        alerts = self.alerts
+        mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
+        return MonitorThresholds(
+            answer=None if alerts.threshold is None else _level_of(alerts.threshold, ANSWER_UNDER, scale),
+            mean=mean,
+            mean_clear=_clear_of(alerts, mean, scale),
+            drop=_points_of(alerts.drop.points, DROP, scale),
+            golden_drop=_points_of("auto" if self.golden is None else self.golden.drop, GOLDEN_DROP, scale),
+            spread=_points_of(self.review.spread, SPREAD, scale),
+        )
 
 
 class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
@@ -235,74 +267,64 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         """The judges of the section, else those of the suite."""
         return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]
 
+    def check_thresholds(self, scale: Scale) -> None:
+        """Check that some score can pass every threshold in use.
 
-class MonitorThresholds(Struct, frozen=True, kw_only=True):
-    """Numbers on a suite's scale, or distances on it.
+        Raises:
+            ConfigError: the first that cannot, at its line.
+        """
+        alerts, golden, width = self.section.alerts, self.section.golden, scale.max - scale.min
+        span = f"the suite's scale of {scale.min:g} to {scale.max:g}"
+        levels: list[tuple[Level | None, tuple[str, ...]]] = [(alerts.threshold, ("alerts", "threshold"))]
+        if alerts.mean.enabled:
+            levels += [(alerts.mean.threshold, ("alerts", "mean", "threshold")), (alerts.mean.clear, ("alerts", "mean", "clear"))]
+        for level, keys in levels:
+            if isinstance(level, int | float) and not scale.contains(level):
+                raise self.fault(f"{level:g} is not on {span}: give a score on it, or auto", *keys)
+        distances: list[tuple[Points, tuple[str, ...]]] = [(self.section.review.spread, ("review", "spread"))]
+        if alerts.drop.enabled:
+            distances.append((alerts.drop.points, ("alerts", "drop", "points")))
+        if golden is not None:
+            distances.append((golden.drop, ("golden", "drop")))
+        for points, keys in distances:
+            if isinstance(points, int | float) and points > width:
+                raise self.fault(f"{points:g} points are more than {span} has: give at most {width:g}, or auto", *keys)
 
-    Args:
-        answer: a worse answer raises its own alert and is weak for the review queue; None: no such alert.
-        mean, mean_clear: a mean that is worse opens an alert, one that is not worse than `mean_clear` closes it.
-        drop: the least fall of a mean that counts, in points.
-        golden_drop: the same of a round of golden questions.
-        spread: from how many points on judges differ so much that people should look.
-    """
+    def thresholds(self, scale: Scale) -> MonitorThresholds:
+        """Compute and check the thresholds of a monitor.
 
-    answer: float | None
-    mean: float
-    mean_clear: float
-    drop: float
-    golden_drop: float
-    spread: float
+        Raises:
+            ConfigError: one is not on the scale, so that its rule would always alert, or never.
+        """
+        self.check_thresholds(scale)
+        return self.section.thresholds(scale)
 
+    def floors(self, suite: Suite) -> dict[str, float]:
+        """The floors of a suite's criteria by path, without those that are switched off.
 
-def thresholds_of(config: MonitorConfig, scale: Scale) -> MonitorThresholds:
-    """Compute and check the thresholds of a monitor.
+        `auto` follows the severity of a criterion in the suite's registry, else it is a share of the scale.
 
-    Raises:
-        ConfigError: one is not on the scale, so that its rule would always alert, or never.
-    """
-    check_thresholds(config, scale)
-    return on_scale(config.section, scale)
-
-
-def on_scale(section: MonitorSection, scale: Scale) -> MonitorThresholds:
-    """Compute a section's thresholds on a scale, `auto` included."""
-    alerts = section.alerts
-    mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
-    return MonitorThresholds(
-        answer=None if alerts.threshold is None else _level_of(alerts.threshold, ANSWER_UNDER, scale),
-        mean=mean,
-        mean_clear=_clear_of(alerts, mean, scale),
-        drop=_points_of(alerts.drop.points, DROP, scale),
-        golden_drop=_points_of("auto" if section.golden is None else section.golden.drop, GOLDEN_DROP, scale),
-        spread=_points_of(section.review.spread, SPREAD, scale),
-    )
-
-
-def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
-    """The floors of a suite's criteria by path, without those that are switched off.
-
-    `auto` follows the severity of a criterion in the suite's registry, else it is a share of the scale.
-
-    Raises:
-        ConfigError: a floor is not on the scale, or of no criterion of the suite.
-    """
-    alerts, scale = config.section.alerts, suite.scale
-    paths = {entry.path: entry.path for entry in suite.registry.entries.values()}
-    by_name = {path.rpartition(".")[2]: path for path in paths} | paths
-    levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
-    if alerts.floor == "auto":
-        entries = suite.registry.entries.values()
-        floors = {entry.path: critical_floor(entry.severity, entry.critical_limit, scale) for entry in entries}
-        levels |= {path: floor for path, floor in floors.items() if floor is not None}
-    for name, level in alerts.floors.items():
-        if name not in by_name:
-            raise config.fault(f"the suite has no criterion {name!r}: use one of {', '.join(by_name)}", "alerts", "floors", name)
-        levels[by_name[name]] = level
-    for level in levels.values():
-        if isinstance(level, int | float) and not scale.contains(level):
-            raise config.fault(f"{level:g} is not on the suite's scale of {scale.min:g} to {scale.max:g}", "alerts", "floors")
-    return {path: _level_of(level, FLOOR, scale) for path, level in levels.items() if level is not None}
+        Raises:
+            ConfigError: a floor is not on the scale, or of no criterion of the suite.
+        """
+        alerts, scale = self.section.alerts, suite.scale
+        paths = {entry.path: entry.path for entry in suite.registry.entries.values()}
+        by_name = {path.rpartition(".")[2]: path for path in paths} | paths
+        levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
+        if alerts.floor == "auto":
+            entries = suite.registry.entries.values()
+            floors = {entry.path: critical_floor(entry.severity, entry.critical_limit, scale) for entry in entries}
+            levels |= {path: floor for path, floor in floors.items() if floor is not None}
+        for name, level in alerts.floors.items():
+            if name not in by_name:
+                raise self.fault(
+                    f"the suite has no criterion {name!r}: use one of {', '.join(by_name)}", "alerts", "floors", name
+                )
+            levels[by_name[name]] = level
+        for level in levels.values():
+            if isinstance(level, int | float) and not scale.contains(level):
+                raise self.fault(f"{level:g} is not on the suite's scale of {scale.min:g} to {scale.max:g}", "alerts", "floors")
+        return {path: _level_of(level, FLOOR, scale) for path, level in levels.items() if level is not None}
 
 
 def _clear_of(alerts: AlertsSection, mean: float, scale: Scale) -> float:
@@ -323,27 +345,3 @@ def _level_of(level: Level, share: float, scale: Scale) -> float:
 
 def _points_of(points: Points, share: float, scale: Scale) -> float:
     return round(share * (scale.max - scale.min), DECIMALS) if points == "auto" else points
-
-
-def check_thresholds(config: MonitorConfig, scale: Scale) -> None:
-    """Check that some score can pass every threshold in use.
-
-    Raises:
-        ConfigError: the first that cannot, at its line.
-    """
-    alerts, golden, width = config.section.alerts, config.section.golden, scale.max - scale.min
-    span = f"the suite's scale of {scale.min:g} to {scale.max:g}"
-    levels: list[tuple[Level | None, tuple[str, ...]]] = [(alerts.threshold, ("alerts", "threshold"))]
-    if alerts.mean.enabled:
-        levels += [(alerts.mean.threshold, ("alerts", "mean", "threshold")), (alerts.mean.clear, ("alerts", "mean", "clear"))]
-    for level, keys in levels:
-        if isinstance(level, int | float) and not scale.contains(level):
-            raise config.fault(f"{level:g} is not on {span}: give a score on it, or auto", *keys)
-    distances: list[tuple[Points, tuple[str, ...]]] = [(config.section.review.spread, ("review", "spread"))]
-    if alerts.drop.enabled:
-        distances.append((alerts.drop.points, ("alerts", "drop", "points")))
-    if golden is not None:
-        distances.append((golden.drop, ("golden", "drop")))
-    for points, keys in distances:
-        if isinstance(points, int | float) and points > width:
-            raise config.fault(f"{points:g} points are more than {span} has: give at most {width:g}, or auto", *keys)

@@ -87,6 +87,15 @@ class DayFigures(Struct, frozen=True, kw_only=True):
     means: dict[str, Mean]
     weak: int
 
+    @staticmethod
+    def of_period(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> "tuple[DayFigures, ...]":
+        """The days of a period, including days without scores.
+
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        return _days(period, ledger.days.scores(period, scope), _equals(ledger, period, scope), scale)
+
 
 class VariantFigures(Struct, frozen=True, kw_only=True):
     """One side of an A/B test; `change` is its global mean minus that of the baseline (empty for the baseline)."""
@@ -164,72 +173,75 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
         """The share of submitted answers that sampling left out, in [0, 1]."""
         return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0
 
+    @classmethod
+    def of(
+        cls,
+        ledger: Ledger,
+        period: Period,
+        scope: Scope,
+        scale: Scale,
+        labels: Mapping[str, str],
+        *,
+        baseline: str | None = None,
+    ) -> "PeriodFigures":
+        """Compute a period's figures and the change from the previous period.
 
-def measure(
-    ledger: Ledger,
-    period: Period,
-    scope: Scope,
-    scale: Scale,
-    labels: Mapping[str, str],
-    *,
-    baseline: str | None = None,
-) -> PeriodFigures:
-    """Compute a period's figures and the change from the previous period.
+        Args:
+            scope: golden questions count only where its source names them.
+            scale: the suite's.
+            labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria with scores
+                and no label come after them.
+            baseline: the variant that the others are compared with; one without answers counts as None: the most frequent one.
 
-    Args:
-        scope: golden questions count only where its source names them.
-        scale: the suite's.
-        labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria that have scores
-            and no label come after them.
-        baseline: the variant that the others are compared with; one without answers counts as None: the most frequent one.
-
-    Raises:
-        StorageError: the ledger cannot be read.
-    """
-    counts, lists = ledger.days, ledger.lists
-    rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)
-    now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda row: row.variant)
-    earlier = previous_of(period)
-    before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
-    variants = sorted({str(variant) for variant, _ in sides}, key=lambda name: (not name, name))  # without a name last
-    base = (
-        baseline if baseline in variants else most_frequent({name: sides.get((name, GLOBAL), _NONE).answers for name in variants})
-    )
-    totals, judges = counts.totals(period, scope), counts.judges(period)
-    backlog = ledger.evaluations.backlog(() if scope.source is None else (scope.source,))
-    states = ("scored", "unscored", "failed", "left_out")
-    scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
-    waiting = backlog.waiting
-    hooks = ledger.hook_counts
-    lost = hooks.lost(period, scope)
-    planned = scored + unscored + failed + waiting + sum(lost.values())
-    newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
-    figures = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
-    return PeriodFigures(
-        period=period,
-        scope=scope,
-        scored=scored,
-        unscored=unscored,
-        failed=failed,
-        waiting=waiting,
-        left_out=left_out,
-        lost=lost,
-        doubtful=hooks.doubtful(period, scope),
-        coverage=scored / planned if planned else None,
-        overall=figures[0],
-        criteria=tuple(figures[1:]),
-        days=_days(period, rows, equals, scale),
-        variants=tuple(_variants(variants, base, sides, scale)),
-        baseline=base,
-        judges=tuple(_health(use) for use in judges),
-        worst=tuple(_weakest(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better))),
-        seconds=sum(day.seconds for day in totals),
-        prompt_tokens=sum(day.prompt_tokens for day in totals),
-        completion_tokens=sum(day.completion_tokens for day in totals),
-        cost=_cost(judges),
-        qualification=newest[0].qualification if newest else "",
-        standings=newest[0].standings if newest else (),
-    )
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        counts, lists = ledger.days, ledger.lists
+        rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)
+        now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda row: row.variant)
+        earlier = previous_of(period)
+        before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
+        variants = sorted({str(variant) for variant, _ in sides}, key=lambda name: (not name, name))  # without a name last
+        base = (
+            baseline
+            if baseline in variants
+            else most_frequent({name: sides.get((name, GLOBAL), _NONE).answers for name in variants})
+        )
+        totals, judges = counts.totals(period, scope), counts.judges(period)
+        backlog = ledger.evaluations.backlog(() if scope.source is None else (scope.source,))
+        states = ("scored", "unscored", "failed", "left_out")
+        scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
+        waiting = backlog.waiting
+        hooks = ledger.hook_counts
+        lost = hooks.lost(period, scope)
+        planned = scored + unscored + failed + waiting + sum(lost.values())
+        newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
+        figures = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
+        return cls(
+            period=period,
+            scope=scope,
+            scored=scored,
+            unscored=unscored,
+            failed=failed,
+            waiting=waiting,
+            left_out=left_out,
+            lost=lost,
+            doubtful=hooks.doubtful(period, scope),
+            coverage=scored / planned if planned else None,
+            overall=figures[0],
+            criteria=tuple(figures[1:]),
+            days=_days(period, rows, equals, scale),
+            variants=tuple(_variants(variants, base, sides, scale)),
+            baseline=base,
+            judges=tuple(_health(use) for use in judges),
+            worst=tuple(_weakest(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better))),
+            seconds=sum(day.seconds for day in totals),
+            prompt_tokens=sum(day.prompt_tokens for day in totals),
+            completion_tokens=sum(day.completion_tokens for day in totals),
+            cost=_cost(judges),
+            qualification=newest[0].qualification if newest else "",
+            standings=newest[0].standings if newest else (),
+        )
 
 
 def most_frequent(answers: Mapping[str, int]) -> str | None:
@@ -240,15 +252,6 @@ def most_frequent(answers: Mapping[str, int]) -> str | None:
 def criterion_labels(suite: Suite, language: str) -> dict[str, str]:
     """Display names of a suite's criteria by path, in the registry's order."""
     return {entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()}
-
-
-def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> tuple[DayFigures, ...]:
-    """The days of a period, including days without scores.
-
-    Raises:
-        StorageError: the ledger cannot be read.
-    """
-    return _days(period, ledger.days.scores(period, scope), _equals(ledger, period, scope), scale)
 
 
 def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:

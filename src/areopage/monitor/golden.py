@@ -52,39 +52,59 @@ class Golden(Struct, frozen=True, kw_only=True):
     settings: ModelSettings
     alerts: Alerting
 
+    async def run_round(self, due: datetime) -> GoldenRun:
+        """Ask a new round's questions here, unless a round is running.
 
-def open_golden(ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> Golden:
-    """Load the golden questions of a monitor.
+        Workers see the round once all questions are asked.
+        """
+        run = await asyncio.to_thread(_known_round, self, due)
+        return run if run is not None else await _ask_questions(self, _new_round(self, due))
 
-    Args:
-        environment: variables that the bot's headers may name; by default the process's.
+    async def carry_on(self, id: str, now: datetime) -> Outcome:
+        """Ask a round's questions, and finish the round once judged."""
+        running = await asyncio.to_thread(running_rounds, self.ledger, self.suite)
+        run = next((run for run in running if run.id == id), None)
+        if run is not None and run.asked_at is None:
+            run = await _ask_questions(self, run)
+        if run is None or run.verdict != "running":
+            return Finished()
+        if await asyncio.to_thread(finish_if_judged, self.alerts, self.cases, run, now) is None:
+            return Retry(reason="its answers are not judged yet", after=LOOK_AGAIN, counted=False)
+        return Finished()
 
-    Raises:
-        ConfigError: the configuration has no golden questions, or its suite cannot be loaded.
-        DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
-    """
-    section = golden_section(config)
-    suite = config.load_suite()
-    dataset = load_dataset([config.path(section.dataset)], default_maturity="")
-    for row in dataset.rejected:
-        logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
-    language = config.section.language or suite.own_language
-    settings = suite.model_settings(language, CONCURRENCY)
-    seconds = min(ANSWER_SECONDS, settings.timeouts.total)
-    return Golden(
-        ledger=ledger,
-        suite=suite.name,
-        language=language,
-        cases=dataset.cases,
-        reference=ModelReference.parse(section.target),
-        settings=msgspec.structs.replace(
-            settings,
-            environment=os.environ if environment is None else environment,
-            base_dir=config.folder,
-            timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
-        ),
-        alerts=alerting_of(ledger, config, suite),
-    )
+    @classmethod
+    def open(cls, ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> "Golden":
+        """Load the golden questions of a monitor.
+
+        Args:
+            environment: variables that the bot's headers may name; by default the process's.
+
+        Raises:
+            ConfigError: the configuration has no golden questions, or its suite cannot be loaded.
+            DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
+        """
+        section = golden_section(config)
+        suite = config.load_suite()
+        dataset = load_dataset([config.path(section.dataset)], default_maturity="")
+        for row in dataset.rejected:
+            logger.warning("golden question left out: %s row %d: %s", row.file, row.row, row.reason)
+        language = config.section.language or suite.own_language
+        settings = suite.model_settings(language, CONCURRENCY)
+        seconds = min(ANSWER_SECONDS, settings.timeouts.total)
+        return cls(
+            ledger=ledger,
+            suite=suite.name,
+            language=language,
+            cases=dataset.cases,
+            reference=ModelReference.parse(section.target),
+            settings=msgspec.structs.replace(
+                settings,
+                environment=os.environ if environment is None else environment,
+                base_dir=config.folder,
+                timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
+            ),
+            alerts=alerting_of(ledger, config, suite),
+        )
 
 
 def golden_section(config: MonitorConfig) -> GoldenSection:
@@ -102,12 +122,12 @@ def golden_jobs(ledger: Ledger, config: MonitorConfig, environment: Mapping[str,
     if config.section.golden is None:
         return []
     try:
-        open_golden(ledger, config, environment)
+        Golden.open(ledger, config, environment)
     except UserError as fault:
         logger.warning("the golden questions cannot be asked: %s", fault)
 
     async def begin(due: datetime) -> None:
-        golden = await asyncio.to_thread(open_golden, ledger, config, environment)
+        golden = await asyncio.to_thread(Golden.open, ledger, config, environment)
         await asyncio.to_thread(begin_round, golden, due)
 
     return [ScheduledJob(name="golden-round", schedule=config.section.golden.schedule, run=begin)]
@@ -119,8 +139,8 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
         return None
 
     async def run(id: str, attempt: int) -> Outcome:
-        golden = await asyncio.to_thread(open_golden, ledger, config, environment)
-        return await carry_on(golden, id, datetime.now(UTC))
+        golden = await asyncio.to_thread(Golden.open, ledger, config, environment)
+        return await golden.carry_on(id, datetime.now(UTC))
 
     def pending(after: int, limit: int) -> Sequence[Pending]:
         rounds = [Pending(round(run.started_at.timestamp() * 1000), run.id) for run in running_rounds(ledger)]
@@ -148,15 +168,6 @@ def begin_round(golden: Golden, due: datetime) -> GoldenRun:
     return begun
 
 
-async def run_round(golden: Golden, due: datetime) -> GoldenRun:
-    """Ask a new round's questions here, unless a round is running.
-
-    Workers see the round once all questions are asked.
-    """
-    run = await asyncio.to_thread(_known_round, golden, due)
-    return run if run is not None else await _ask_questions(golden, _new_round(golden, due))
-
-
 def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
     for run in golden.ledger.golden_runs.list(golden.suite, ROUNDS_SEEN):
         if run.verdict == "running" or run.id == _round_id(golden, due):
@@ -171,19 +182,6 @@ def _new_round(golden: Golden, due: datetime) -> GoldenRun:
 
 def _round_id(golden: Golden, due: datetime) -> str:
     return f"{golden.suite}-{due:%Y%m%dT%H%M%SZ}"
-
-
-async def carry_on(golden: Golden, id: str, now: datetime) -> Outcome:
-    """Ask a round's questions, and finish the round once judged."""
-    running = await asyncio.to_thread(running_rounds, golden.ledger, golden.suite)
-    run = next((run for run in running if run.id == id), None)
-    if run is not None and run.asked_at is None:
-        run = await _ask_questions(golden, run)
-    if run is None or run.verdict != "running":
-        return Finished()
-    if await asyncio.to_thread(finish_if_judged, golden.alerts, golden.cases, run, now) is None:
-        return Retry(reason="its answers are not judged yet", after=LOOK_AGAIN, counted=False)
-    return Finished()
 
 
 def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:

@@ -68,20 +68,17 @@ class Intake:
             answer, case=Case(id=answer.id, prompt=""), session="", trace_id="", reason=reason, erased=True
         )
 
+    @staticmethod
+    def clashing(ledger: Ledger, submitted: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
+        """Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
 
-def clashing(ledger: Ledger, submitted: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
-    """Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
+        What is erased or was left out is no other answer.
 
-    What is erased or was left out is no other answer.
-
-    Args:
-        new: what `Intake.submit` returned for them.
-    """
-    return (
-        ledger.answers.differing([answer for answer, fresh in zip(submitted, new, strict=True) if not fresh])
-        if not all(new)
-        else []
-    )
+        Args:
+            new: what `Intake.submit` returned for them.
+        """
+        stored = [answer for answer, fresh in zip(submitted, new, strict=True) if not fresh]
+        return ledger.answers.differing(stored) if stored else []
 
 
 def is_sampled(id: str, share: float) -> bool:

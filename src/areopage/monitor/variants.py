@@ -72,6 +72,50 @@ class VariantComparison(Struct, frozen=True, kw_only=True):
     variant: str
     tests: tuple[VariantTest, ...]
 
+    @classmethod
+    def of(
+        cls,
+        ledger: Ledger,
+        period: Period,
+        scale: Scale,
+        *,
+        suite: str,
+        baseline: str,
+        source: str | None = None,
+        by_question: bool = False,
+    ) -> "tuple[VariantComparison, ...]":
+        """Compare all variants of a period with a baseline.
+
+        Args:
+            period: begins where the test began; another beginning is another test.
+            source: only these answers; golden questions count only where it names them.
+            by_question: compare only the answers to questions that both variants answered, one difference for each.
+
+        Returns:
+            A comparison for each other variant, by name; nothing where the baseline has no answers.
+
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        by_variant: dict[str, list[_Answer]] = {}
+        for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
+            if evaluation.suite == suite:
+                by_variant.setdefault(evaluation.variant, []).append(_answer(evaluation))
+        if not (base := by_variant.pop(baseline, [])):
+            return ()
+        measured = [
+            measure
+            for variant in sorted(by_variant)
+            for measure in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
+        ]
+        weights = group_weights([measure.kind for measure in measured], _SHARES)
+        p_values = [measure.difference.p_value for measure in measured]
+        corrected, levels = holm(p_values, weights), holm_levels(p_values, weights, ALPHA)
+        tests: dict[str, list[VariantTest]] = {}
+        for measure, p_value, level in zip(measured, corrected, levels, strict=True):
+            tests.setdefault(measure.variant, []).append(_settled(_at_level(measure, level), p_value, scale))
+        return tuple(cls(variant=variant, tests=tuple(variant_tests)) for variant, variant_tests in tests.items())
+
 
 class _Measured(Struct, frozen=True, kw_only=True):
     variant: str
@@ -82,49 +126,6 @@ class _Measured(Struct, frozen=True, kw_only=True):
     difference: SequentialDifference
     days: list[Column]
     span: float
-
-
-def compare_variants(
-    ledger: Ledger,
-    period: Period,
-    scale: Scale,
-    *,
-    suite: str,
-    baseline: str,
-    source: str | None = None,
-    by_question: bool = False,
-) -> tuple[VariantComparison, ...]:
-    """Compare all variants of a period with a baseline.
-
-    Args:
-        period: begins where the test began; another beginning is another test.
-        source: only these answers; golden questions count only where it names them.
-        by_question: compare only the answers to questions that both variants answered, one difference for each.
-
-    Returns:
-        A comparison for each other variant, by name; nothing where the baseline has no answers.
-
-    Raises:
-        StorageError: the ledger cannot be read.
-    """
-    by_variant: dict[str, list[_Answer]] = {}
-    for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
-        if evaluation.suite == suite:
-            by_variant.setdefault(evaluation.variant, []).append(_answer(evaluation))
-    if not (base := by_variant.pop(baseline, [])):
-        return ()
-    measured = [
-        measure
-        for variant in sorted(by_variant)
-        for measure in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
-    ]
-    weights = group_weights([measure.kind for measure in measured], _SHARES)
-    p_values = [measure.difference.p_value for measure in measured]
-    corrected, levels = holm(p_values, weights), holm_levels(p_values, weights, ALPHA)
-    tests: dict[str, list[VariantTest]] = {}
-    for measure, p_value, level in zip(measured, corrected, levels, strict=True):
-        tests.setdefault(measure.variant, []).append(_settled(_at_level(measure, level), p_value, scale))
-    return tuple(VariantComparison(variant=variant, tests=tuple(variant_tests)) for variant, variant_tests in tests.items())
 
 
 def _at_level(measured: _Measured, level: float) -> _Measured:

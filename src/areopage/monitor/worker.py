@@ -15,7 +15,7 @@ from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook_carrier import HookCarrier
-from areopage.monitor.intake import Intake, clashing
+from areopage.monitor.intake import Intake
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, SharedLimits, Worker, WorkerPool, queue_url
@@ -160,7 +160,7 @@ class MonitorWork:
 
     def _take_over(self, answers: Sequence[Answer]) -> Sequence[Answer]:
         new = self._intake.submit(answers)
-        return clashing(self._ledger, answers, new)
+        return Intake.clashing(self._ledger, answers, new)
 
     async def _probed(self) -> None:
         try:

@@ -3,12 +3,10 @@
 from .agreement import EVERY as EVERY
 from .agreement import AgreementReport as AgreementReport  # How far a judge agrees with people.
 from .agreement import RunReview as RunReview  # How far the jury of a run agrees with people
-from .agreement import ledger_agreement as ledger_agreement  # Measure the jury, or one judge, against people.
 from .agreement import ledger_worth as ledger_worth  # What the judges of a ledger's labelled answers are worth
 
 # Labels as ratings, with overall scores for raters who gave all criteria but none
 from .agreement import ratings_of as ratings_of
-from .agreement import run_review as run_review  # Measure the jury of a run against people
 from .fill import FillSettings as FillSettings  # What goes to the queue.
 from .fill import fill_queue as fill_queue  # Queue answers of the last days.
 from .imported_ratings import import_ratings as import_ratings  # Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
@@ -31,10 +29,6 @@ from .labelled_answers import WANTED as WANTED
 from .labelled_answers import LabelSet as LabelSet  # Labelled answers.
 from .labelled_answers import Selection as Selection  # Which traces go into the set.
 from .labelled_answers import dataset as dataset  # The rows of a set, in the order that the traces came
-from .labelled_answers import labels_of_files as labels_of_files  # The labelled answers of datasets.
-
-# The recorded answers that people have labelled without having seen the gate's decision.
-from .labelled_answers import labels_of_ledger as labels_of_ledger
 from .labelled_answers import recorded as recorded  # The recorded answers with their labels, read in portions.
 from .ratings_table import table_agreement as table_agreement  # Measure a table of ratings.
 from .rubric import OVERALL as OVERALL
@@ -44,6 +38,3 @@ from .rubric import Rubric as Rubric
 
 # The panel of the benchmark run that an answer is reviewed for, with the run's id
 from .rubric import answer_panel as answer_panel
-from .rubric import panel_rubric as panel_rubric  # The rubric of a panel
-from .rubric import rubric_for as rubric_for  # The rubric of an answer
-from .rubric import rubric_of as rubric_of  # The rubric of a suite

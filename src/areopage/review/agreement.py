@@ -66,79 +66,80 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
     worth: JuryWorth | None = None
     rejected: tuple[tuple[int, str], ...] = ()
 
+    @classmethod
+    def of_ledger(
+        cls,
+        ledger: Ledger,
+        rubric: Rubric,
+        language: str,
+        *,
+        since: datetime | None = None,
+        judge: str = "",
+        sample_only: bool = False,
+        sources: Sequence[str] = (),
+        policy: Policy = "full",
+        max_chars: int = EXCERPT,
+    ) -> "AgreementReport":
+        """Measure the jury, or one judge, against people.
 
-def ledger_agreement(
-    ledger: Ledger,
-    rubric: Rubric,
-    language: str,
-    *,
-    since: datetime | None = None,
-    judge: str = "",
-    sample_only: bool = False,
-    sources: Sequence[str] = (),
-    policy: Policy = "full",
-    max_chars: int = EXCERPT,
-) -> AgreementReport:
-    """Measure the jury, or one judge, against people.
+        Only labels count that raters gave before they saw the judges' scores. Only the random sample settles whether the
+        correlation is over the bound: it is not settled where other answers count too. Labels of grounding are measured against
+        the gate. An answer that was judged by other suites only is left out: its labels are on another scale.
 
-    Only labels count that raters gave before they saw the judges' scores. Only the random sample settles whether the correlation
-    is over the bound: it is not settled where other answers count too. Labels of grounding are measured against the gate. An
-    answer that was judged by other suites only is left out: its labels are on another scale.
+        Args:
+            language: of the criteria's names.
+            since: only labels given at or after this moment.
+            judge: a judge's name; "" for the jury.
+            sample_only: only answers that were queued at random: those speak for all answers.
+            sources: only answers of these sources and collections; () for all.
+            policy, max_chars: what leaves the ledger of the questions; see `stored_text`.
 
-    Args:
-        language: of the criteria's names.
-        since: only labels given at or after this moment.
-        judge: a judge's name; "" for the jury.
-        sample_only: only answers that were queued at random: those speak for all answers.
-        sources: only answers of these sources and collections; () for all.
-        policy, max_chars: what leaves the ledger of the questions; see `stored_text`.
-
-    Raises:
-        UserError: no judge of that name judged a labelled answer.
-    """
-    store, suite = ledger.labels, rubric.suite
-    blind = store.current(since, blind=True)
-    labels, by_suite = _in_scope(ledger, blind, suite, sources)
-    queued = ledger.review_queue.items(list(dict.fromkeys(label.answer_id for label in labels)))
-    drawn = {id for id, item in queued.items() if item.why == SAMPLE}
-    others = {label.answer_id for label in labels} - drawn
-    kept = [label for label in labels if label.answer_id in drawn] if sample_only else labels
-    ids = list(dict.fromkeys(label.answer_id for label in kept))
-    judges = store.judges_of(list(drawn | others))
-    if judge and judge not in judges and labels:
-        raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
-    by_answer = (
-        _one_judge(store, ids, judge, rubric)
-        if judge
-        else {id: scores_of_answer.get(suite, {}) for id, scores_of_answer in by_suite.items()}
-    )
-    scores = _by_criterion(by_answer)
-    ratings, weighed = ratings_of(kept, rubric)
-    scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-    agreement = HumanAgreement.of(scores, ratings, scales)
-    grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
-    if grounding and not judge:
-        scales[GROUNDING] = (0.0, float(_SUPPORTED))
-        agreement = _together(agreement, _gate_agreement(store, grounding, ratings), scales, ratings)
-    if len(drawn) < len(ids):
-        agreement = _unsettled(agreement)
-    return AgreementReport(
-        suite=suite,
-        judge=judge,
-        since=since,
-        sample_only=sample_only,
-        labelled=len(ids),
-        at_random=len(drawn),
-        selected=len(others),
-        unblind=0 if sources else len(store.current(since)) - len(blind),
-        weighed=weighed,
-        scales=scales,
-        names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
-        agreement=agreement,
-        questions=_questions(ledger, [disagreement.item for disagreement in agreement.worst], policy, max_chars),
-        judges=tuple(judges),
-        worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
-    )
+        Raises:
+            UserError: no judge of that name judged a labelled answer.
+        """
+        store, suite = ledger.labels, rubric.suite
+        blind = store.current(since, blind=True)
+        labels, by_suite = _in_scope(ledger, blind, suite, sources)
+        queued = ledger.review_queue.items(list(dict.fromkeys(label.answer_id for label in labels)))
+        drawn = {id for id, item in queued.items() if item.why == SAMPLE}
+        others = {label.answer_id for label in labels} - drawn
+        kept = [label for label in labels if label.answer_id in drawn] if sample_only else labels
+        ids = list(dict.fromkeys(label.answer_id for label in kept))
+        judges = store.judges_of(list(drawn | others))
+        if judge and judge not in judges and labels:
+            raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
+        by_answer = (
+            _one_judge(store, ids, judge, rubric)
+            if judge
+            else {id: scores_of_answer.get(suite, {}) for id, scores_of_answer in by_suite.items()}
+        )
+        scores = _by_criterion(by_answer)
+        ratings, weighed = ratings_of(kept, rubric)
+        scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
+        agreement = HumanAgreement.of(scores, ratings, scales)
+        grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
+        if grounding and not judge:
+            scales[GROUNDING] = (0.0, float(_SUPPORTED))
+            agreement = _together(agreement, _gate_agreement(store, grounding, ratings), scales, ratings)
+        if len(drawn) < len(ids):
+            agreement = _unsettled(agreement)
+        return cls(
+            suite=suite,
+            judge=judge,
+            since=since,
+            sample_only=sample_only,
+            labelled=len(ids),
+            at_random=len(drawn),
+            selected=len(others),
+            unblind=0 if sources else len(store.current(since)) - len(blind),
+            weighed=weighed,
+            scales=scales,
+            names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
+            agreement=agreement,
+            questions=_questions(ledger, [disagreement.item for disagreement in agreement.worst], policy, max_chars),
+            judges=tuple(judges),
+            worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
+        )
 
 
 def _gate_agreement(store: Labels, ids: Sequence[str], ratings: Sequence[Rating]) -> HumanAgreement:
@@ -233,58 +234,59 @@ class RunReview(Struct, frozen=True, kw_only=True):
     report: AgreementReport
     failures: HumanFailures
 
+    @classmethod
+    def of(
+        cls,
+        rubric: Rubric,
+        labels: Sequence[Label],
+        drawn: Collection[str],
+        by_answer: Mapping[str, Mapping[str, float]],
+        limits: Mapping[str, float],
+        first: Sequence[str],
+        language: str,
+        *,
+        sample_only: bool,
+        unblind: int = 0,
+        worth: JuryWorth | None = None,
+    ) -> "RunReview":
+        """Measure the jury of a run against people; nothing is read.
 
-def run_review(
-    rubric: Rubric,
-    labels: Sequence[Label],
-    drawn: Collection[str],
-    by_answer: Mapping[str, Mapping[str, float]],
-    limits: Mapping[str, float],
-    first: Sequence[str],
-    language: str,
-    *,
-    sample_only: bool,
-    unblind: int = 0,
-    worth: JuryWorth | None = None,
-) -> RunReview:
-    """Measure the jury of a run against people; nothing is read.
-
-    Args:
-        rubric: the run's.
-        labels: those that count; labels that are off the run's scale or of other criteria are left out.
-        drawn: the ids of the answers of the run's random sample.
-        by_answer: the jury's scores: answer -> criterion's path ("" is the overall score) -> score.
-        limits: of failures, by a criterion's path.
-        first: the paths of the criteria whose failures count first.
-        sample_only: only answers of the random sample: those speak for all answers.
-        unblind: how many labels do not count.
-        worth: what the jury is worth.
-    """
-    scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
-    usable = [label for label in labels if label.criterion in criteria and scale.contains(label.score)]
-    labelled = {label.answer_id for label in usable}
-    sample = labelled.intersection(drawn)
-    kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
-    ratings, weighed = ratings_of(kept, rubric)
-    scores = _by_criterion(by_answer)
-    scales = dict.fromkeys(criteria, (scale.min, scale.max))
-    agreement = HumanAgreement.of(scores, ratings, scales)
-    if not sample_only and len(sample) < len(labelled):
-        agreement = _unsettled(agreement)
-    report = AgreementReport(
-        suite=rubric.suite,
-        sample_only=sample_only,
-        labelled=len(sample if sample_only else labelled),
-        at_random=len(sample),
-        selected=len(labelled) - len(sample),
-        unblind=unblind,
-        weighed=weighed,
-        names=rubric.labels(language),
-        scales=scales,
-        agreement=agreement,
-        worth=worth,
-    )
-    return RunReview(report=report, failures=HumanFailures.of(scores, ratings, limits, scale, first))
+        Args:
+            rubric: the run's.
+            labels: those that count; labels that are off the run's scale or of other criteria are left out.
+            drawn: the ids of the answers of the run's random sample.
+            by_answer: the jury's scores: answer -> criterion's path ("" is the overall score) -> score.
+            limits: of failures, by a criterion's path.
+            first: the paths of the criteria whose failures count first.
+            sample_only: only answers of the random sample: those speak for all answers.
+            unblind: how many labels do not count.
+            worth: what the jury is worth.
+        """
+        scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
+        usable = [label for label in labels if label.criterion in criteria and scale.contains(label.score)]
+        labelled = {label.answer_id for label in usable}
+        sample = labelled.intersection(drawn)
+        kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
+        ratings, weighed = ratings_of(kept, rubric)
+        scores = _by_criterion(by_answer)
+        scales = dict.fromkeys(criteria, (scale.min, scale.max))
+        agreement = HumanAgreement.of(scores, ratings, scales)
+        if not sample_only and len(sample) < len(labelled):
+            agreement = _unsettled(agreement)
+        report = AgreementReport(
+            suite=rubric.suite,
+            sample_only=sample_only,
+            labelled=len(sample if sample_only else labelled),
+            at_random=len(sample),
+            selected=len(labelled) - len(sample),
+            unblind=unblind,
+            weighed=weighed,
+            names=rubric.labels(language),
+            scales=scales,
+            agreement=agreement,
+            worth=worth,
+        )
+        return cls(report=report, failures=HumanFailures.of(scores, ratings, limits, scale, first))
 
 
 def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:

@@ -137,64 +137,64 @@ class LabelSet(Struct, frozen=True, kw_only=True):
     skewed: str = ""
     rejected: Sequence[RejectedRow] = ()
 
+    @classmethod
+    def of_files(cls, paths: Sequence[Path]) -> "LabelSet":
+        """The labelled answers of datasets.
 
-def labels_of_files(paths: Sequence[Path]) -> LabelSet:
-    """The labelled answers of datasets.
+        Raises:
+            DatasetError: a file cannot be read, or no row is usable.
+        """
+        dataset = load_dataset(paths, default_maturity="")
+        rows: list[Labelled] = []
+        rejected = list(dataset.rejected)
+        cases = [case for case in dataset.cases if case.metadata.get("blind") is not False]
+        for case in cases:
+            file, line = dataset.places[case.id]
+            try:
+                rows.append(labelled_of(case, f"{file} row {line}"))
+            except ValueError as fault:
+                rejected.append(RejectedRow(file=file, row=line, reason=str(fault), content=""))
+        if not rows and not rejected:
+            raise DatasetError(f"{paths[0]}: every row was {NOT_BLIND}: label answers on the review page")
+        if not rows:
+            first = rejected[0]
+            raise DatasetError(f"{first.file} row {first.row}: {first.reason}; no row is usable")
+        counts = {"unusable": len(rejected), NOT_BLIND: len(dataset.cases) - len(cases)}
+        left_out = {why: count for why, count in counts.items() if count}
+        # an export of bad cases: what it says of verdicts gives it away
+        verdicts = {case.metadata["verdict"] for case in dataset.cases if isinstance(case.metadata.get("verdict"), str)}
+        skewed = "none of them had been delivered" if verdicts and "deliver" not in verdicts else ""
+        source = ", ".join(path.name for path in paths)
+        return cls(rows=rows, source=source, left_out=left_out, skewed=skewed, rejected=rejected)
 
-    Raises:
-        DatasetError: a file cannot be read, or no row is usable.
-    """
-    dataset = load_dataset(paths, default_maturity="")
-    rows: list[Labelled] = []
-    rejected = list(dataset.rejected)
-    cases = [case for case in dataset.cases if case.metadata.get("blind") is not False]
-    for case in cases:
-        file, line = dataset.places[case.id]
-        try:
-            rows.append(labelled_of(case, f"{file} row {line}"))
-        except ValueError as fault:
-            rejected.append(RejectedRow(file=file, row=line, reason=str(fault), content=""))
-    if not rows and not rejected:
-        raise DatasetError(f"{paths[0]}: every row was {NOT_BLIND}: label answers on the review page")
-    if not rows:
-        first = rejected[0]
-        raise DatasetError(f"{first.file} row {first.row}: {first.reason}; no row is usable")
-    counts = {"unusable": len(rejected), NOT_BLIND: len(dataset.cases) - len(cases)}
-    left_out = {why: count for why, count in counts.items() if count}
-    # an export of bad cases: what it says of verdicts gives it away
-    verdicts = {case.metadata["verdict"] for case in dataset.cases if isinstance(case.metadata.get("verdict"), str)}
-    skewed = "none of them had been delivered" if verdicts and "deliver" not in verdicts else ""
-    source = ", ".join(path.name for path in paths)
-    return LabelSet(rows=rows, source=source, left_out=left_out, skewed=skewed, rejected=rejected)
+    @classmethod
+    def of_ledger(cls, ledger: Ledger, scope: TraceFilter) -> "LabelSet":
+        """The recorded answers that people have labelled without having seen the gate's decision.
 
-
-def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
-    """The recorded answers that people have labelled without having seen the gate's decision.
-
-    Raises:
-        UserError: there are none.
-        StorageError: the ledger cannot be read.
-    """
-    rows: list[Labelled] = []
-    left_out: dict[str, int] = {}
-    all_answers = all_delivered = delivered = 0
-    for trace, labels in ledger.traces.each_labelled(scope):
-        all_answers += 1
-        all_delivered += trace.verdict == "deliver"
-        if not labels:
-            continue
-        blind = _blind(labels)
-        obstacle = _obstacle(trace) if blind else NOT_BLIND
-        if obstacle:
-            left_out[obstacle] = left_out.get(obstacle, 0) + 1
-            continue
-        rows.append(_labelled(trace, blind))
-        delivered += trace.verdict == "deliver"
-    if not rows:
-        unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""
-        raise UserError(f"no recorded answer has a usable label{unusable}: label answers, or give --labels FILE")
-    skewed = _skewed(delivered, len(rows), all_delivered, all_answers)
-    return LabelSet(rows=rows, source="ledger", left_out=left_out, skewed=skewed)
+        Raises:
+            UserError: there are none.
+            StorageError: the ledger cannot be read.
+        """
+        rows: list[Labelled] = []
+        left_out: dict[str, int] = {}
+        all_answers = all_delivered = delivered = 0
+        for trace, labels in ledger.traces.each_labelled(scope):
+            all_answers += 1
+            all_delivered += trace.verdict == "deliver"
+            if not labels:
+                continue
+            blind = _blind(labels)
+            obstacle = _obstacle(trace) if blind else NOT_BLIND
+            if obstacle:
+                left_out[obstacle] = left_out.get(obstacle, 0) + 1
+                continue
+            rows.append(_labelled(trace, blind))
+            delivered += trace.verdict == "deliver"
+        if not rows:
+            unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""
+            raise UserError(f"no recorded answer has a usable label{unusable}: label answers, or give --labels FILE")
+        skewed = _skewed(delivered, len(rows), all_delivered, all_answers)
+        return cls(rows=rows, source="ledger", left_out=left_out, skewed=skewed)
 
 
 def _obstacle(trace: Trace) -> str:

@@ -84,46 +84,57 @@ class Rubric(Struct, frozen=True, kw_only=True):
             return None
         return math.fsum(share * scores[path] for path, share in self.shares.items() if share > 0)
 
+    @classmethod
+    def of_suite(cls, suite: Suite) -> "Rubric":
+        """The rubric of a suite: the criteria of its default selection.
 
-def rubric_of(suite: Suite) -> Rubric:
-    """The rubric of a suite: the criteria of its default selection.
+        Raises:
+            CriteriaError: the selection names criteria that the suite does not have.
+        """
+        ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
+        entries = tuple(suite.registry.entries[key] for key in ids)
 
-    Raises:
-        CriteriaError: the selection names criteria that the suite does not have.
-    """
-    ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
-    entries = tuple(suite.registry.entries[key] for key in ids)
+        def guides(language: str) -> dict[str, Criterion]:
+            loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
+            for fault in loaded.faults:
+                raise fault
+            return {criterion.path: criterion for criterion in loaded.criteria}
 
-    def guides(language: str) -> dict[str, Criterion]:
-        loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
-        for fault in loaded.faults:
-            raise fault
-        return {criterion.path: criterion for criterion in loaded.criteria}
+        return cls(
+            suite=suite.name,
+            language=suite.own_language,
+            scale=suite.scale,
+            profile=Profile.named(suite.config.scoring.profile),
+            entries=entries,
+            shares=_shares(entries, suite.weights),
+            guides=guides,
+        )
 
-    return Rubric(
-        suite=suite.name,
-        language=suite.own_language,
-        scale=suite.scale,
-        profile=Profile.named(suite.config.scoring.profile),
-        entries=entries,
-        shares=_shares(entries, suite.weights),
-        guides=guides,
-    )
+    @classmethod
+    def of_panel(cls, panel: Panel, run_id: str = "") -> "Rubric":
+        """The rubric of a panel: its criteria with the texts that its judges read."""
+        entries = tuple({criterion.path: _entry_of(criterion) for criterion in panel.criteria}.values())
+        return cls(
+            suite=panel.suite,
+            language=panel.language,
+            scale=panel.scale,
+            profile=panel.profile,
+            entries=entries,
+            shares=_shares(entries, panel.weights),
+            guides=lambda _: {criterion.path: criterion for criterion in panel.criteria},
+            run_id=run_id,
+        )
 
+    @staticmethod
+    def for_answer(ledger: Ledger, answer_id: str, suite: Suite) -> "Rubric":
+        """The rubric of an answer: that of its benchmark run, else that of a suite.
 
-def panel_rubric(panel: Panel, run_id: str = "") -> Rubric:
-    """The rubric of a panel: its criteria with the texts that its judges read."""
-    entries = tuple({criterion.path: _entry_of(criterion) for criterion in panel.criteria}.values())
-    return Rubric(
-        suite=panel.suite,
-        language=panel.language,
-        scale=panel.scale,
-        profile=panel.profile,
-        entries=entries,
-        shares=_shares(entries, panel.weights),
-        guides=lambda _: {criterion.path: criterion for criterion in panel.criteria},
-        run_id=run_id,
-    )
+        Raises:
+            StorageError: another version of areopage wrote the run.
+            CriteriaError: the suite's selection names criteria that it does not have.
+        """
+        panel = answer_panel(ledger, answer_id)
+        return Rubric.of_panel(*panel) if panel else Rubric.of_suite(suite)
 
 
 def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
@@ -137,17 +148,6 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
     run_id = (item.run_id if item else "") or judged
     run = ledger.panel(run_id, "bench") if run_id else None
     return (Panel.of(run), run.id) if run else None
-
-
-def rubric_for(ledger: Ledger, answer_id: str, suite: Suite) -> Rubric:
-    """The rubric of an answer: that of its benchmark run, else that of a suite.
-
-    Raises:
-        StorageError: another version of areopage wrote the run.
-        CriteriaError: the suite's selection names criteria that it does not have.
-    """
-    panel = answer_panel(ledger, answer_id)
-    return panel_rubric(*panel) if panel else rubric_of(suite)
 
 
 def _entry_of(criterion: Criterion) -> RegistryEntry:

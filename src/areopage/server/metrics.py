@@ -19,7 +19,7 @@ from areopage.errors import StorageError, counted
 from areopage.gate import Decision
 from areopage.ledger import REVISION, Batch, Ledger, Period, Trace, revision_of, storage_errors
 from areopage.ledger import Scope as AnswerScope
-from areopage.monitor import read_losses
+from areopage.monitor import Losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response
@@ -149,7 +149,7 @@ class LedgerCollector(Collector):
             gauge.add_metric([rule], count)
         yield gauge
         lost = GaugeMetricFamily("areopage_hook_lost", "Answers that hooks on this computer did not submit.", labels=["why"])
-        hooks = read_losses(self._context.config.monitor.spool)
+        hooks = Losses.of(self._context.config.monitor.spool)
         for why, number in sorted(hooks.counts.items()):
             lost.add_metric([why], number)
         yield lost

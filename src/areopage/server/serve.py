@@ -20,7 +20,7 @@ from areopage.app import AppConfig, open_gate, open_judge, open_ledger, open_wor
 from areopage.errors import AreopageError, UserError, counted
 from areopage.extensions import required
 from areopage.ledger import Answer, Ledger
-from areopage.monitor import Intake, QualityJudge, check_thresholds
+from areopage.monitor import Intake, QualityJudge
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
 from areopage.server.context import ServerContext
@@ -98,7 +98,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         if provider is not None:
             stack.callback(provider.shutdown)
         suite = monitor.load_suite()
-        check_thresholds(monitor, suite.scale)
+        monitor.check_thresholds(suite.scale)
         judge = open_judge(config, ledger)
         if judge is not None and (remark := judge.exam_remark()):
             say(remark)

@@ -29,7 +29,7 @@ from areopage.report import (
     line,
     rows,
 )
-from areopage.review import OVERALL, RunReview, panel_rubric, run_review
+from areopage.review import OVERALL, Rubric, RunReview
 from areopage.scoring import Alpha, Correlation, CriterionAgreement, Estimate, FailuresSeen, Share
 
 SHOWN_DIGEST = 16
@@ -99,8 +99,8 @@ def run_reviewed(view: RunData, language: str, *, sample_only: bool) -> RunRevie
     spec, by_answer = view.spec, scores_by_answer(view)
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
     limits = spec.limits
-    return run_review(
-        panel_rubric(spec, view.run.id),
+    return RunReview.of(
+        Rubric.of_panel(spec, view.run.id),
         view.people.labels,
         drawn_ids(view),
         by_answer,

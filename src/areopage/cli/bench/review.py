@@ -34,7 +34,7 @@ from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
 from areopage.report import REPORT, agreement_text, replacing, report_locale, table, write_pages, write_run_files
-from areopage.review import panel_rubric
+from areopage.review import Rubric
 from areopage.scoring import Share
 from areopage.text import visible
 
@@ -234,7 +234,7 @@ def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
 
 def _export(view: RunView, ledger: Ledger, file: Path) -> None:
     """Write the queued answers without any score: a column per criterion is to be filled in."""
-    rubric = panel_rubric(view.spec, view.run.id)
+    rubric = Rubric.of_panel(view.spec, view.run.id)
     items = sorted((item for item in view.people.items.values() if item.state == "open"), key=_in_queue)
     cases = {view.answer_ids[case.id]: case for case in view.cases if case.id in view.answer_ids}
     criteria = [entry.name if _is_unique(entry.name, rubric.paths) else entry.path for entry in rubric.entries]

@@ -15,7 +15,7 @@ from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate import CONTROLS, Ask, Control, GateConfig, Outcome, Tuned, Tuning, interval, tuned, tuned_rules
 from areopage.ledger import TraceFilter
-from areopage.review import LabelSet, labels_of_files, labels_of_ledger
+from areopage.review import LabelSet
 from areopage.version import __version__
 
 LEDGER = "ledger"
@@ -99,7 +99,7 @@ def _refuse_nonsense(ask: Ask) -> None:
 def _ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
     tell_reduced_texts(settings)
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
-        return labels_of_ledger(opened, scope)
+        return LabelSet.of_ledger(opened, scope)
 
 
 def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
@@ -107,7 +107,7 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
         raise UserError("--labels: give either files or ledger")
     if any(narrowing):
         raise UserError("--since, --until and --collection apply only to --labels ledger")
-    given = labels_of_files([Path(name) for name in labels])
+    given = LabelSet.of_files([Path(name) for name in labels])
     for row in given.rejected[:SHOWN]:
         typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
     if len(given.rejected) > SHOWN:

@@ -22,18 +22,14 @@ from areopage.monitor import (
     AlertMessage,
     Golden,
     Intake,
+    Losses,
     MonitorConfig,
     accept_level,
-    carry_on,
-    clashing,
     golden_section,
     monitor_locale,
-    open_golden,
     question_line,
-    read_losses,
     rejected_lines,
     retry_answers,
-    run_round,
     send,
     submissions_of,
     waiting_bytes,
@@ -68,7 +64,7 @@ def submit(
             batch = submissions[at : at + BATCH]
             fresh = intake.submit(batch)
             new += sum(fresh)
-            refused += [f"id {one.id}: is taken by another answer" for one in clashing(ledger, batch, fresh)]
+            refused += [f"id {one.id}: is taken by another answer" for one in Intake.clashing(ledger, batch, fresh)]
         place = ledger.place
     known = len(submissions) - new
     if found.metadata_columns:
@@ -138,7 +134,7 @@ def _show_spool(config: MonitorConfig) -> None:
             f"spool {config.spool}: {waiting_bytes(config.spool):,} bytes wait"
             + (f"; {unread} lines could not be submitted: see {config.spool / 'rejected'}" if unread else "")
         )
-        losses = read_losses(config.spool)
+        losses = Losses.of(config.spool)
         if losses.counts:
             typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
         if losses.doubts:
@@ -240,8 +236,8 @@ def run_golden(
     found = find_config(config)
     golden_section(found.monitor)  # before a ledger is made for nothing
     with open_ledger(found, create=True) as ledger:
-        golden = open_golden(ledger, found.monitor)
-        round_ = asyncio.run(run_round(golden, datetime.now(UTC)))
+        golden = Golden.open(ledger, found.monitor)
+        round_ = asyncio.run(golden.run_round(datetime.now(UTC)))
         typer.echo(f"round {round_.id}: {round_.answered} of {counted(round_.asked, 'question')} answered")
         if round_.verdict == "running" and wait:
             round_ = _wait_for(golden, round_, wait)
@@ -271,7 +267,7 @@ def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
     while round_.verdict == "running" and time.monotonic() < end:
         time.sleep(min(POLL_SECONDS, max(0.0, end - time.monotonic())))
         if round_.asked_at is not None:  # else a worker asks its questions
-            asyncio.run(carry_on(golden, round_.id, datetime.now(UTC)))
+            asyncio.run(golden.carry_on(round_.id, datetime.now(UTC)))
         round_ = next((one for one in golden.ledger.golden_runs.list(golden.suite) if one.id == round_.id), round_)
     return round_
 

@@ -15,7 +15,7 @@ from areopage.cli.options import ConfigOption, one_of, tell
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
 from areopage.ledger import Period
-from areopage.monitor import VariantComparison, compare_variants, criterion_labels
+from areopage.monitor import VariantComparison, criterion_labels
 from areopage.report import report_locale, variant_cells, variant_headings, variant_name
 from areopage.text import visible
 
@@ -42,7 +42,7 @@ def compare(
     found = find_config(config)
     suite = found.monitor.load_suite()
     with open_ledger(found, or_empty=tell) as ledger:
-        compared = compare_variants(
+        compared = VariantComparison.of(
             ledger, period, suite.scale, suite=suite.name, baseline=baseline, source=source, by_question=by_question
         )
         if not compared:

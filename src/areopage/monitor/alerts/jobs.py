@@ -43,7 +43,7 @@ from areopage.monitor.alerts.rules import (
 from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
-from areopage.monitor.config import AlertsSection, MonitorConfig, MonitorThresholds, floors_of, thresholds_of
+from areopage.monitor.config import AlertsSection, MonitorConfig, MonitorThresholds
 from areopage.scoring import DECIMALS
 from areopage.suites import Suite
 from areopage.work import ScheduledJob
@@ -104,8 +104,8 @@ def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting
     return Alerting(
         ledger=ledger,
         section=config.section.alerts,
-        thresholds=thresholds_of(config, suite.scale),
-        floors=floors_of(config, suite),
+        thresholds=config.thresholds(suite.scale),
+        floors=config.floors(suite),
         locale=monitor_locale(config, suite),
     )
 

@@ -74,27 +74,27 @@ class Losses(Struct, frozen=True, kw_only=True):
         """The number of lost answers; what was not to be judged is none."""
         return sum(count for why, count in self.counts.items() if why not in NOT_PLANNED)
 
-
-def read_losses(spool: Path) -> Losses:
-    """Sum the counts of all processes that write to a spool; a file that is just being written is passed over."""
-    counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    last = TallyFile()
-    for file in tallies(spool):
-        tally = read_tally(file)
-        for row in tally.rows:
-            counts[row.recorded][row.why] += row.answers
-        last = TallyFile(
-            reason=tally.reason or last.reason,
-            doubt=tally.doubt or last.doubt,
-            doubtful=tally.doubtful or last.doubtful,
+    @classmethod
+    def of(cls, spool: Path) -> "Losses":
+        """Sum the counts of all processes that write to a spool; a file that is just being written is passed over."""
+        counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+        last = TallyFile()
+        for file in tallies(spool):
+            tally = read_tally(file)
+            for row in tally.rows:
+                counts[row.recorded][row.why] += row.answers
+            last = TallyFile(
+                reason=tally.reason or last.reason,
+                doubt=tally.doubt or last.doubt,
+                doubtful=tally.doubtful or last.doubtful,
+            )
+        return cls(
+            counts=dict(counts[False]),
+            reason=last.reason,
+            doubts=dict(counts[True]),
+            doubt=last.doubt,
+            doubtful=last.doubtful,
         )
-    return Losses(
-        counts=dict(counts[False]),
-        reason=last.reason,
-        doubts=dict(counts[True]),
-        doubt=last.doubt,
-        doubtful=last.doubtful,
-    )
 
 
 def tallies(spool: Path) -> list[Path]:

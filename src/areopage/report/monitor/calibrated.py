@@ -8,7 +8,7 @@ from areopage.jury import Panel
 from areopage.ledger import DayScore, Ledger, Period, Scope
 from areopage.locales import Locale
 from areopage.report.elements import corrected_text
-from areopage.review import panel_rubric, ratings_of
+from areopage.review import Rubric, ratings_of
 from areopage.scoring import AppliedCalibration, CorrectedScore
 from areopage.trust import (
     Calibration,
@@ -31,7 +31,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
     reviewed = ledger.lists.reviewed(period, scope)
     ids, store = [answer.id for answer in reviewed], ledger.labels
     labels = store.blind_of(ids)
-    ratings, _ = ratings_of(labels, panel_rubric(panel, run_id))
+    ratings, _ = ratings_of(labels, Rubric.of_panel(panel, run_id))
     scores: dict[str, dict[str, float]] = {}
     for id, by_suite in store.panel_scores(ids, run_id).items():
         for path, score in by_suite.get(panel.suite, {}).items():

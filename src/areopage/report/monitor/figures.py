@@ -10,11 +10,11 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.errors import UserError, name_list
 from areopage.ledger import Evaluation, Ledger, Period, Scope, is_unfit
-from areopage.monitor import CriterionFigures, MonitorConfig, PeriodFigures, criterion_labels, measure, thresholds_of
+from areopage.monitor import CriterionFigures, MonitorConfig, PeriodFigures, criterion_labels
 from areopage.report.monitor.calibrated import applied_to_period
 from areopage.report.trust.period import period_trust
 from areopage.report.trust.records import Trust
-from areopage.review import ledger_worth, rubric_of
+from areopage.review import Rubric, ledger_worth
 from areopage.scoring import AppliedCalibration, JuryWorth
 from areopage.text import Policy, stored_text
 from areopage.version import __version__
@@ -101,13 +101,13 @@ def period_figures(
     section = config.section
     spoken = language or section.language or suite.own_language
     scope = Scope(suite=suite.name, source=source, variant=variant)
-    figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken), baseline=baseline)
+    figures = PeriodFigures.of(ledger, period, scope, suite.scale, criterion_labels(suite, spoken), baseline=baseline)
     if baseline is not None and figures.baseline != baseline:
         names = name_list([variant.variant or '""' for variant in figures.variants]) or "none"
         raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {names}")
     storage = config.storage
     sources = () if source is None else (source,)
-    worth = ledger_worth(ledger, rubric_of(suite), sources)
+    worth = ledger_worth(ledger, Rubric.of_suite(suite), sources)
     applied = applied_to_period(ledger, period, scope, calibration)
     worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
     return QualityFigures(
@@ -116,7 +116,7 @@ def period_figures(
         suite_version=suite.config.project.version,
         scale=suite.scale,
         language=spoken,
-        threshold=thresholds_of(config, suite.scale).answer,
+        threshold=config.thresholds(suite.scale).answer,
         text=storage.export_text,
         silent=tuple(
             criterion.label for criterion in figures.criteria if not criterion.mean.answers and not criterion.previous.answers

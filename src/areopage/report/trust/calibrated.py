@@ -9,7 +9,7 @@ from msgspec import structs
 from areopage.bench import RunData, RunView, drawn_ids, scores_by_answer, taught_ids
 from areopage.errors import UserError
 from areopage.ledger import Ledger
-from areopage.review import OVERALL, panel_rubric, ratings_of
+from areopage.review import OVERALL, Rubric, ratings_of
 from areopage.scoring import AppliedCalibration, MappedScore
 from areopage.trust import (
     Calibration,
@@ -55,7 +55,7 @@ def fit_run(view: RunData, now: datetime) -> Calibration:
     Raises:
         UserError: too few answers were drawn at random and labelled.
     """
-    ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+    ratings, _ = ratings_of(view.people.labels, Rubric.of_panel(view.spec, view.run.id))
     return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
@@ -66,7 +66,7 @@ def planned_labels(view: RunData, precision: float, judged: JudgedRun | None = N
         precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
         judged: what the jury said; None: it is read from the run.
     """
-    ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+    ratings, _ = ratings_of(view.people.labels, Rubric.of_panel(view.spec, view.run.id))
     return plan_run(judged or judged_run(view), ratings, drawn_ids(view), precision)
 
 

@@ -8,7 +8,7 @@ from areopage.monitor import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
 from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
 from areopage.report.trust.run import exam_steps, judges_trust, unexamined
-from areopage.review import OVERALL, ledger_agreement, rubric_of
+from areopage.review import OVERALL, AgreementReport, Rubric
 from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, JuryWorth, detectable_change
 from areopage.suites import Suite
 from areopage.trust import FEWEST_LABELS, altered_calibrations
@@ -80,10 +80,10 @@ def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, .
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
-    rubric = rubric_of(suite)
-    at_random, found = True, ledger_agreement(ledger, rubric, language, sources=sources, sample_only=True)
+    rubric = Rubric.of_suite(suite)
+    at_random, found = True, AgreementReport.of_ledger(ledger, rubric, language, sources=sources, sample_only=True)
     if not found.agreement.labels:
-        at_random, found = False, ledger_agreement(ledger, rubric, language, sources=sources)
+        at_random, found = False, AgreementReport.of_ledger(ledger, rubric, language, sources=sources)
     if not found.agreement.labels:
         return None
     return PeopleTrust(

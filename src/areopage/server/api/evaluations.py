@@ -27,8 +27,8 @@ from areopage.ledger import (
     is_golden,
     own_id,
 )
-from areopage.monitor import FIRST_YEAR, LAST_YEAR, clashing, submission_of
-from areopage.review import rubric_of
+from areopage.monitor import FIRST_YEAR, LAST_YEAR, Intake, submission_of
+from areopage.review import Rubric
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen
 from areopage.server.api.records import (
     Accepted,
@@ -86,7 +86,7 @@ async def submit(request: Request, actor: Submitter) -> Response:
     new = await context.submit(submissions)
     metrics_of(request).submitted(new)
     if not all(new):
-        taken = await run_in_threadpool(clashing, context.ledger, submissions, new)
+        taken = await run_in_threadpool(Intake.clashing, context.ledger, submissions, new)
         if taken:
             others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
             raise Refusal(409, "id_taken", f"another answer has the id {_ids_of(taken, submissions, given)}: {others}")
@@ -318,7 +318,7 @@ def check_labels(ledger: Ledger, actor: Actor, source: str | None, variant: str 
 def _criterion_of(name: str, context: ServerContext) -> str:
     """The path of a criterion by its path or its name."""
     try:
-        return rubric_of(context.suite).find(name) if name else ""
+        return Rubric.of_suite(context.suite).find(name) if name else ""
     except CriteriaError as fault:
         raise Refusal(422, "invalid", f"criterion: {fault}") from None
 

@@ -13,19 +13,9 @@ from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
 from areopage.ledger import Alert, Period, Scope
-from areopage.monitor import RULES, PeriodFigures, criterion_labels, measure
+from areopage.monitor import RULES, PeriodFigures, criterion_labels
 from areopage.report import outward
-from areopage.review import (
-    AgreementReport,
-    Given,
-    Origin,
-    Reviewed,
-    Storage,
-    ledger_agreement,
-    review_answer,
-    rubric_for,
-    rubric_of,
-)
+from areopage.review import AgreementReport, Given, Origin, Reviewed, Rubric, Storage, review_answer
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
@@ -66,7 +56,7 @@ def figures(
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
     check_labels(context.ledger, actor, scope.source, variant)
-    found = measure(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
+    found = PeriodFigures.of(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
     if baseline is not None and found.baseline != baseline:
         known = ", ".join(repr(one.variant) for one in found.variants) or "none"
         raise Refusal(422, "invalid", f"baseline: no answer of the variant {baseline!r} in these days: use one of {known}")
@@ -169,7 +159,7 @@ def store_review(
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     name = rater or actor.name
     try:
-        rubric = rubric_for(context.ledger, id, context.suite)
+        rubric = Rubric.for_answer(context.ledger, id, context.suite)
         done = review_answer(
             context.ledger,
             id,
@@ -231,9 +221,9 @@ def measured(
         StorageError: the ledger cannot be read.
     """
     context = context_of(request)
-    rubric, storage = rubric_of(context.suite), context.config.shared.storage
+    rubric, storage = Rubric.of_suite(context.suite), context.config.shared.storage
     measure_judge = partial(
-        ledger_agreement,
+        AgreementReport.of_ledger,
         context.ledger,
         rubric,
         language,

@@ -12,7 +12,7 @@ from areopage.bench import fold_space, quoted_verbatim
 from areopage.criteria import Scale
 from areopage.ledger import Alert, Answer, Evaluation, Grade, Judgment, Label, ReviewItem
 from areopage.locales import Locale
-from areopage.monitor import ANSWER, answer_texts, criterion_labels, floors_of, monitor_locale, on_scale, question_line
+from areopage.monitor import ANSWER, answer_texts, criterion_labels, monitor_locale, question_line
 from areopage.scoring import NotApplicable, Outcome, Scored, grade_of
 from areopage.server.access import Reader, note, note_scores_listed, note_scores_seen, rater_of
 from areopage.server.context import ServerContext, context_of
@@ -177,8 +177,8 @@ def _in_language(
     monitor, suite = context.config.monitor, context.suite
     if own == spoken.code:
         return [_stored_alert(one, one.title) for one in alerts]
-    locale, threshold = monitor_locale(monitor, suite, spoken.code), on_scale(monitor.section, suite.scale).answer
-    floors = floors_of(monitor, suite)
+    locale, threshold = monitor_locale(monitor, suite, spoken.code), monitor.section.thresholds(suite.scale).answer
+    floors = monitor.floors(suite)
     shown = []
     for one in alerts:
         score = found.get(one.answer_id)

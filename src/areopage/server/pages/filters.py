@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from areopage.errors import CriteriaError
 from areopage.ledger import Filters, Grade, Period, Scope, last_days
-from areopage.review import rubric_of
+from areopage.review import Rubric
 from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
 from areopage.server.context import context_of
 
@@ -157,7 +157,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
 def _criterion_of(name: str, request: Request, ignored: list[Ignored]) -> str:
     """The path of a criterion by its path or its name; add an unknown one to `ignored`. A path may be of an older suite."""
     with suppress(CriteriaError):
-        return rubric_of(context_of(request).suite).find(name) if name else ""
+        return Rubric.of_suite(context_of(request).suite).find(name) if name else ""
     if PATH.fullmatch(name) and "." in name:
         return name
     ignored.append(Ignored(field="criterion", value=name))

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from areopage.errors import UserError
 from areopage.ledger import GOLDEN_SOURCE, JUDGEABLE, SAMPLE, Filters, Period, Scope
 from areopage.locales import Locale
-from areopage.monitor import DROP, RULES, Losses, accept_level, criterion_labels, on_scale, read_losses, retry_answers
+from areopage.monitor import DROP, RULES, Losses, accept_level, criterion_labels, retry_answers
 from areopage.report import (
     STYLES,
     Series,
@@ -27,7 +27,7 @@ from areopage.report import (
     worth_rows,
     worth_texts,
 )
-from areopage.review import EVERY, rubric_of
+from areopage.review import EVERY, Rubric
 from areopage.scoring import grade_limits
 from areopage.server.access import Actor, Form, Reader, Writer, note, note_shown
 from areopage.server.api.figures import measured, note_alerts
@@ -80,7 +80,7 @@ def _gathered(request: Request, reader: Reader, *, live: bool = False) -> tuple[
 
 def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
     scale = context.suite.scale
-    threshold = on_scale(context.config.monitor.section, scale).answer
+    threshold = context.config.monitor.section.thresholds(scale).answer
     return {
         "asked": asked,
         "view": view,
@@ -188,7 +188,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
 def _losses_of(context: ServerContext, reader: Actor) -> Losses:
     """What hooks lost or doubted; of a limited reader's sources the counts that workers have stored."""
     if not reader.collections:
-        return read_losses(context.config.monitor.spool)
+        return Losses.of(context.config.monitor.spool)
     hooks, always = context.ledger.hook_counts, Period(start=date.min, end=date.max)
     counts = hooks.lost(always, Scope(), reader.collections)
     return Losses(counts=counts, doubts=hooks.doubtful(always, Scope(), reader.collections))
@@ -275,7 +275,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         ignored=[Ignored(field=field, value=value) for field, value, valid in checked if value not in valid],
         days=days if days in SPANS else "",
         spans=SPANS,
-        criteria=[str(entry.path) for entry in rubric_of(context.suite).entries],
+        criteria=[str(entry.path) for entry in Rubric.of_suite(context.suite).entries],
         name_of=partial(name_of, lang, report),
         scale_of=partial(scale_text, lang, report),
         figure=partial(figure_text, lang),

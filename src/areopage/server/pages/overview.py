@@ -12,7 +12,7 @@ from starlette.requests import Request
 from areopage.criteria import Scale
 from areopage.ledger import Backlog, Filters, Period, last_days
 from areopage.locales import Locale
-from areopage.monitor import DayFigures, PeriodFigures, daily_figures, measure
+from areopage.monitor import DayFigures, PeriodFigures
 from areopage.report import Level, TrendChart, daily_series, draw, score_histogram
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
@@ -66,7 +66,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(1, now.date())
     scope = asked.scope(suite.name)
-    measured = measure(ledger, period, scope, suite.scale, labels, baseline=asked.baseline)
+    measured = PeriodFigures.of(ledger, period, scope, suite.scale, labels, baseline=asked.baseline)
     figures = figures_for(request, reader, measured, live=live)
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
@@ -79,7 +79,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     lists = ledger.lists
     return Overview(
         figures=figures,
-        trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),
+        trend=figures.days if long else DayFigures.of_period(ledger, longer, scope, suite.scale),
         qualification=next((one.qualification for one in lists.page(newest, limit=1)), ""),
         backlog=backlog,
         waits=None if waited is None else int(waited // 60),

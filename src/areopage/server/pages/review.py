@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger import GROUNDED, GROUNDING, HELD, Answer, Evaluation, Label, Ledger, OfSuite, ReviewItem, Trace
-from areopage.review import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name, rubric_for
+from areopage.review import MAX_NOTE, MAX_RATER, Given, Rubric, Settlement, is_seen, rater_name
 from areopage.server.access import (
     RATER_COOKIE,
     Actor,
@@ -274,7 +274,7 @@ def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
 
 
 def _refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
-    say, scale = language(request).say, rubric_for(context.ledger, shown.answer.id, context.suite).scale
+    say, scale = language(request).say, Rubric.for_answer(context.ledger, shown.answer.id, context.suite).scale
     if status == 409:
         return say("gate_settled_before")
     if shown.trace is not None:

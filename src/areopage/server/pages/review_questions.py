@@ -10,7 +10,7 @@ from areopage.bench import fold_space
 from areopage.cases import Persona
 from areopage.criteria import Criterion, Scale
 from areopage.ledger import Answer, Evaluation, Label, Ledger
-from areopage.review import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
+from areopage.review import OVERALL, Rubric, answer_panel
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import Said, said_by_criterion
 
@@ -92,7 +92,7 @@ def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
         StorageError: another version of areopage wrote the run.
     """
     found = answer_panel(context.ledger, answer.id)
-    rubric = panel_rubric(*found) if found else rubric_of(context.suite)
+    rubric = Rubric.of_panel(*found) if found else Rubric.of_suite(context.suite)
     evaluation = context.ledger.evaluations.get(answer.id, rubric.run_id or None)
     judged = {one.criterion for one in evaluation.criteria} if found and evaluation else set[str]()
     return Asked(

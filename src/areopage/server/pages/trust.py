@@ -6,9 +6,9 @@ from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger import last_days
 from areopage.locales import sentence_case
-from areopage.monitor import criterion_labels, measure
+from areopage.monitor import PeriodFigures, criterion_labels
 from areopage.report import RUN_TRUST, period_trust, report_locale, trust_sections, trust_title
-from areopage.review import ledger_worth, rubric_of
+from areopage.review import Rubric, ledger_worth
 from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.filters import chosen
@@ -47,9 +47,9 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
     ledger, suite = context.ledger, context.suite
     asked = chosen(request, context.now().date(), DEFAULT_PERIOD, reader.collections)
     period = asked.period or last_days(30, context.now().date())
-    figures = measure(ledger, period, asked.scope(suite.name), suite.scale, criterion_labels(suite, locale.code))
+    figures = PeriodFigures.of(ledger, period, asked.scope(suite.name), suite.scale, criterion_labels(suite, locale.code))
     sources = () if asked.source is None else (asked.source,)
-    worth = ledger_worth(ledger, rubric_of(suite), sources)
+    worth = ledger_worth(ledger, Rubric.of_suite(suite), sources)
     trust = period_trust(ledger, suite, figures, locale.code, worth, sources)
     lists = ledger.lists
     return render(

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.ledger import Scope
-from areopage.monitor import VariantComparison, compare_variants, criterion_labels, most_frequent
+from areopage.monitor import VariantComparison, criterion_labels, most_frequent
 from areopage.report import variant_name, variant_sections
 from areopage.server.access import Reader
 from areopage.server.context import ServerContext, context_of
@@ -35,7 +35,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
     too_many = begun and _answers(context, asked) > MOST_ANSWERS
     compared: tuple[VariantComparison, ...] = ()
     if begun and not too_many and asked.period is not None:
-        compared = compare_variants(
+        compared = VariantComparison.of(
             context.ledger,
             asked.period,
             context.suite.scale,
