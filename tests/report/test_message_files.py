@@ -62,9 +62,8 @@ def test_no_two_files_of_the_reports_share_a_key() -> None:
 
 
 def test_every_message_of_the_reports_is_used() -> None:
-    parts = ("bench", "report", "server/pages/templates", "cli")
-    paths = [path for part in parts for path in (SOURCE / part).rglob("*") if path.suffix in (".py", ".j2")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in (*paths, SOURCE / "locales.py"))
+    paths = [path for path in SOURCE.rglob("*") if path.suffix in (".py", ".j2")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     families = tuple(re.findall(r"[\"']([a-z]+_(?:[a-z]+_)?)\{", text))
     keys = [key for path in (MESSAGES_FILE, *MESSAGE_FILES) for key in yaml.safe_load(path.read_text(encoding="utf-8"))]
     quoted = set(re.findall(r"(?<=[\"'])[\w.]+(?=[\"'])", text))
