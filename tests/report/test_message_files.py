@@ -14,7 +14,9 @@ from areopage.report.elements import MESSAGE_FILES
 
 SOURCE = Path(areopage.__file__).parent
 FILES = sorted(
-    path for path in SOURCE.rglob("*.yml") if path.name.endswith(("words.yml", "messages.yml")) or path.parent.name == "messages"
+    path
+    for path in SOURCE.rglob("*.yml")
+    if path.name.endswith(("words.yml", "messages.yml")) or path.parent.name in ("messages", "figures")
 )
 PLACE = re.compile(r"\$\{?[a-z_]+")
 

@@ -10,7 +10,9 @@ from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Po
 from areopage.scoring import UNREAD, CorrectedScore, Correlation, Estimate, Verdict
 from areopage.text import Policy
 
-MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
+_PACKAGE = Path(__file__).parents[1]
+MESSAGE_FILES = (*sorted(Path(__file__).with_name("messages").glob("*.yml")), *sorted(_PACKAGE.glob("*/figures/*.yml")))
+"""The words of all reports, and those beside the figures of a package."""
 
 
 Kind = Literal["text", "number", "bar"]
