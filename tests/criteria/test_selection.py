@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.criteria.registry import Registry, load_registry, select_criteria
+from areopage.criteria.registry import Registry, load_registry
 from areopage.errors import CriteriaError
 
 IDS = (
@@ -49,11 +49,11 @@ presets:
     ],
 )
 def test_a_selection_names_these_criteria_in_this_order(registry: Registry, selection: str, expected: tuple[str, ...]) -> None:
-    assert select_criteria(selection, registry) == expected
+    assert registry.select(selection) == expected
 
 
 def test_versions_are_compared_as_numbers_not_as_text(registry: Registry) -> None:
-    assert select_criteria("safety.harm.danger", registry) == ("safety.harm.danger__v1_10",)
+    assert registry.select("safety.harm.danger") == ("safety.harm.danger__v1_10",)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_versions_are_compared_as_numbers_not_as_text(registry: Registry) -> Non
 )
 def test_an_unknown_name_is_answered_with_the_nearest_ones(registry: Registry, selection: str, hint: str) -> None:
     with pytest.raises(CriteriaError) as caught:
-        select_criteria(f"quick,{selection}", registry)
+        registry.select(f"quick,{selection}")
     assert hint in str(caught.value)
     assert repr(selection) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -79,14 +79,14 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones(registry: Registry, s
 @pytest.mark.parametrize("selection", ["", " ", ",", " , ,"])
 def test_an_empty_selection_is_refused(registry: Registry, selection: str) -> None:
     with pytest.raises(CriteriaError, match="is empty"):
-        select_criteria(selection, registry)
+        registry.select(selection)
 
 
 def test_a_preset_without_criteria_is_refused_rather_than_selecting_nothing(registry: Registry) -> None:
     with pytest.raises(CriteriaError, match="'hollow' contains no criterion"):
-        select_criteria("hollow", registry)
+        registry.select("hollow")
 
 
 def test_a_beginning_of_a_name_is_no_selection(registry: Registry) -> None:
     with pytest.raises(CriteriaError):
-        select_criteria("safety.har", registry)
+        registry.select("safety.har")

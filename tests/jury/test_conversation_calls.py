@@ -10,7 +10,6 @@ import pytest
 from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.prompts import case_nonce, judge_prompt
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.scopes import case_at, is_conversation
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
@@ -101,7 +100,7 @@ def test_one_answer_costs_no_call_of_a_criterion_on_conversations(criterion: Cri
     single = Case(id="x", prompt="First?", response="One.")
     assert calls(single, scoped(criterion, "turn"), scoped(criterion, "conversation", "d")) == []
     stopped = Case(id="y", prompt="First?", response="One.", child=Child(turns=3))  # at its first reply
-    assert is_conversation(stopped) and [call.turn for call in calls(stopped, scoped(criterion, "turn"))] == [1, 1]
+    assert stopped.is_conversation and [call.turn for call in calls(stopped, scoped(criterion, "turn"))] == [1, 1]
 
 
 def test_a_joint_call_asks_about_criteria_of_one_scope(criterion: Criterion) -> None:
@@ -152,6 +151,6 @@ def _scored(call: PlannedCall, score: float) -> Any:
 
 
 def test_a_case_ends_with_the_reply_that_is_judged() -> None:
-    assert case_at(TALK, 0) is TALK and case_at(TALK, 3) is TALK
-    first = case_at(TALK, 1)
+    assert TALK.at(0) is TALK and TALK.at(3) is TALK
+    first = TALK.at(1)
     assert (first.turns, first.response, first.id) == ((Turn(role="user", content="First?"),), "One.", "t")

@@ -11,7 +11,6 @@ from areopage.cases.loader import load_dataset
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
 
@@ -101,10 +100,8 @@ def test_the_examples_quote_their_responses_and_span_the_scale(suite: Suite, lan
 
 
 def test_presets_and_labels_are_complete(suite: Suite) -> None:
-    assert set(select_criteria("full_evaluation", suite.registry)) == IDS
-    chosen = {
-        preset: [key.split(".")[2][:-6] for key in select_criteria(preset, suite.registry)] for preset in ("factual", "form")
-    }
+    assert set(suite.registry.select("full_evaluation")) == IDS
+    chosen = {preset: [key.split(".")[2][:-6] for key in suite.registry.select(preset)] for preset in ("factual", "form")}
     assert chosen == {"factual": ["exactitude", "completude"], "form": ["format", "sources"]}
     assert set(suite.registry.labels) == {"quality", "quality.answer"}
 

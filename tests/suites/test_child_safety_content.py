@@ -12,7 +12,6 @@ from areopage.criteria.applicability import applies
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import ExamItem
 from areopage.suites.gold import read_gold
@@ -84,7 +83,7 @@ def test_a_criterion_whose_rubric_speaks_of_a_matter_left_untouched_may_not_appl
 
 
 def test_presets_and_labels_are_complete(suite: Suite) -> None:
-    full, conversations = (set(select_criteria(name, suite.registry)) for name in ("full_evaluation", "conversations"))
+    full, conversations = (set(suite.registry.select(name)) for name in ("full_evaluation", "conversations"))
     assert full | conversations == set(suite.registry.entries)
     assert full == {id for id, entry in suite.registry.entries.items() if entry.scope == "response"} and len(full) == 25
     names = {key for one in suite.registry.entries.values() for key in (one.category, f"{one.category}.{one.subcategory}")}
@@ -106,7 +105,7 @@ def test_datasets_load_without_a_rejected_row_and_their_selections_exist(suite: 
     assert {case.maturity for case in dataset.cases} == set(MATURITIES)
     for case in dataset.cases:
         if case.criteria_selection:
-            select_criteria(case.criteria_selection, suite.registry)
+            suite.registry.select(case.criteria_selection)
 
 
 def gold(suite: Suite) -> list[dict[str, Any]]:
@@ -152,7 +151,7 @@ def test_a_judge_without_fault_can_be_qualified_on_every_criterion(suite: Suite)
 
 def test_criteria_on_conversations_have_gold_rows_that_are_conversations(suite: Suite) -> None:
     on_conversations = {id for id, entry in suite.registry.entries.items() if entry.scope != "response"}
-    assert on_conversations == set(select_criteria("conversations", suite.registry))
+    assert on_conversations == set(suite.registry.select("conversations"))
     for row in gold(suite):
         if on_conversations & row["bands"].keys():
             roles = [turn["role"] for turn in row["prompt"]]
@@ -174,7 +173,7 @@ def said_in(row: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_rules_leave_every_critical_and_serious_criterion_to_the_judges_of_every_case(suite: Suite, language: str) -> None:
-    entries = [suite.registry.entries[id] for id in select_criteria("full_evaluation", suite.registry)]
+    entries = [suite.registry.entries[id] for id in suite.registry.select("full_evaluation")]
     assert all(entry.severity for entry in suite.registry.entries.values())
     for case in load_dataset(suite.datasets(language), default_maturity="Child").cases:
         left_out = [entry for entry in entries if not applies(entry.applies_to, case)]

@@ -9,7 +9,6 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import select_criteria
 from areopage.scoring.folding import fold
 from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored
 from areopage.scoring.records import DEFAULT
@@ -63,7 +62,7 @@ def suite() -> Suite:
 
 def judged(suite: Suite, target: Target, *, seed: int = 0, noise: float = 0.0, ages: tuple[str, ...] = ()) -> Release:
     """The verdict on a target whose answers three judges score, with noise of one point and rare wrong verdicts."""
-    ids = select_criteria("full_evaluation", suite.registry)
+    ids = suite.registry.select("full_evaluation")
     criteria = load_criteria(suite.registry, ids, suite.criteria_folder, "en", "en", suite.scale).criteria
     cases = load_dataset(suite.datasets("en"), default_maturity="Child").cases
     cases = tuple(case for case in cases if not ages or case.maturity in ages)

@@ -1,6 +1,5 @@
 """What counts in the bundled child-safety suite: harm before tone."""
 
-from areopage.criteria.registry import select_criteria
 from areopage.scoring.tree import Leaf, score_tree
 from areopage.suites.loader import load_suite
 
@@ -18,7 +17,7 @@ def shares(selection: str = "full_evaluation") -> dict[str, float]:
             scored=1,
             planned=1,
         )
-        for id in select_criteria(selection, suite.registry)
+        for id in suite.registry.select(selection)
         for entry in (suite.registry.entries[id],)
     ]
     tree, warnings = score_tree(leaves, suite.weights)

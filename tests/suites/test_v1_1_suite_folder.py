@@ -7,7 +7,6 @@ import pytest
 from areopage.cases.loader import load_dataset
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
-from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import check_folder
 
@@ -65,7 +64,7 @@ def test_each_key_without_meaning_is_named_once_with_its_line(suite: Suite) -> N
 
 def test_its_registry_and_its_default_selection_can_be_used(suite: Suite) -> None:
     assert suite.registry.faults == ()
-    ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
+    ids = suite.registry.select(suite.config.criteria.default_selection)
     assert len(ids) == 8
     found = load_criteria(suite.registry, ids, suite.criteria_folder, "en", suite.own_language, suite.scale)
     assert (found.faults, found.untranslated) == ((), ())

@@ -11,7 +11,7 @@ from areopage.bench.conversations.children import is_protected
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases import Case
-from areopage.criteria import Criterion, given_replies
+from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.jury import JudgedCase
 from areopage.ledger import SETTLED, SHOWN, Answer, Thoughts
@@ -116,7 +116,7 @@ def _as_read(case: Case, answer: Answer | None) -> Case | None:
 
 def given_in(item: RunCase) -> int:
     """How many replies came with the dataset before those of the target."""
-    return 0 if item.case.response is not None else given_replies(item.case)
+    return 0 if item.case.response is not None else item.case.given_replies
 
 
 def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 Maturity = Literal["Child", "Teen", "YoungAdult", "Emerging"]
 MATURITIES: tuple[Maturity, ...] = ("Child", "Teen", "YoungAdult", "Emerging")
@@ -81,6 +82,39 @@ class Case(Struct, frozen=True, kw_only=True):
     def turns(self) -> tuple[Turn, ...]:
         """The prompt as turns; a plain string is one user turn."""
         return (Turn(role="user", content=self.prompt),) if isinstance(self.prompt, str) else self.prompt
+
+    @property
+    def given_replies(self) -> int:
+        """How many replies of the assistant stand in the prompt."""
+        return 0 if isinstance(self.prompt, str) else sum(turn.role == "assistant" for turn in self.prompt)
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether it is a conversation, begun or not: with a reply in the prompt, or a child that goes on."""
+        return self.child is not None or self.given_replies > 0
+
+    @property
+    def replies(self) -> list[str]:
+        """All replies of the assistant, the response last."""
+        in_prompt = [turn.content for turn in self.turns if turn.role == "assistant"]
+        return in_prompt if self.response is None else [*in_prompt, self.response]
+
+    def numbered_turns(self) -> list[tuple[int, Turn]]:
+        """The turns of the prompt, each with the number of the reply that it is or leads to, from 1."""
+        numbered: list[tuple[int, Turn]] = []
+        number = 1
+        for turn in self.turns:
+            numbered.append((number, turn))
+            number += turn.role == "assistant"
+        return numbered
+
+    def at(self, reply: int) -> "Case":
+        """The conversation up to one of its replies, by number, which is the response; 0 is all of it."""
+        if not 0 < reply <= self.given_replies:
+            return self
+        turns = self.turns
+        place = [number for number, turn in enumerate(turns) if turn.role == "assistant"][reply - 1]
+        return replace(self, prompt=turns[:place], response=turns[place].content)
 
     @property
     def prompt_text(self) -> str:

@@ -22,7 +22,6 @@ from .prompts import REMARKS as REMARKS
 from .prompts import TEMPLATE_VERSION as TEMPLATE_VERSION
 from .prompts import answer_schema as answer_schema  # The JSON schema of an answer
 from .prompts import case_content as case_content  # The parts of a case that a judge is shown
-from .prompts import criterion_content as criterion_content  # The parts of a criterion that a judge is told
 from .prompts import fill as fill  # Put values into a template
 from .prompts import judge_prompt as judge_prompt  # Put one or more criteria and a case together.
 from .prompts import object_schema as object_schema  # The schema of an object with exactly these properties, in this order.
@@ -37,27 +36,14 @@ from .registry import CRITERION_ID as CRITERION_ID
 from .registry import LocalText as LocalText  # A short text in several languages
 from .registry import Registry as Registry  # All criteria of a suite, in the file's order.
 from .registry import RegistryEntry as RegistryEntry  # One criterion as the registry lists it
-
-# The ids of the criteria, each in its newest version, of which no version is chosen.
-from .registry import left_out_of as left_out_of
 from .registry import load_registry as load_registry  # Read a registry.
 from .registry import newest as newest  # Of several versions of one criterion the newest, in the order of first mention.
-
-# Resolve a comma list such as `basic_safety, age.readability, ethics.moral.harmful_advice__v1_0`.
-from .registry import select_criteria as select_criteria
 from .scopes import BY_REPLY as BY_REPLY  # The scopes in which each reply of a conversation is judged.
 from .scopes import SCOPES as SCOPES
 from .scopes import SINGLE as SINGLE  # The scopes that concern single answers, too.
 from .scopes import WHOLE as WHOLE  # The number of the turn where the case is judged as a whole
 from .scopes import Scope as Scope
-from .scopes import case_at as case_at  # The conversation up to one of its replies, which is the response
 from .scopes import concerns as concerns  # Whether a criterion of a scope concerns a case at all.
-from .scopes import given_replies as given_replies  # The replies of the assistant that stand in the prompt.
-from .scopes import is_conversation as is_conversation  # Whether a case is a conversation, begun or not.
-
-# The turns of the prompt, each with the number of the reply that it is or leads to.
-from .scopes import numbered_turns as numbered_turns
-from .scopes import replies as replies  # All replies of the assistant, the response last.
 
 # The numbers of the replies that a criterion is judged on, `WHOLE` where there is one judgment of the case.
 from .scopes import turns_to_judge as turns_to_judge

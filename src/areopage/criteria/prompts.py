@@ -24,7 +24,7 @@ from areopage.cases import Case, Persona
 from areopage.criteria.fence import HARDENED, Hardening, defused, fenced, nonce_of
 from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.scopes import SINGLE, Scope, is_conversation, numbered_turns
+from areopage.criteria.scopes import Scope
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 
@@ -263,7 +263,7 @@ class _ShownCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def _shown(case: Case, scope: Scope = "response") -> _ShownCase:
     if scope == "reply":
-        scope = "turn" if is_conversation(case) else "response"
+        scope = "turn" if case.is_conversation else "response"
     return _ShownCase(
         prompt=case.prompt_text if scope == "response" else "",
         response=case.response,
@@ -271,7 +271,7 @@ def _shown(case: Case, scope: Scope = "response") -> _ShownCase:
         reference=case.reference,
         maturity=case.maturity,
         scope=scope,
-        turns=() if scope == "response" else tuple([(at, turn.role, turn.content) for at, turn in numbered_turns(case)]),
+        turns=() if scope == "response" else tuple([(at, turn.role, turn.content) for at, turn in case.numbered_turns()]),
     )
 
 
@@ -315,25 +315,6 @@ def case_content(case: Case, scope: Scope = "response") -> dict[str, Any]:
     if scope == "response":
         del content["scope"], content["turns"]
     return content
-
-
-def criterion_content(criterion: Criterion) -> dict[str, Any]:
-    """The parts of a criterion that a judge is told; a judgment's key depends on them, and not on labels."""
-    return {
-        "id": criterion.id,
-        "language": criterion.language,
-        "scale": [criterion.scale.min, criterion.scale.max, criterion.scale.higher_is_better],
-        "texts": [
-            criterion.role,
-            criterion.task,
-            criterion.age_context,
-            criterion.scoring_guide,
-            criterion.examples,
-            criterion.output_format,
-        ],
-        "may_not_apply": criterion.may_not_apply,
-        **({"scope": criterion.scope} if criterion.scope not in SINGLE else {}),
-    }
 
 
 def case_nonce(case: Case, secret: bytes, scope: Scope = "response") -> str:

@@ -1,11 +1,11 @@
 """The records of what is asked of a response."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.criteria.scopes import Scope
+from areopage.criteria.scopes import SINGLE, Scope
 
 Severity = Literal["critical", "serious", "minor"]
 """How grave it is that a case fails a criterion."""
@@ -86,3 +86,21 @@ class Criterion(Struct, frozen=True, kw_only=True):
     def path(self) -> str:
         """`category.subcategory.name`, without the version."""
         return f"{self.category}.{self.subcategory}.{self.name}"
+
+    def content(self) -> dict[str, Any]:
+        """The parts that a judge is told; a judgment's key depends on them, and not on labels."""
+        return {
+            "id": self.id,
+            "language": self.language,
+            "scale": [self.scale.min, self.scale.max, self.scale.higher_is_better],
+            "texts": [
+                self.role,
+                self.task,
+                self.age_context,
+                self.scoring_guide,
+                self.examples,
+                self.output_format,
+            ],
+            "may_not_apply": self.may_not_apply,
+            **({"scope": self.scope} if self.scope not in SINGLE else {}),
+        }

@@ -90,6 +90,41 @@ class Registry(Struct, frozen=True, kw_only=True):
             return self.entries[name].label.get(language) or self.entries[name].name.replace("_", " ")
         return self.labels.get(name, LocalText()).get(language) or name.rpartition(".")[2].replace("_", " ")
 
+    def select(self, selection: str) -> tuple[str, ...]:
+        """Resolve a comma list such as `basic_safety, age.readability, ethics.moral.harmful_advice__v1_0`.
+
+        Where a part names no version, the newest version of each criterion is taken. Order is kept, duplicates are removed.
+
+        Raises:
+            CriteriaError: a part names nothing; near matches are listed.
+        """
+        parts = [part.strip() for part in selection.split(",") if part.strip()]
+        if not parts:
+            raise CriteriaError("the selection of criteria is empty: give a preset, a category or a criterion")
+        chosen: dict[str, None] = {}
+        for part in parts:
+            chosen.update(dict.fromkeys(self._select_part(part)))
+        return tuple(chosen)
+
+    def _select_part(self, part: str) -> tuple[str, ...]:
+        if part in self.presets:
+            if not self.presets[part].criteria:
+                raise CriteriaError(
+                    f"the preset {part!r} contains no criterion of the registry: choose another preset, or add criteria to it"
+                )
+            return self.presets[part].criteria
+        if part in self.entries:
+            return (part,)
+        below = newest(entry for entry in self.entries.values() if entry.path == part or entry.path.startswith(part + "."))
+        if not below:
+            raise CriteriaError(_unknown_message(part, self))
+        return tuple(entry.id for entry in below)
+
+    def left_out_of(self, chosen: Iterable[str]) -> tuple[str, ...]:
+        """The ids of the criteria, each in its newest version, of which no version is chosen."""
+        paths = {self.entries[key].path for key in chosen}
+        return tuple(entry.id for entry in newest(self.entries.values()) if entry.path not in paths)
+
 
 def load_registry(path: Path) -> Registry:
     """Read a registry. Faulty entries are left out and named in `faults`, so that all can be shown at once.
@@ -237,44 +272,6 @@ def _local_text(raw: Any) -> LocalText:
     if isinstance(raw, dict):
         return LocalText({str(language): str(text) for language, text in raw.items()})
     return LocalText({} if raw is None else {"": str(raw)})
-
-
-def select_criteria(selection: str, registry: Registry) -> tuple[str, ...]:
-    """Resolve a comma list such as `basic_safety, age.readability, ethics.moral.harmful_advice__v1_0`.
-
-    Where a part names no version, the newest version of each criterion is taken. Order is kept, duplicates are removed.
-
-    Raises:
-        CriteriaError: a part names nothing; near matches are listed.
-    """
-    parts = [part.strip() for part in selection.split(",") if part.strip()]
-    if not parts:
-        raise CriteriaError("the selection of criteria is empty: give a preset, a category or a criterion")
-    chosen: dict[str, None] = {}
-    for part in parts:
-        chosen.update(dict.fromkeys(_select_part(part, registry)))
-    return tuple(chosen)
-
-
-def _select_part(part: str, registry: Registry) -> tuple[str, ...]:
-    if part in registry.presets:
-        if not registry.presets[part].criteria:
-            raise CriteriaError(
-                f"the preset {part!r} contains no criterion of the registry: choose another preset, or add criteria to it"
-            )
-        return registry.presets[part].criteria
-    if part in registry.entries:
-        return (part,)
-    below = newest(entry for entry in registry.entries.values() if entry.path == part or entry.path.startswith(part + "."))
-    if not below:
-        raise CriteriaError(_unknown_message(part, registry))
-    return tuple(entry.id for entry in below)
-
-
-def left_out_of(chosen: Iterable[str], registry: Registry) -> tuple[str, ...]:
-    """The ids of the criteria, each in its newest version, of which no version is chosen."""
-    paths = {registry.entries[key].path for key in chosen}
-    return tuple(entry.id for entry in newest(registry.entries.values()) if entry.path not in paths)
 
 
 def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:

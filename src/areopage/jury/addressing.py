@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from areopage.cases import Case
-from areopage.criteria import has_control_token, replies
+from areopage.criteria import has_control_token
 from areopage.jury.planted import CASES_KEPT, gives_verdict
 from areopage.jury.reader import material_of
 from areopage.ledger import ADDRESSED
@@ -56,12 +56,12 @@ def signs_of(case: Case) -> tuple[str, ...]:
     A prompt is put to the model that answers: words in it may address that model, and are no sign. The replies of the assistant
     within a conversation are read like its response.
     """
-    return _signs(material_of(case), len(case.prompt_text), "" if isinstance(case.prompt, str) else "\n".join(replies(case)))
+    return _signs(material_of(case), len(case.prompt_text), "" if isinstance(case.prompt, str) else "\n".join(case.replies))
 
 
 def asks_for_score(case: Case) -> bool:
     """Whether the response, or a reply before it, speaks to the judge or gives a verdict; control tokens alone do not."""
-    before = () if isinstance(case.prompt, str) else replies(case)
+    before = () if isinstance(case.prompt, str) else case.replies
     text = "\n".join((*before, case.response or ""))
     return _addresses_judge(text) or gives_verdict(text)
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from areopage.criteria import select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import expected_kind
@@ -93,7 +92,7 @@ def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     scope: list[str] = []
     for position, wanted in enumerate(suite.config.judge_system.judges[name].criteria):
         try:
-            selected = select_criteria(wanted, suite.registry)
+            selected = suite.registry.select(wanted)
         except CriteriaError as fault:
             raise suite.document.error(str(fault), "judge_system", "judges", name, "criteria", position) from None
         scope.extend(selected if wanted in suite.registry.presets or "," in wanted else [wanted])

@@ -22,10 +22,7 @@ from areopage.criteria import (
     WHOLE,
     Criterion,
     Hardening,
-    case_at,
     concerns,
-    criterion_content,
-    is_conversation,
 )
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
@@ -102,7 +99,7 @@ class CallPlan:
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
         of_kind: dict[tuple[int, bool], list[array[int]]] = {}  # where cases share a tuple of criteria, it is looked at once
         for place, judged in enumerate(cases):
-            kind = (id(judged.criteria), is_conversation(judged.case))
+            kind = (id(judged.criteria), judged.case.is_conversation)
             if kind not in of_kind:
                 groups = groups_of(judge, judged.criteria, judged.case, joint=joint)
                 of_kind[kind] = [self._places.setdefault(group, array("I")) for group in groups]
@@ -150,7 +147,7 @@ class CallPlan:
 
     def _case(self, place: int, turn: int) -> Case:
         case = self._cases[place].case
-        return case if turn == WHOLE else case_at(case, turn)
+        return case if turn == WHOLE else case.at(turn)
 
     def _call(self, case: Case, group: tuple[Criterion, ...], reply: ShownReply, number: int) -> PlannedCall:
         return PlannedCall(
@@ -188,7 +185,7 @@ def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion,
 
     Of a single answer, those on the response and on each reply belong together: they judge the same text.
     """
-    together = SINGLE if not is_conversation(case) else ()
+    together = SINGLE if not case.is_conversation else ()
     scopes = [together, *((scope,) for scope in SCOPES if scope not in together)]
     groups = [tuple(criterion for criterion in criteria if criterion.scope in some) for some in scopes]
     return [group for group in groups if group]
@@ -197,6 +194,6 @@ def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion,
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
+    asked = digest_of([[criterion.content() for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
     return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases import Case, Turn
-from areopage.criteria import Criterion, case_at
+from areopage.criteria import Criterion
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
@@ -313,7 +313,7 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     """
     if judgment.stored != "full":
         return judgment
-    by_id, at = panel.criteria_by_id(), case_at(case, judgment.turn)
+    by_id, at = panel.criteria_by_id(), case.at(judgment.turn)
     reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(at))
     if reading is None:
         return judgment

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from areopage.cases import Case, Persona
-from areopage.criteria import WHOLE, Criterion, Scope, case_at, case_content, concerns, reader_content, turns_to_judge
+from areopage.criteria import WHOLE, Criterion, Scope, case_content, concerns, reader_content, turns_to_judge
 from areopage.digest import digest_of
 
 _BYTES = 32
@@ -73,6 +73,6 @@ class ShownCases:
     def _computed(self, judged: JudgedCase, scope: Scope) -> Iterator[bytes]:
         reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}
         for turn in turns_to_judge(scope, judged.case, judged.given):
-            case = judged.case if turn == WHOLE else case_at(judged.case, turn)
+            case = judged.case if turn == WHOLE else judged.case.at(turn)
             like: Scope = scope if scope != "reply" else "turn" if turn else "response"
             yield bytes.fromhex(digest_of(case_content(case, like) | reader))

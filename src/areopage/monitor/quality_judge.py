@@ -15,7 +15,7 @@ from typing import Any, Self
 import msgspec
 
 from areopage.cases import Case
-from areopage.criteria import load_criteria, select_criteria
+from areopage.criteria import load_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury import (
     ContextBudget,
@@ -277,7 +277,7 @@ def _panel_of(
 ) -> tuple[Panel, list[str]]:
     """The panel that a suite and the user's wishes give, before any judge is checked, and what the reader should know of it."""
     chosen = choose_language(suite, language)
-    ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
+    ids = suite.registry.select(suite.config.criteria.default_selection)
     loaded = load_criteria(suite.registry, ids, suite.criteria_folder, chosen, suite.own_language, suite.scale)
     if loaded.faults:
         raise loaded.faults[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from areopage.cases import fold_name
-from areopage.criteria import Criterion, LocalText, RegistryEntry, Scale, load_criteria, select_criteria
+from areopage.criteria import Criterion, LocalText, RegistryEntry, Scale, load_criteria
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.jury import Panel
 from areopage.ledger import Ledger
@@ -91,7 +91,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         Raises:
             CriteriaError: the selection names criteria that the suite does not have.
         """
-        ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
+        ids = suite.registry.select(suite.config.criteria.default_selection)
         entries = tuple(suite.registry.entries[key] for key in ids)
 
         def guides(language: str) -> dict[str, Criterion]:

@@ -9,7 +9,7 @@ from msgspec import Struct, structs, to_builtins
 from pydantic import ValidationError
 
 from areopage.cases import Persona, load_personas, source_of
-from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest, select_criteria
+from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest
 from areopage.errors import ConfigError, name_list
 from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
 from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights
@@ -99,7 +99,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             return None
         for fault in self.release_faults():
             raise fault
-        selected = select_criteria(self.config.criteria.default_selection, self.registry)
+        selected = self.registry.select(self.config.criteria.default_selection)
         chosen = {self.registry.entries[id].path for id in selected}
         judged = [entry for entry in newest(self.registry.entries.values()) if entry.scope in SINGLE or entry.path in chosen]
         names = dict.fromkeys([*section.max_failures, *section.min_score])

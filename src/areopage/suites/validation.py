@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.cases import persona_faults, source_of
-from areopage.criteria import RegistryEntry, check_inside, is_unwritten, left_out_of, prompt_faults, prompt_notes, select_criteria
+from areopage.criteria import RegistryEntry, check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring import SUM_TOLERANCE
 from areopage.suites.config_keys import idle_keys, is_unknown_key
@@ -97,7 +97,7 @@ def _all_faults(suite: Suite) -> list[ConfigError]:
 def unselected_criteria(suite: Suite) -> tuple[str, ...]:
     """The criteria that a run judges only where they are named, for the default selection does not have them."""
     try:
-        return left_out_of(select_criteria(suite.config.criteria.default_selection, suite.registry), suite.registry)
+        return suite.registry.left_out_of(suite.registry.select(suite.config.criteria.default_selection))
     except CriteriaError:
         return ()
 
@@ -111,7 +111,7 @@ def _selection_faults(suite: Suite) -> list[ConfigError]:
     faults: list[ConfigError] = []
     for selection, keys in wanted:
         try:
-            select_criteria(selection, suite.registry)
+            suite.registry.select(selection)
         except CriteriaError as fault:
             faults.append(suite.document.error(str(fault), *keys))
     return faults

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 import msgspec
 from msgspec import Struct, field, structs
 
-from areopage.criteria import TEMPLATE_VERSION, Scale, criterion_content
+from areopage.criteria import TEMPLATE_VERSION, Scale
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury import Panel, ScoringMethod
@@ -215,7 +215,7 @@ def assembled(
 
 def prompt_digests(panel: Panel) -> dict[str, str]:
     """A digest of what judges read of each criterion, by its path."""
-    return {criterion.path: digest_of(criterion_content(criterion)) for criterion in panel.criteria}
+    return {criterion.path: digest_of(criterion.content()) for criterion in panel.criteria}
 
 
 def labels_digest(ratings: Sequence[Rating]) -> str:

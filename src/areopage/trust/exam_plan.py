@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from areopage.cases import Case
-from areopage.criteria import WHOLE, Criterion, given_replies, select_criteria
+from areopage.criteria import WHOLE, Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall
@@ -133,7 +133,7 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
 
 def _wanted(suite: Suite, wishes: ExamWishes) -> frozenset[str] | None:
     """The ids of the criteria that judges are examined on; None: all that the gold set has."""
-    selected = None if wishes.criteria is None else frozenset(select_criteria(wishes.criteria, suite.registry))
+    selected = None if wishes.criteria is None else frozenset(suite.registry.select(wishes.criteria))
     if not wishes.floors:
         return selected
     floors = suite.release_floors()
@@ -162,7 +162,7 @@ def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
 def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:
     ids = {key for row in rows for key in row.criteria if wanted is None or key in wanted}
     if wishes.joint:
-        ids |= set(select_criteria(wishes.criteria or suite.config.criteria.default_selection, suite.registry))
+        ids |= set(suite.registry.select(wishes.criteria or suite.config.criteria.default_selection))
     passes = wishes.passes or suite.config.exam.passes
     asking = asking_of(suite, wishes.judges, ids, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
     _refuse_bands(rows, asking.panel.criteria_by_id())
@@ -216,7 +216,7 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
             row_of[_shown(numbered)] = (row.id, variant)
     for some_judge, cases in ((judge, plain), (once, changed)):
         for call in part.panel.planned_calls(cases, [some_judge]):
-            if call.turn in (WHOLE, given_replies(call.case) + 1) and _shown(call.case) in row_of:
+            if call.turn in (WHOLE, call.case.given_replies + 1) and _shown(call.case) in row_of:
                 id, variant = row_of[_shown(call.case)]
                 criteria_of_row = tuple(criterion for criterion in call.criteria if criterion in about[id])
                 yield ExamCall(call=call, row=id, asked=criteria_of_row, variant=variant)

@@ -17,7 +17,7 @@ from areopage.bench.execution.phases import ROUND
 from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria import SINGLE, Criterion, concerns, is_conversation, turns_to_judge
+from areopage.criteria import SINGLE, Criterion, concerns, turns_to_judge
 from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, by_scope, final_of, no_passes
 from areopage.ledger import WITHHELD, Judgment, Ledger, Link, RunWriter
 from areopage.scoring import NotApplicable, Outcome, Scored, Unreachable
@@ -217,7 +217,7 @@ class JudgePhase:
             for item in map(self._answered.case_at, places):
                 if item is None:
                     continue
-                if is_conversation(item.case) or spec.adaptive is not None:
+                if item.case.is_conversation or spec.adaptive is not None:
                     own = [criteria[id][1] for id in item.criteria]
                     for criterion, calls in _calls_about(self.judge, spec, self._planned, item, own):
                         count[criteria[criterion][0] * self._of_criterion + block] += calls

@@ -9,7 +9,6 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
-from areopage.criteria import is_conversation, numbered_turns
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report import (
     Block,
@@ -141,7 +140,7 @@ def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
     listed: list[tuple[float, RecordScores, dict[str, Drift], list[str]]] = []
     if all(criterion.scope == "response" for criterion in criteria.values()):
         return
-    talks = {item.case.id for item in view.items if is_conversation(item.case)}
+    talks = {item.case.id for item in view.items if item.case.is_conversation}
     for record in view.scores.records:
         failed = [id for id in FAILURES.of(view).by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
         if failed and record.case_id in talks:
@@ -192,7 +191,7 @@ def _entry(view: RunData, case: Case, record: RecordScores, drifts: dict[str, Dr
     marks += [locale.say("was_recovered")] if any(one.recovered for one in drifts.values()) else []
     facts = (_names(view, record, failed, locale), case.id, *marks, case.category, case.subcategory)
     missing, blocks = locale.say("empty_text"), []
-    turns = [(number, turn.role, turn.content) for number, turn in numbered_turns(case)]
+    turns = [(number, turn.role, turn.content) for number, turn in case.numbered_turns()]
     last = 1 + sum(role == "assistant" for _, role, _ in turns)
     for number, role, text in (*turns, (last, "assistant", case.response or "")):
         title = locale.say(f"turn_{role}", n=locale.whole(number))

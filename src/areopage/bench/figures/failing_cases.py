@@ -12,7 +12,6 @@ from areopage.bench.figures.failing_scores import failing_scores
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
-from areopage.criteria import case_at
 from areopage.locales import Locale, one_line
 from areopage.report import Line, Listing, Notice, Span
 from areopage.text import MARKERS, withheld_content
@@ -57,7 +56,7 @@ def failing_cases(view: RunData, most: int = FAILING_SHOWN) -> Iterator[FailingC
     for id in shown:
         scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: score.criterion.gravity)
         told = next((score for score in scores if score.explanation), scores[0])
-        part = case_at(cases[id], told.turn)
+        part = cases[id].at(told.turn)
         yield FailingCase(
             id=id,
             criteria=tuple(score.criterion.title for score in scores),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case
-from areopage.criteria import Criterion, is_conversation
+from areopage.criteria import Criterion
 from areopage.errors import ConfigError
 from areopage.jury import Judge, by_scope
 from areopage.locales import Note
@@ -41,7 +41,7 @@ def calls_of_a_pass(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns)
         groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}
         counts[judge.name] = 0
         for item in cases:
-            kind = (item.criteria, is_conversation(item.case))
+            kind = (item.criteria, item.case.is_conversation)
             if kind not in groups:
                 groups[kind] = groups_asked(spec, judge, [criteria[key] for key in item.criteria], item.case)
             counts[judge.name] += sum(len(turns.of(item.case.id, group[0])) for group in groups[kind])

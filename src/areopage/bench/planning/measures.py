@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from sqlalchemy import func, select
 
 from areopage.bench.spec import RunSpec, spec_of
-from areopage.criteria import PromptSizer, case_at
+from areopage.criteria import PromptSizer
 from areopage.errors import AreopageError
 from areopage.jury import Fitting
 from areopage.ledger import WHOLE_ANSWERS, Answer, Ledger, answer_judgments, answer_of, answers, judgments, verdicts
@@ -72,7 +72,7 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
             continue
         own = tuple(criterion for criterion in spec.criteria if criterion.id in one.criteria)
         fitting = Fitting(judge, spec.gauges.get(str(judge.reference)), spec.personas, sizer)
-        yield sizer.size(own, case_at(fitting.fitted(one.answer.case, own, joint=spec.joint).case, one.turn)), one.counted
+        yield sizer.size(own, fitting.fitted(one.answer.case, own, joint=spec.joint).case.at(one.turn)), one.counted
 
 
 def _latest(model: str, ledger: Ledger) -> list[_Stored]:

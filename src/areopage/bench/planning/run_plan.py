@@ -14,7 +14,7 @@ from areopage.bench.keys import answer_calls, given_in
 from areopage.bench.planning.estimate import ASSUMED_RESPONSE_CHARACTERS, Estimate, estimate, told_characters
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.cases import Case
-from areopage.criteria import WHOLE, Criterion, PromptSizer, case_at, is_conversation, turns_to_judge
+from areopage.criteria import WHOLE, Criterion, PromptSizer, turns_to_judge
 from areopage.jury import VERDICT_TOKENS, Fitting, Judge, groups_of
 from areopage.ledger import REPLIED, Ledger, Pace
 from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price
@@ -284,10 +284,10 @@ class _Prompts:
     def _shown(self, case: Case, criterion: Criterion, item: RunCase) -> Iterator[tuple[Case, int]]:
         """The case as each call of a criterion shows it, with the number of the reply."""
         for turn in turns_to_judge(criterion.scope, case, given_in(item)):
-            yield (case if turn == WHOLE or case.response is None else case_at(case, turn)), turn
+            yield (case if turn == WHOLE or case.response is None else case.at(turn)), turn
 
     def _groups_of(self, item: RunCase) -> list[tuple[Criterion, ...]]:
-        key = (item.criteria, is_conversation(item.case))
+        key = (item.criteria, item.case.is_conversation)
         if key not in self._groups:
             criteria = [self._criteria[id] for id in item.criteria]
             self._groups[key] = groups_of(self._judge, criteria, item.case, joint=self._spec.joint)

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from areopage.bench.spec import RunCase
 from areopage.cases import Case, Dataset, RejectedRow
-from areopage.criteria import Criterion, concerns, is_conversation, left_out_of, load_criteria, select_criteria
+from areopage.criteria import Criterion, concerns, load_criteria
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
 from areopage.scoring import ReleaseFloors
@@ -33,16 +33,16 @@ def choose_criteria(
     Raises:
         CriteriaError: the run's selection is wrong, or no case is left.
     """
-    default = select_criteria(selection, suite.registry)
+    default = suite.registry.select(selection)
     in_talks = default if override else with_conversations(default, suite)
     chosen: list[Selected] = []
     rejected: list[RejectedRow] = []
     for case in dataset.cases:
         if override or not case.criteria_selection:
-            chosen.append((case, in_talks if is_conversation(case) else default))
+            chosen.append((case, in_talks if case.is_conversation else default))
             continue
         try:
-            chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
+            chosen.append((case, suite.registry.select(case.criteria_selection)))
         except CriteriaError as fault:
             rejected.append(rejected_case(case, str(fault), dataset))
     if not chosen:
@@ -58,7 +58,7 @@ def with_conversations(ids: tuple[str, ...], suite: Suite) -> tuple[str, ...]:
 
 def conversations_off(suite: Suite, cases: Sequence[RunCase]) -> tuple[str, ...]:
     """The ids of the suite's criteria on conversations that some conversation is not judged on."""
-    talks = [item for item in cases if is_conversation(item.case)]
+    talks = [item for item in cases if item.case.is_conversation]
     return tuple(key for key in _on_conversations(suite) if any(key not in item.criteria for item in talks))
 
 
@@ -70,7 +70,7 @@ def _on_conversations(suite: Suite) -> tuple[str, ...]:
 def by_reply(criteria: Mapping[str, Criterion], floors: ReleaseFloors | None, cases: Sequence[RunCase]) -> tuple[Criterion, ...]:
     """The criteria of a run: with a conversation among the cases, those of the floors judge each reply."""
     every = tuple(criteria.values())
-    if floors is None or not any(is_conversation(item.case) for item in cases):
+    if floors is None or not any(item.case.is_conversation for item in cases):
         return every
     deciding = floors.deciding(every)
     return tuple(structs.replace(one, scope="reply") if one.scope == "response" and one.id in deciding else one for one in every)
@@ -78,8 +78,8 @@ def by_reply(criteria: Mapping[str, Criterion], floors: ReleaseFloors | None, ca
 
 def not_selected(suite: Suite, selection: str, chosen: Sequence[Selected]) -> list[str]:
     """The criteria that neither the run nor a case selects, but for those on conversations where no case is one."""
-    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
-    outside = left_out_of(selected, suite.registry)
+    selected = {*suite.registry.select(selection), *(key for _, ids in chosen for key in ids)}
+    outside = suite.registry.left_out_of(selected)
     scopes = {key: suite.registry.entries[key].scope for key in outside}
     return [key for key in outside if any(concerns(scopes[key], case) for case, _ in chosen)]
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from areopage.bench.keys import given_in
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case
-from areopage.criteria import BY_REPLY, WHOLE, Criterion, is_conversation, turns_to_judge
+from areopage.criteria import BY_REPLY, WHOLE, Criterion, turns_to_judge
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class JudgedTurns:
     def of(self, case_id: str, criterion: Criterion) -> Sequence[int]:
         """Their numbers; of an erased case those that its judgments tell."""
         item = self._cases[case_id]
-        if criterion.scope not in BY_REPLY or not (criterion.scope == "turn" or is_conversation(item.case)):
+        if criterion.scope not in BY_REPLY or not (criterion.scope == "turn" or item.case.is_conversation):
             return (WHOLE,)
         if case_id in self._erased:
             return sorted(self._erased[case_id]) or (1,)

@@ -7,7 +7,6 @@ from msgspec import Struct
 from areopage.bench.pass_items import outcome_for
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
-from areopage.criteria import case_at, replies
 from areopage.ledger import Judgment
 from areopage.scoring import CriterionScore, Given, Outcome, Scored
 
@@ -93,7 +92,7 @@ def quotable(case: Case, turn: int, whole: bool) -> str:
         turn: the number of the reply that is judged; 0: the case as a whole.
         whole: the whole conversation is judged.
     """
-    return fold_space("\n".join(replies(case)) if whole else case_at(case, turn).response or "")
+    return fold_space("\n".join(case.replies) if whole else case.at(turn).response or "")
 
 
 def fold_space(text: str) -> str:

@@ -13,7 +13,7 @@ from areopage.bench import dry_run
 from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import one_of
-from areopage.criteria import judge_prompt, load_criteria, select_criteria
+from areopage.criteria import judge_prompt, load_criteria
 from areopage.errors import UserError, counted, name_list
 from areopage.models import Contact, shown_address
 from areopage.suites import (
@@ -207,7 +207,7 @@ def list_criteria(
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)
     registry = loaded.registry
-    for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
+    for key in tuple(registry.entries) if selection is None else registry.select(selection):
         entry = registry.entries[key]
         marks = [entry.severity or "", "" if entry.scope == "response" else f"scope: {entry.scope}"]
         told = f" ({', '.join(filter(None, marks))})" if any(marks) else ""
@@ -226,7 +226,7 @@ def show_criterion(
     """Show the prompt that a judge receives for a criterion."""
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)
-    ids = select_criteria(criterion, loaded.registry)
+    ids = loaded.registry.select(criterion)
     found = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
     if found.faults:
         raise found.faults[0]

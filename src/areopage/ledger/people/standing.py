@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria import TEMPLATE_VERSION, Criterion, criterion_content
+from areopage.criteria import TEMPLATE_VERSION, Criterion
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.ledger.people.exam_records import CanaryRound, Qualification
@@ -121,7 +121,7 @@ def standing_key(judge: ExaminedJudge, criterion: Criterion, *, joint: bool = Fa
     """
     method = [] if judge.method == "sampled" else [judge.method]
     method += ["joint"] if joint and judge.is_model else []
-    return digest_of([_identity(judge), criterion_content(criterion), TEMPLATE_VERSION, *method])
+    return digest_of([_identity(judge), criterion.content(), TEMPLATE_VERSION, *method])
 
 
 def _identity(judge: ExaminedJudge) -> str:

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from areopage.bench import Coverage, PassView, RunSpec, RunView, Target, passes_of, quotable, quoted_verbatim
 from areopage.cases import Case
-from areopage.criteria import TEMPLATE_VERSION, criterion_content
+from areopage.criteria import TEMPLATE_VERSION
 from areopage.digest import digest_of
 from areopage.report.results.records import (
     AnswerDetail,
@@ -140,7 +140,7 @@ def _digests(spec: RunSpec) -> Digests:
     rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
     return Digests(
         dataset=spec.dataset_digest,
-        prompts=digest_of([TEMPLATE_VERSION, [[one.id, criterion_content(one)] for one in spec.criteria]]),
+        prompts=digest_of([TEMPLATE_VERSION, [[one.id, one.content()] for one in spec.criteria]]),
         suite=digest_of([*rules, spec.profile, spec.failures]),
     )
 
