@@ -25,7 +25,7 @@ from areopage.text import stems
 
 Numbers = NDArray[np.float64]
 
-# Both fitted on 2,643 French questions over 529 passages: see "Retrieval" in docs/accuracy.md.
+# Both fitted on 2,643 French questions over 529 passages: see docs/notebooks/retrieval.md.
 COVERAGE_WEIGHT = 3.0
 HALF = 3.9
 LEAST_SD = 1e-3
