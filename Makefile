@@ -7,7 +7,7 @@ DEMO_OUTPUT ?= demo-output
 DEMO_GATE_OUTPUT ?= demo-gate
 DOCS_OUTPUT ?= docs-site
 
-.PHONY: demo demo-gate docs schemas test lint types contracts tests package sbom clean
+.PHONY: demo demo-gate docs schemas check test lint types contracts tests package sbom clean
 
 demo: $(VENV)/.installed
 	[ "$(DEMO_OUTPUT)" != demo-output ] || rm -rf demo-output  # a folder of another name is the user's
@@ -24,6 +24,10 @@ docs: $(VENV)/.installed-docs
 # the JSON schemas that the documentation publishes, from the code
 schemas: $(VENV)/.installed
 	for name in $$($(BIN)/areopage schema); do $(BIN)/areopage schema $$name > docs/schemas/$$name.schema.json || exit; done
+
+# the shortest loop: all static checks, and the tests of what changed since main
+check: lint types contracts
+	files=$$($(BIN)/python tools/changed_tests.py) && if [ -n "$$files" ]; then $(BIN)/pytest -n auto -q -m "not long" $$files; fi
 
 test: lint types contracts tests
 
