@@ -1,4 +1,4 @@
-"""Print the test files of what changed since `main`, committed or not: changed tests, and those of a changed module's package that import it."""
+"""Print the test files of what changed since `main`: changed tests, and those of a changed module's package that import it."""
 
 import ast
 import subprocess
