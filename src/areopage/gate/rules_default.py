@@ -419,16 +419,14 @@ def _stated_checks(
     config: GateConfig, found: Findings, checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]
 ) -> tuple[SentenceCheck, ...]:
     """The sentences, their probabilities raised by what is missing; a low one of a sentence that was not read is not stated."""
-    return tuple(_stated_check(config, found, check, missing[index]) for index, check in enumerate(checks))
-
-
-def _stated_check(config: GateConfig, found: Findings, check: SentenceCheck, missing: int) -> SentenceCheck:
-    doubt = check.p_unsupported
-    if doubt is None or not (missing or check.changes or found.unsegmented):
-        return check
-    doubt = _raised(doubt, missing)
-    unknown = found.unsegmented or (check.changes and doubt <= config.thresholds.deliver)
-    return replace(check, p_unsupported=None if unknown else doubt)
+    stated = list(checks)
+    for index, check in enumerate(checks):
+        doubt = check.p_unsupported
+        if doubt is not None and (missing[index] or check.changes or found.unsegmented):
+            doubt = _raised(doubt, missing[index])
+            unknown = found.unsegmented or (check.changes and doubt <= config.thresholds.deliver)
+            stated[index] = replace(check, p_unsupported=None if unknown else doubt)
+    return tuple(stated)
 
 
 def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:

@@ -16,7 +16,9 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
     refuted &= set(range(len(decision.sentences)))
     supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
     missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
-    reasons = [msgspec.structs.replace(one, decisive=False) if _doubt(one) else one for one in decision.reasons]
+    reasons = [
+        msgspec.structs.replace(one, decisive=False) if one.code == "unsupported_sentence" else one for one in decision.reasons
+    ]
     # The word of a judge that has passed no exam releases nothing, and checks no meaning.
     unproven = {one.sentence for one in judgments if one.supported and one.standing in _UNPROVEN}
     insisted = {one.sentence for one in judgments if one.supported and one.standing == "accepted"}
@@ -97,10 +99,6 @@ def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
 def _holds(config: GateConfig, *, near_copy: bool) -> bool:
     """Whether a sentence holds an answer that no judge spoke about: one whose meaning was not checked, or a doubtful one."""
     return config.near_copies == "hold" if near_copy else config.unsettled == "hold"
-
-
-def _doubt(reason: Reason) -> bool:
-    return reason.code == "unsupported_sentence"
 
 
 def _about(decision: Decision, index: int, code: ReasonCode, *, decisive: bool) -> Reason:

@@ -6,6 +6,7 @@ courtesy, sympathy or advice to ask someone else: "I am no doctor, but most nose
 
 import re
 
+from areopage.text.folding import lower_case
 from areopage.text.patterns import late_pattern
 from areopage.text.sentence_ends import sentences
 
@@ -91,7 +92,7 @@ _WORD = late_pattern(r"[^\W\d_]+")
 
 def declines(response: str) -> bool:
     """Whether an answer declines in words and does little else."""
-    if not _LOWERED.search(_lower(" ".join(response[:_BEGINNING].split()))):
+    if not _LOWERED.search(lower_case(" ".join(response[:_BEGINNING].split()))):
         return False
     spans = sentences(_QUOTED.sub(" … ", response[:_READ]), "en")
     lines = [" ".join(span.text.split()) for span in spans]
@@ -108,8 +109,3 @@ def declines(response: str) -> bool:
         beside += words
     of_all = any(refusal and _OF_ALL.search(line) for line, refusal in zip(lines[:_FIRST], found, strict=False))
     return beside <= (_ADVICE_WORDS if of_all else _OTHER_WORDS)
-
-
-def _lower(text: str) -> str:
-    """The text in lower case, as long as before: letters that a pattern takes for others in either case are these others."""
-    return text.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower()

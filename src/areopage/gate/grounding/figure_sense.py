@@ -172,7 +172,7 @@ def sense_of(text: str, start: int, end: int, *, dated: bool = False) -> Sense:
         exact=_EXACT.search(own_before) is not None,
         basis=_basis(own_before[-_NEAR_BEFORE:], own_after),
         time=unit_of(per["time"]) if per and per["time"] else "",
-        thing=_thing(per) if per else "",
+        thing=next((name for at, name in enumerate(_UNITS_OF_RATES) if per[f"u{at}"]), "") if per else "",
         era=0 if era is None else -1 if era["before"] else 1,
         loss=_LOSS.search(before) is not None or _LOSS.search(own_after) is not None,
     )
@@ -230,10 +230,6 @@ def _basis(before: str, after: str) -> str:
     return next((names[at] for at in range(len(names)) if last[f"b{at}"]), "") if last else ""
 
 
-def _thing(per: re.Match[str]) -> str:
-    return next((name for at, name in enumerate(_UNITS_OF_RATES) if per[f"u{at}"]), "")
-
-
 def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
     """Whether any spot may have a minus."""
     return any(not _MINUSES.isdisjoint(texts[number][max(0, start - 3) : start]) for number, start, _ in spots)
@@ -251,8 +247,8 @@ def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: b
     return bool(held) and (
         _other_sign(own, held)
         or _other_bound(own, held, required=money)
-        or _other_basis(own, held)
-        or _other_thing(own, held)
+        or (own.basis != "" and all(one.basis == _OPPOSITE[own.basis] for one in held))
+        or (own.thing != "" and all((one.thing or one.time) not in ("", own.thing) for one in held))
         or (
             own.time != ""
             and not own.thing
@@ -262,14 +258,10 @@ def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: b
     )
 
 
-def _negative(one: Sense) -> bool:
-    return one.sign == -1
-
-
 def _other_sign(own: Sense, held: Sequence[Sense]) -> bool:
     if own.sign == -1:
         return not any(one.sign < 0 or one.loss for one in held)
-    return all(_negative(one) for one in held) and own.sign != -2 and not (own.loss and own.sign == 0)
+    return all(one.sign == -1 for one in held) and own.sign != -2 and not (own.loss and own.sign == 0)
 
 
 def _other_bound(own: Sense, held: Sequence[Sense], *, required: bool) -> bool:
@@ -278,14 +270,6 @@ def _other_bound(own: Sense, held: Sequence[Sense], *, required: bool) -> bool:
     if not own.bound or any(one.bound == own.bound for one in held):
         return False
     return required or all(one.bound == -own.bound for one in held)
-
-
-def _other_basis(own: Sense, held: Sequence[Sense]) -> bool:
-    return own.basis != "" and all(one.basis == _OPPOSITE[own.basis] for one in held)
-
-
-def _other_thing(own: Sense, held: Sequence[Sense]) -> bool:
-    return own.thing != "" and all((one.thing or one.time) not in ("", own.thing) for one in held)
 
 
 def _other_era(own: Sense, held: Sequence[Sense]) -> bool:

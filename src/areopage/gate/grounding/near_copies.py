@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
+from operator import itemgetter
 
 from areopage.gate.reading.markers import OPPOSITES, Marker, MarkerKind, denying, folded, markers_of, spans_of, words_of
 from areopage.gate.records import Change
@@ -264,13 +265,9 @@ def _moved(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool
     if (agent is None) == (counterpart is None):
         return _turned(own, other, aligned)
     # One of them is passive: its agent must stand on the other side of its subject in the active one.
-    order = [at for _, at in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=_second)]
+    order = [at for _, at in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=itemgetter(1))]
     passive, number = (own, agent) if counterpart is None else (other, counterpart)
     return number is not None and number > 1 and _is_passive(passive) and order[0] < order[1] < order[number]
-
-
-def _second(pair: tuple[int, int]) -> int:
-    return pair[1]
 
 
 def _places(piece: Piece, other: Piece) -> dict[tuple[str, bool, int, int], int]:

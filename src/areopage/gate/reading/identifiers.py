@@ -90,102 +90,83 @@ _LOCATING = re.compile(
 )
 SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
-_PER_MINUTE, _PER_HOUR = (" par minute", " per minute", "/minute"), (" par heure", " per hour", "-heure", "/heure")
-_METRES = ("mètre", "mètres", "metre", "metres", "meter", "meters")
-_UNITS: dict[str, Mapping[str, int | Decimal] | Mapping[str, int]] = {
+_SPELLINGS = {
+    "<metre>": ("mètre", "mètres", "metre", "metres", "meter", "meters"),
+    "<litre>": ("litre", "litres", "liters"),
+    "<mile>": ("mile", "miles"),
+    "<degree>": ("degrés", "degrees", "degré", "degree"),
+    "<per_minute>": ("_par_minute", "_per_minute", "/minute"),
+    "<per_hour>": ("_par_heure", "_per_hour", "-heure", "/heure"),
+}
+# By kind and size, the writings of a unit: "_" is a space, a word in brackets stands for its spellings.
+_UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
     "mass": {
-        "t": 10**6,
-        "tonne": 10**6,
-        "tonnes": 10**6,
-        "kg": 1000,
-        "kilos": 1000,
-        "kilo": 1000,
-        "kilogrammes": 1000,
-        "kilograms": 1000,
-        "g": 1,
-        "grammes": 1,
-        "grams": 1,
-        "gramme": 1,
-        "gram": 1,
-        "kilogramme": 1000,
-        "kilogram": 1000,
-        **dict.fromkeys(("mg", "milligramme", "milligrammes", "milligram", "milligrams"), Decimal("0.001")),
-        **dict.fromkeys(("µg", "μg", "mcg", "microgrammes", "micrograms"), Decimal("0.000001")),
-        **dict.fromkeys(("tons", "metric tons"), 10**6),
+        10**6: "t tonne tonnes tons metric_tons",
+        1000: "kg kilo kilos kilogramme kilogrammes kilogram kilograms",
+        1: "g gramme grammes gram grams",
+        Decimal("0.001"): "mg milligramme milligrammes milligram milligrams",
+        Decimal("0.000001"): "µg μg mcg microgrammes micrograms",
     },
     "length": {
-        "km": 10**6,
-        "kilomètres": 10**6,
-        "kilometres": 10**6,
-        "kilometers": 10**6,
-        "m": 1000,
-        "cm": 10,
-        "mm": 1,
-        **dict.fromkeys(_METRES, 1000),
-        **{f"{prefix}{word}": size for prefix, size in (("centi", 10), ("milli", 1), ("kilo", 10**6)) for word in _METRES},
-        **dict.fromkeys(("miles", "mile"), 1609344),
-        **dict.fromkeys(("feet", "foot"), Decimal("304.8")),
-        **dict.fromkeys(("inches", "inch"), Decimal("25.4")),
+        10**6: "km kilo<metre>",
+        1000: "m <metre>",
+        10: "cm centi<metre>",
+        1: "mm milli<metre>",
+        1609344: "<mile>",
+        Decimal("304.8"): "foot feet",
+        Decimal("25.4"): "inch inches",
     },
     "speed": {
-        "km/h": 1,
-        "kmh": 1,
-        "mph": Decimal("1.609344"),
-        "m/s": Decimal("3.6"),
-        **{f"kilo{word}{per}": 1 for word in _METRES for per in _PER_HOUR},
-        **{f"{word}{per}": Decimal("1.609344") for word in ("mile", "miles") for per in _PER_HOUR},
-        **{f"{word}{per}": Decimal("3.6") for word in _METRES for per in (" par seconde", " per second")},
+        1: "km/h kmh kilo<metre><per_hour>",
+        Decimal("1.609344"): "mph <mile><per_hour>",
+        Decimal("3.6"): "m/s <metre>_par_seconde <metre>_per_second",
     },
-    "tension": {"kv": 1000, "kilovolts": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
-    "current": {"a": 1000, "ampère": 1000, "ampères": 1000, "amps": 1000, "ma": 1},
-    "power": {"mw": 10**6, "mégawatts": 10**6, "megawatts": 10**6, "kw": 1000, "kilowatts": 1000, "w": 1, "watt": 1, "watts": 1},
+    "tension": {1000: "kv kilovolts", 1: "v volt volts", Decimal("0.001"): "mv"},
+    "current": {1000: "a ampère ampères amps", 1: "ma"},
+    "power": {10**6: "mw mégawatts megawatts", 1000: "kw kilowatts", 1: "w watt watts"},
     "energy": {
-        "mwh": 10**6,
-        "kwh": 1000,
-        "wh": 1,
-        **dict.fromkeys(("kilowattheures", "kilowattheure", "kilowatt-heures", "kilowatt hours", "kilowatt-hours"), 1000),
+        10**6: "mwh",
+        1000: "kwh kilowattheure kilowattheures kilowatt-heures kilowatt_hours kilowatt-hours",
+        1: "wh",
     },
-    "volume": {"m³": 10**6, "m3": 10**6, "l": 1000, "litre": 1000, "litres": 1000, "liters": 1000, "cl": 10, "ml": 1}
-    | dict.fromkeys(("centilitres", "centiliters"), 10)
-    | dict.fromkeys(("millilitres", "milliliters"), 1)
-    | dict.fromkeys((f"{word} {cubic}" for word in _METRES for cubic in ("cube", "cubes")), 10**6)
-    | dict.fromkeys((f"cubic {word}" for word in _METRES), 10**6),
-    "flow": {
-        "l/min": 1,
-        "l/h": Decimal(1) / 60,
-        "l/s": 60,
-        **{f"{word}{per}": 1 for word in ("litre", "litres", "liters") for per in _PER_MINUTE},
-        **{f"{word}{per}": Decimal(1) / 60 for word in ("litre", "litres", "liters") for per in _PER_HOUR},
+    "volume": {
+        10**6: "m³ m3 <metre>_cube <metre>_cubes cubic_<metre>",
+        1000: "l <litre>",
+        10: "cl centilitres centiliters",
+        1: "ml millilitres milliliters",
     },
-    "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1}
-    | dict.fromkeys(
-        (
-            f"{word} {scale}"
-            for word in ("degrés", "degrees", "degré", "degree")
-            for scale in ("celsius", "fahrenheit", "centigrade")
-        ),
-        1,
-    ),
-    "area": {"ha": 10**4, "hectares": 10**4, "hectare": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6, "sq m": 1, "sqm": 1}
-    | {f"{word} {square}": 1 for word in _METRES for square in ("carré", "carrés")}
-    | {f"kilo{word} {square}": 10**6 for word in _METRES for square in ("carré", "carrés")}
-    | {f"square {word}": 1 for word in _METRES}
-    | {f"square kilo{word}": 10**6 for word in _METRES},
-    "data": {"to": 10**6, "tb": 10**6, "go": 1000, "gb": 1000, "mo": 1, "mb": 1}
-    | dict.fromkeys(("téraoctets", "terabytes"), 10**6)
-    | dict.fromkeys(("gigaoctets", "gigabytes"), 1000)
-    | dict.fromkeys(("mégaoctets", "megabytes"), 1),
-    "pressure": {"bar": 1, "bars": 1},
-    "frequency": {"ghz": 10**6, "mhz": 1000, "khz": 1, "hz": Decimal("0.001")},
-    "sound": {"db": 1},
-    "turning": {"tr/min": 1, "rpm": 1},
+    "flow": {1: "l/min <litre><per_minute>", Decimal(1) / 60: "l/h <litre><per_hour>", 60: "l/s"},
+    "temperature": {1: "°c °_c °f °_f ° degrés degrees deg <degree>_celsius <degree>_fahrenheit <degree>_centigrade"},
+    "area": {
+        10**4: "ha hectare hectares",
+        1: "m² m2 sq_m sqm <metre>_carré <metre>_carrés square_<metre>",
+        10**6: "km² km2 kilo<metre>_carré kilo<metre>_carrés square_kilo<metre>",
+    },
+    "data": {10**6: "to tb téraoctets terabytes", 1000: "go gb gigaoctets gigabytes", 1: "mo mb mégaoctets megabytes"},
+    "pressure": {1: "bar bars"},
+    "frequency": {10**6: "ghz", 1000: "mhz", 1: "khz", Decimal("0.001"): "hz"},
+    "sound": {1: "db"},
+    "turning": {1: "tr/min rpm"},
 }
-_KINDS = {unit: (kind, Decimal(factor)) for kind, units in _UNITS.items() for unit, factor in units.items()}
+
+
+def _spelled(unit: str) -> list[str]:
+    """A unit in all its spellings."""
+    for name, words in _SPELLINGS.items():
+        if name in unit:
+            return [spelled for word in words for spelled in _spelled(unit.replace(name, word))]
+    return [unit.replace("_", " ")]
+
+
+_KINDS = {
+    spelled: (kind, Decimal(size))
+    for kind, units in _UNITS.items()
+    for size, written in units.items()
+    for unit in written.split()
+    for spelled in _spelled(unit)
+}
 _MEASURED = re.compile(
-    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>"
-    + ""
-    r"|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True)))
-    + r")(?![\w/²³])",
+    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>" + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))) + r")(?![\w/²³])",
     re.IGNORECASE,
 )
 # What the first letters of units are; most words behind numbers begin with none of them.
@@ -211,40 +192,8 @@ ADDRESS = "address"
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
 ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
-_AS_WRITTEN = frozenset(
-    [
-        "V",
-        "A",
-        "W",
-        "mA",
-        "mV",
-        "kV",
-        "kW",
-        "MW",
-        "L",
-        "l",
-        "m",
-        "g",
-        "t",
-        "To",
-        "Go",
-        "Mo",
-        "TB",
-        "GB",
-        "MB",
-        "ha",
-        "cm",
-        "mm",
-        "km",
-        "kg",
-        "mg",
-        "cl",
-        "ml",
-        "dB",
-        "Hz",
-        "Wh",
-    ]
-)
+_SHORT = "V A W mA mV kV kW MW L l m g t To Go Mo TB GB MB ha cm mm km kg mg cl ml dB Hz Wh"
+_AS_WRITTEN = frozenset(_SHORT.split())
 
 _WEEKDAYS = {
     name: day
@@ -429,7 +378,7 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
 
 def units_like(kind: str) -> Iterator[Decimal]:
     """The sizes of the units of a kind, each once."""
-    yield from dict.fromkeys(Decimal(factor) for factor in _UNITS[kind].values())
+    yield from dict.fromkeys(Decimal(factor) for factor in _UNITS[kind])
 
 
 def weekdays(text: str, low: str) -> Iterator[Identifier]:

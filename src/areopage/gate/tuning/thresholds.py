@@ -185,7 +185,10 @@ def split(rows: Sequence[Labelled], seed: int) -> tuple[list[Labelled], list[Lab
     Raises:
         ValueError: there are fewer than two groups.
     """
-    units = sorted({row.unit for row in rows}, key=lambda unit: _ticket(seed, "split", unit))
+    units = sorted(
+        {row.unit for row in rows},
+        key=lambda unit: hashlib.sha256(f"{seed}\0split\0{unit}".encode("utf-8", "surrogatepass")).digest(),
+    )
     if len(units) < 2:
         raise ValueError("all labelled rows belong to one group: no other group could certify the model")
     fitted = set(units[: len(units) // 2])
@@ -213,10 +216,6 @@ def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object
     return msgspec.structs.replace(
         config, thresholds=bounds, grey_band=config.grey_band or tuning.ask.grey_band, tuned=dict(statement)
     )
-
-
-def _ticket(seed: int, *names: str) -> bytes:
-    return hashlib.sha256("\0".join([str(seed), *names]).encode("utf-8", "surrogatepass")).digest()
 
 
 def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
