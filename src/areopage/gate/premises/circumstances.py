@@ -35,7 +35,6 @@ _HEARD = re.compile(
     r"|assume|suppose|dit|disent|lu|vu|entendu|annoncé|promis|parlé|paraît|semble|crois|pense|informé|croyais|sais|compris"
     r"|suppose|imagine)\b"
 )
-_PART = re.compile(r"[,;:–—](?=\s)|\s(?:et|and|mais|but)\s")
 _NORM = re.compile(
     r"\b(?:droits?|peux|peut|pouvez|puis|(?:dois|devez|doit)(?!\s*\Z)|devrai\w*|faut|entitled|can|may|must|should"
     r"|(?<!\A)(?<!\A )need|allowed|eligible"
@@ -43,24 +42,11 @@ _NORM = re.compile(
     r"|threshold|ceiling|rule"
     r"|règle)\b"
 )
-_DEADLINE = re.compile(
-    r"(?:\b(?:until|till|up to|by|within|d['’]ici|sous)|\bjusqu['’](?:à|aux?)|\bau plus tard)\s*(?:[\w'’]+\s+){0,2}\Z"
-)
 _TO_DO = re.compile(r"\s*(?:pour|to|in which|afin|notice)\b")
-_ASKED = re.compile(
-    r"^\W*(?:(?:so|and|but|et|mais|donc|alors)\s+)?(?:is|are|do|does|did|can|could|must|should|may|will|would|was|were"
-    r"|have|has|am i)\b"
-    r"|est-ce|n['’]est-ce|(?<!rendez)-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
-)
 _TAG = re.compile(
     r"[,\s]*(?:right|correct|isn['’]?t|aren['’]?t|doesn['’]?t|don['’]?t|is (?:that|it|this)(?! (?:normal|legal|allowed))|non"
     r"|n['’]est-ce|c['’]est(?! (?:normal|légal|permis))|est-ce(?! (?:normal|légal|permis|autorisé|que j))|exact"
     r"|d['’]accord|hein|pas vrai|yes|no|ok|vrai|vous confirmez|do you confirm|can you confirm)\b[^?.!]{0,16}[?.!]*\s*\Z"
-)
-_NEXT_TAG = re.compile(
-    r"\W*(?:is (?:that|it|this)(?! (?:normal|legal|allowed))|are you sure|can you confirm|do you confirm"
-    r"|vous confirmez|confirmez-vous|pouvez-vous confirmer|c['’]est(?! (?:normal|légal|permis))"
-    r"|est-ce (?:vrai|exact|correct|bien|que c['’]est)|est-ce (?:le|la|les) bon|right\b|correct\b|true\b|exact\b)"
 )
 _IF = re.compile(
     rf"\b(?:if|si|s['’]il|en cas de)\s+{_WORDS}\Z|\bsi (?:je|j['’]|nous|on)[^,;.!?]{{0,60}}\Z|\bif (?:i|we)\b[^,;.!?]{{0,60}}\Z"
@@ -74,19 +60,9 @@ _SUPPOSED = re.compile(
     r"|\b(?:avec|with)\s+(?:an?|une?|my|mon|ma|mes|our|notre|nos)\s[^,;:.!?]{0,40}\s(?:et|and)\s+\Z"
     r"|\bâgée?s? de\s+\Z|\bsi (?:je|j['’]|nous|on)[^,;.!?]{0,60}\Z|\bif (?:i|we)\b[^,;.!?]{0,60}\Z"
 )
-_OF_A_KIND = re.compile(
-    r"\b(?:salariée?|employée?|entreprise|société|famille|couple|ménage|foyer|personne|homme|femme|retraitée?|étudiante?"
-    r"|cliente?|assurée?"
-    r"|patiente?|adulte|enfant|household|family|person|people|company|business|employee|worker|child|children|adult|man"
-    r"|woman|patient|student"
-    r"|(?:un|des|d['’]un|mon) bien|maison|logement|appartement|terrain|prêt|emprunt|commune|ville|house|flat|apartment"
-    r"|property|loan|town)s?\s+"
-    r"(?:[\w'’]+\s+|[\w]*['’]){0,2}(?:de|d['’]|of|aged|with|avec|âgée?s? de|à|worth|gagnant|earning|ayant|having)\s*\Z"
-)
 _WITH = re.compile(r"\b(?:my age of|mon âge de)\s+\Z|\b(?:avec|with|aged|âgée?s? de|pour une?|for an?)\s+\Z")
 # "our flat (14 Weaver Court)", "ma voiture : Clio de 2011 vendue le 5/10".
 APPOSED = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\s*){1,3}[(:,–][^.;:,!?]{0,40}\Z")
-_BORN = re.compile(r"\b(?:née?s?|born)\s+(?:le|en|on|in)\s+\Z")
 _SINCE = re.compile(
     r"\b(?:i|we)(?:['’]ve| have) (?:been|\w+ed) (?:\w+ ){0,2}\Z|\bça fait \Z|\b(?:enceinte|âgée?) de \Z|\b(?:since|depuis"
     r"|for|pendant|durant)\s+(?:the |le |la |l['’]|plus de |more than |over |about |presque |nearly )?\Z"
@@ -176,13 +152,9 @@ def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int
     """How surely a question tells of the person who asks: 2 where he has, did or is something, 1 where it may be so, else 0."""
     if age and (_IF.search(asked.before) or _WITH.search(asked.before)):
         return 2
-    parts = [match.end() for match in _PART.finditer(asked.opening)]
-    if _HEARD.search(asked.opening, parts[-1] if parts else 0) or _HEARD.search(asked.before + asked.after):
+    if _HEARD.search(asked.opening) or _HEARD.search(asked.before + asked.after) or _TAG.match(asked.closing[len(asked.after) :]):
         return 0
-    ends = _PART.search(asked.closing) is None
-    if _TAG.match(asked.closing[len(asked.after) :]) or (ends and _NEXT_TAG.match(asked.following)):
-        return 0
-    if any(pattern.search(asked.before) for pattern in (_IF, _OF_A_KIND, _BORN, _OWN_NUMBER)):
+    if _IF.search(asked.before) or _OWN_NUMBER.search(asked.before):
         return 1
     if nature == "other" and _OWN_THING.search(asked.before):
         return 1
@@ -190,7 +162,7 @@ def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int
         return 1
     if nature != "duration" and _SUPPOSED.search(asked.before):
         return 1
-    if _NORM.search(asked.before) or _DEADLINE.search(asked.before) or _TO_DO.match(asked.after):
+    if _NORM.search(asked.before) or _TO_DO.match(asked.after):
         return 0
     return _told(asked, nature, age=age, date=date)
 
@@ -202,10 +174,8 @@ def noted(asked: Around) -> bool:
 
 def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
     """As `circumstance`, for what no rule and no doubt goes before."""
-    whole = asked.before + asked.after
     lasted = _SINCE.search(asked.before) is not None or _LASTED.match(asked.after) is not None
-    last = asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing)
-    if last or _ASKED.search(whole):
+    if asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing):
         return int(lasted and _FIRST_PERSON.search(asked.opening) is not None)
     pronoun = _SUBJECT_I.search(asked.before) is not None
     goes_on = _GOES_ON.match(asked.before) or _VERBLESS.match(asked.before)
@@ -237,7 +207,7 @@ def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool
     """
     if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
         return True
-    if _GIVEN.search(said.before) or _GIVEN.search(said.opening) or _OF_A_KIND.search(said.before):
+    if _GIVEN.search(said.before) or _GIVEN.search(said.opening):
         return True
     if _RELATIVE.search(asked.opening) and _THIRD_PERSON.search(said.before):
         return True

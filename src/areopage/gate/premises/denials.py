@@ -31,8 +31,6 @@ _BOUND = re.compile(
     r"|doubts?|doute|prevents?|empêche\w*|forbids?|interdi\w*|problem|problème|wrong|erreur|error|surpris\w*)\b|\bqu(?:e\b"
     r"|['’])"
 )
-_EXCEPT = re.compile(r"(?:rather|other) than\Z|(?:plutôt|autre) qu(?:e|['’])\Z|plus\Z")
-_NE = re.compile(r"\bn(?:e |['’])[^,;:.]{0,30}\Z")
 _REMINDING = re.compile(
     r"\b(?:oubli|omett|hésit|manqu)\w+ pas\b|\b(?:forget|omit|hesitate|fail)\b|\bnon seulement\b|\bnot only\b"
 )
@@ -181,7 +179,6 @@ _TOLD_INVERTED = re.compile(
     rf"[^.;:!?]{{0,30}}\b(?:que? |qu['’]|that |which |dont )(?:vous |you )?{SAYING}\w* (?:votre|vos|your|l['’]|la|le|les"
     rf"|the|une?|an?)\b"
 )
-_AS_TOLD = re.compile(r"[\s,]*(?:as|comme)\s")
 _TURN = re.compile(
     r"\b(?:mais|but|alors que|whereas|while|though|although|tandis que|however|cependant|toutefois|pourtant|en revanche"
     r"|par contre"
@@ -207,25 +204,11 @@ YES = (
     r"|je (?:vous )?(?:le |la )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
 )
 _AFFIRMS = re.compile(rf"\W*{YES}\b")
-_CONFIRMED_AFTER = re.compile(
-    r"\b(?:is|are|was|were|est|sont|étai\w+|['’]s)\s+(?:indeed |bien |tout à fait |absolument |also )?"
-    r"(?:correct|right|true|exact|juste|vrai|confirmé|confirmed|due?s?\b|valid|applicable)"
-)
-_ASKS_BACK = re.compile(
-    r"(?:do you mean|did you mean|are you (?:asking|referring)|could you|can you|would you|voulez-vous|parlez-vous"
-    r"|souhaitez-vous"
-    r"|pouvez-vous|pourriez-vous|vouliez-vous|s['’]agit-il|faites-vous)"
-)
 
 
 def affirms_all(response: str) -> bool:
     """Whether a sentence, or an answer, begins with a yes."""
     return _AFFIRMS.match(response) is not None
-
-
-def asks_back(said: Around) -> bool:
-    """Whether a piece stands in a question that is put to the user."""
-    return said.closing.rstrip().endswith("?") and _ASKS_BACK.search(said.opening) is not None
 
 
 def compares(said: Around) -> bool:
@@ -255,9 +238,7 @@ def _denied_before(said: Around, *, rival: bool) -> bool:
         between = before[match.end() :]
         if not _BESIDE.fullmatch(between):
             continue
-        particle = _NE.search(before[: match.start()]) if match.group() in ("pas", "jamais", "rien", "plus") else None
-        span = before[particle.start() if particle else match.end() :]
-        if not _BOUND.search(span) or (rival and re.match(r"[\s,;:.]*(?:but|mais)\b", said.after or said.closing)):
+        if not _BOUND.search(between) or (rival and re.match(r"[\s,;:.]*(?:but|mais)\b", said.after or said.closing)):
             return True
     return False
 
@@ -289,12 +270,12 @@ def attributed(said: Around, *, rival: bool, yes: bool) -> bool:
         rival: whether something of its kind that the documents support stands near.
         yes: whether the answer begins with a yes.
     """
-    if affirms_all(said.opening) or _CONFIRMED_AFTER.search(said.rest) or affirms_all(said.following):
+    if affirms_all(said.opening) or affirms_all(said.following):
         return False
     turns = rival or _TURN.search(said.rest) is not None
     if _TOLD_BEFORE.search(said.opening):
         return turns or _LIMITED.search(said.rest) is not None
     told = _TOLD_AFTER.match(said.closing) or _TOLD_INVERTED.match(said.closing)
-    if yes or not told or _AS_TOLD.match(said.closing):
+    if yes or not told:
         return False
     return turns or _NEGATED_NEXT.match(said.closing, told.end()) is not None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from areopage.gate.premises.bindings import Bindings
 from areopage.gate.premises.circumstances import APPOSED, OWNED, Nature, circumstance, noted, repeated
 from areopage.gate.premises.clauses import Around, around_piece
-from areopage.gate.premises.denials import affirms_all, asks_back, attributed, compares, denied
+from areopage.gate.premises.denials import affirms_all, attributed, compares, denied
 from areopage.gate.premises.evidence import evidence, stance
 from areopage.gate.records import Place
 from areopage.text import lower_case
@@ -25,19 +25,14 @@ _AGED = re.compile(
     r"|daughters?|kids?|children|man|woman|child) (?:\w+ )?(?:de|of)"
     r"|[(,:]|\b(?:et|and))\s*\Z|\A\W*\Z|\b(?:mon|ma|my)\s+[\w-]+\s+\Z"
 )
-_INDEFINITE = re.compile(r"\b(?:une?|an?)\s+\Z")
 _NOUN = re.compile(r"\s?[^\W\d_]{3,}")
-# What somebody did to the user: "Dr Vasseur prescribed me", "Mme Lacombe, qui me demande".
-_TO_ME = re.compile(r",?\s*(?:qui |who )?(?:[\w-]+ )?(?:m['’]|me\b|nous\b|[\w-]+ (?:me|us)\b)")
 _DONE = re.compile(
     r"\b(?:i|we)(?:['’]ve| have)? (?:already |just )?(?:\w+ed|bought|took|got|chose)\b[^,;:.!?]{0,30}\Z|\b(?:j['’]ai"
     r"|nous avons|on a) \w+(?:é|i|is|it|u)\b[^,;:.!?]{0,30}\Z|\bmine is an? \Z"
 )
 _BARE = re.compile(r"[0-9]{3,}|[0-9]+(?:[-/][0-9]+)+")
-_TIME = re.compile(r"[0-9]\s?(?:[:h][0-9]{2}|h\b|[ap]\.?m)")
 _CLOCK = re.compile(r"[0-9]{1,2}\s?h(?:eures?)?(?:\s?[0-5][0-9])?")
 _AT_TIME = re.compile(r"\b(?:à|vers|jusqu['’]à|dès|avant|après|de)\s+\Z")
-_RATED = re.compile(r"/|\b(?:mois|jours?|semaines?|ans?|années?|months?|days?|weeks?|years?|hours?|heures?)\b")
 _SEARCH = re.compile(r"[^.?!\n]{1,60}")
 """A question of a few words as search engines have them: it names a topic and asserts nothing."""
 _OF_A_TOPIC = re.compile(r"\b(?:on|in|of|for|from|with|pour|sur|avec|dans|de|d['’])\s*(?:an?|une?)\s+(?:[\w'’-]+\s+)?\Z")
@@ -87,7 +82,7 @@ class Premises:
         if self._left < 0:
             return True
         said, question = around_piece(self._response, start, end), around_piece(self._prompt, *asked)
-        if asks_back(said) or compares(said):
+        if compares(said):
             return False
         if _SEARCH.fullmatch(self._prompt.strip()) and _OF_A_TOPIC.search(said.before):
             return False
@@ -110,7 +105,7 @@ class Premises:
         yes = affirms_all(self._response)
         nature = _nature(kind, piece, asked)
         age = _AGE.fullmatch(piece) is not None and _AGED.search(asked.before) is not None
-        dated = kind in ("date", "weekday") or _TIME.search(piece) is not None
+        dated = kind in ("date", "weekday")
         bare = kind == "number" and _BARE.fullmatch(piece) is not None and _NOUN.match(asked.after) is None
         named = kind in _NAMED or bare
         told = kind not in ("contact", "reference") and _noted(asked, kind)
@@ -139,10 +134,10 @@ class Premises:
 
 def _noted(asked: Around, kind: str) -> bool:
     """Whether a question brings up a number or a code as the user's own: "my order no. is 58213", "dans un T2", "Flat 9C."."""
-    if noted(asked) or _MY_NUMBER.search(asked.before) or (kind != "address" and _INDEFINITE.search(asked.before)):
+    if noted(asked) or _MY_NUMBER.search(asked.before):
         return True
     if kind == "name":
-        return _DONE.search(asked.opening) is not None or _TO_ME.match(asked.after) is not None
+        return _DONE.search(asked.opening) is not None
     return kind != "code" and bool(
         _MY.search(asked.before) or APPOSED.search(asked.opening) or _MINE_CALLED.search(asked.opening)
     )
@@ -154,4 +149,4 @@ def _nature(kind: str, piece: str, asked: Around) -> Nature:
         return "share"
     if kind == "duration":
         return "other" if _CLOCK.fullmatch(piece) and _AT_TIME.search(asked.before) else "duration"
-    return "duration" if kind == "amount" and _RATED.search(piece) else "other"
+    return "other"
