@@ -39,8 +39,8 @@ from areopage.gate.grounding.fitting import (
     ANSWER_FEATURES,
     FOREIGN,
     SENTENCE_FEATURES,
-    Row,
-    Table,
+    FeatureTable,
+    FittingRow,
     answers_of,
     fit_table,
     folds,
@@ -60,13 +60,13 @@ GROUPS = {
 }
 
 
-def held(gate: Gate, rows: Iterable[Row | Made]) -> Flags:
+def held(gate: Gate, rows: Iterable[FittingRow | Made]) -> Flags:
     """Whether the gate holds each answer back."""
     return np.array([gate.decide(row.prompt, row.response, row.documents).verdict != "deliver" for row in rows], dtype=np.bool_)
 
 
 def cross_validated(
-    config: GateConfig, rows: Sequence[Row], table: Table, wrong: Flags
+    config: GateConfig, rows: Sequence[FittingRow], table: FeatureTable, wrong: Flags
 ) -> tuple[dict[str, float], Floats, Flags, Flags]:
     """The measures' means over the seeds; of each answer its mean probability, and whether most seeds' gates hold it back."""
     count = len(rows)
@@ -104,7 +104,7 @@ def gate_with(config: GateConfig, model: GroundingModel, threshold: float) -> Ga
     return Gate(replace(config, grounding=model, thresholds=replace(config.thresholds, deliver=threshold, hold=threshold)))
 
 
-def probabilities(table: Table, model: GroundingModel, used: Whole) -> Floats:
+def probabilities(table: FeatureTable, model: GroundingModel, used: Whole) -> Floats:
     """p_unsupported of some answers, in their places."""
     found = np.zeros(len(table.answers))
     for row, features in answers_of(table, model.sentence, used).items():
@@ -128,7 +128,7 @@ def alone(scores: Floats, wrong: Flags, groups: Whole) -> dict[str, float]:
     return {"auroc": round(auroc(wrong, scores), 3)} | {name: round(float(np.mean(found)), 3) for name, found in values.items()}
 
 
-def signals(rows: Sequence[Row]) -> dict[str, Floats]:
+def signals(rows: Sequence[FittingRow]) -> dict[str, Floats]:
     """Signals of each answer: the most suspicious sentence, or the whole."""
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
@@ -146,7 +146,7 @@ def signals(rows: Sequence[Row]) -> dict[str, Floats]:
     return {name: np.array(values) for name, values in found.items()}
 
 
-def naive(rows: Sequence[Row]) -> Flags:
+def naive(rows: Sequence[FittingRow]) -> Flags:
     """Whether a number of the answer stands in no passage."""
     flags = []
     for row in rows:
@@ -160,7 +160,7 @@ def rule(wrong: Flags, caught: Flags) -> dict[str, float]:
     return {"f1": round(f1(wrong, caught), 3), "balanced accuracy": round(balanced_accuracy(wrong, caught), 3)}
 
 
-def without(table: Table, names: Sequence[str]) -> Table:
+def without(table: FeatureTable, names: Sequence[str]) -> FeatureTable:
     """The table with some features made the same everywhere, so that they weigh nothing."""
     lines = table.sentences.copy()
     for name in names:
@@ -292,8 +292,8 @@ def transfer(model: GroundingModel) -> dict[str, Any]:
 
 def _single(
     prompt: str, response: str, documents: tuple[Document, ...], wrong: bool, group: str = "", language: str = "en"
-) -> Row:
-    return Row(
+) -> FittingRow:
+    return FittingRow(
         prompt=prompt,
         response=response,
         documents=documents,
@@ -304,7 +304,7 @@ def _single(
     )
 
 
-def beside_the_share(model: GroundingModel, rows: Sequence[Row]) -> dict[str, list[Any]]:
+def beside_the_share(model: GroundingModel, rows: Sequence[FittingRow]) -> dict[str, list[Any]]:
     """By the number of words that mean something: answers, AUROC of p and of the share, the difference's interval."""
     words = [stems(row.response) for row in rows]
     held_words = [

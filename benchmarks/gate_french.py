@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from areopage.cases.records import Document
-from areopage.text.figure_forms import Figure, figures
+from areopage.text.figure_forms import TextFigure, figures
 from areopage.text.reference_forms import legal_references
 from areopage.text.sentence_ends import sentences
 
@@ -144,7 +144,7 @@ def _swapped(
                     yield Made(kind=kind, prompt=prompt, response=written, documents=documents, wrong=True, group=group)
 
 
-def _exchangeable(one: Figure, other: Figure, sentence: str) -> bool:
+def _exchangeable(one: TextFigure, other: TextFigure, sentence: str) -> bool:
     """Whether a figure may take another's place and makes the sentence say something else."""
     values = [str(own.value) for own in figures(sentence) if (own.kind, own.unit) == (one.kind, one.unit)]
     if (one.kind, one.unit) != (other.kind, other.unit) or other.text in sentence:

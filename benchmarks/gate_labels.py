@@ -10,7 +10,7 @@ from typing import Any
 from gate_french import made_of_questions
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.fitting import Row
+from areopage.gate.grounding.fitting import FittingRow
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 RAGTRUTH = "ragtruth_qa_half/rows.jsonl.gz"
@@ -37,10 +37,10 @@ def passages(context: str) -> tuple[Document, ...]:
     return tuple(Document(id=parts[place], text=parts[place + 1].strip()) for place in range(1, len(parts) - 1, 2))
 
 
-def ragtruth_rows(raw: list[dict[str, Any]]) -> list[Row]:
+def ragtruth_rows(raw: list[dict[str, Any]]) -> list[FittingRow]:
     """Answers with the places that people marked as unsupported."""
     return [
-        Row(
+        FittingRow(
             prompt=row["query"],
             response=row["response"],
             documents=passages(row["context"]),
@@ -62,10 +62,10 @@ def questions(*, fitting: bool) -> list[dict[str, Any]]:
     return chosen if fitting else [row for row in rows if row["title"] not in titles]
 
 
-def made_rows(seed: int = 0) -> list[Row]:
+def made_rows(seed: int = 0) -> list[FittingRow]:
     """Made-up French rows for the weight of `foreign`: right answers, and the same beside other documents."""
     return [
-        Row(
+        FittingRow(
             prompt=made.prompt,
             response=made.response,
             documents=made.documents,

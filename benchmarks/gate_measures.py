@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.gate.grounding.fitting import Table, answers_of, fit_table, folds
+from areopage.gate.grounding.fitting import FeatureTable, answers_of, fit_table, folds
 from areopage.gate.grounding.model import probability
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ def choose(wrong: Flags, scores: Floats, measure: Callable[[Flags, Flags], float
     return float(grid[int(np.argmax(smooth))])
 
 
-def unseen(table: Table, used: Whole, seed: int, number: int) -> Floats:
+def unseen(table: FeatureTable, used: Whole, seed: int, number: int) -> Floats:
     """p_unsupported of each of these answers by a model that was fitted without its group; 0 for one that claims nothing."""
     fold = folds(table.groups, number, seed)
     found = np.zeros(len(table.answers))

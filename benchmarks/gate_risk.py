@@ -37,7 +37,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import fit
 from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.risk import Control, certify, steps_of
-from areopage.gate.tuning.thresholds import Ask, Scored, open_gate, scored, tune
+from areopage.gate.tuning.thresholds import Ask, ScoredAnswer, open_gate, scored, tune
 from areopage.gate.tuning.tuned import row_of
 from areopage.scoring.shares import lower_bound
 
@@ -153,7 +153,7 @@ def ragtruth(splits: int) -> dict[str, Any]:
     }
 
 
-def judged(rows: Sequence[Labelled], config: GateConfig) -> list[Scored]:
+def judged(rows: Sequence[Labelled], config: GateConfig) -> list[ScoredAnswer]:
     """The rows as the gate sees them."""
     gate = open_gate(config)
     return [scored(row, gate.decide(row.prompt, row.response, row.documents)) for row in rows]
@@ -172,7 +172,7 @@ class Checked:
         self.risk, self.splits, self.risks, self.delivered = risk, 0, list[float](), list[float]()
         self.over = self.surely_over = 0
 
-    def take(self, certifying: Sequence[Scored], checking: Sequence[Scored], config: GateConfig, seed: int) -> None:
+    def take(self, certifying: Sequence[ScoredAnswer], checking: Sequence[ScoredAnswer], config: GateConfig, seed: int) -> None:
         """One split."""
         self.splits += 1
         tuning = tune(certifying, Ask(risk=self.risk, confidence=CONFIDENCE, seed=seed), config)
@@ -200,7 +200,7 @@ class Checked:
         }
 
 
-def shipped_splits(rows: Sequence[Scored], config: GateConfig, risk: float, splits: int) -> dict[str, Any]:
+def shipped_splits(rows: Sequence[ScoredAnswer], config: GateConfig, risk: float, splits: int) -> dict[str, Any]:
     """Half certifies, half checks."""
     units, checked = sorted({row.unit for row in rows}), Checked(risk)
     for seed in range(splits):

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.gate.tuning.risk import GRID, Control, Step, certify, least_answers, needed, p_value, starting_counts, steps_of
+from areopage.gate.tuning.risk import (
+    GRID,
+    Control,
+    ThresholdStep,
+    certify,
+    least_answers,
+    needed,
+    p_value,
+    starting_counts,
+    steps_of,
+)
 
 DRAWS = 400
 
@@ -143,7 +153,7 @@ def test_a_forecast_that_comes_true_is_certified() -> None:
     found = needed(steps, 150, 0.05, 0.95)
     assert found.likely is not None
     times = -(-found.likely // 150)
-    more = tuple(Step(threshold=step.threshold, taken=step.taken * times, wrong=step.wrong * times) for step in steps)
+    more = tuple(ThresholdStep(threshold=step.threshold, taken=step.taken * times, wrong=step.wrong * times) for step in steps)
     assert certify(more, 150 * times, 0.05, 0.95) is not None
 
 

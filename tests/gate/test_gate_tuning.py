@@ -15,7 +15,7 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.labelled import Labelled, response_digest
-from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, open_gate, scored, split, tune, tuned_config
+from areopage.gate.tuning.thresholds import NEVER, Ask, ScoredAnswer, open_gate, scored, split, tune, tuned_config
 from areopage.gate.tuning.tuned import FITTED_RESPONSES, fingerprint_of, refit_half, statement_of, unseen_by
 
 RAGTRUTH = Path(__file__).parents[3] / "shared" / "data" / "ragtruth_qa_half" / "rows.jsonl.gz"
@@ -58,9 +58,9 @@ def config() -> GateConfig:
     return load_rules()
 
 
-def rows(count: int, wrong: float = 0.0, seed: int = 0, score: float = 0.2) -> list[Scored]:
+def rows(count: int, wrong: float = 0.0, seed: int = 0, score: float = 0.2) -> list[ScoredAnswer]:
     random = np.random.default_rng(seed)
-    return [Scored(unit=f"row {n}", score=score, ungrounded=bool(random.random() < wrong)) for n in range(count)]
+    return [ScoredAnswer(unit=f"row {n}", score=score, ungrounded=bool(random.random() < wrong)) for n in range(count)]
 
 
 def labelled(count: int, seed: int = 0, groups: int | None = None) -> list[Labelled]:
@@ -85,7 +85,7 @@ def labelled(count: int, seed: int = 0, groups: int | None = None) -> list[Label
     return made
 
 
-def judged(given: Sequence[Labelled], config: GateConfig) -> list[Scored]:
+def judged(given: Sequence[Labelled], config: GateConfig) -> list[ScoredAnswer]:
     gate = open_gate(config)
     return [scored(row, gate.decide(row.prompt, row.response, row.documents)) for row in given]
 
@@ -111,11 +111,11 @@ def test_a_refusal_is_delivered_at_any_threshold(config: GateConfig) -> None:
     assert judged([row], config)[0].score == 0.0
 
 
-def grouped(sizes: Sequence[int], bad: int, seed: int = 0) -> list[Scored]:
+def grouped(sizes: Sequence[int], bad: int, seed: int = 0) -> list[ScoredAnswer]:
     """Groups of so many answers, one of which is ungrounded in each `bad`-th group."""
     random = np.random.default_rng(seed)
     return [
-        Scored(unit=f"group {group}", score=float(random.uniform(0.02, 0.2)), ungrounded=group % bad == 0 and one == 0)
+        ScoredAnswer(unit=f"group {group}", score=float(random.uniform(0.02, 0.2)), ungrounded=group % bad == 0 and one == 0)
         for group, size in enumerate(sizes)
         for one in range(size)
     ]
@@ -132,8 +132,8 @@ def test_all_labels_of_a_group_count_whatever_their_order(config: GateConfig) ->
 
 
 def test_a_group_has_the_same_weight_however_many_answers_it_has(config: GateConfig) -> None:
-    many_right = [Scored(unit="large", score=0.1, ungrounded=False)] * 5_000
-    others = [Scored(unit=f"small {n}", score=0.1, ungrounded=n % 2 == 0) for n in range(60)]
+    many_right = [ScoredAnswer(unit="large", score=0.1, ungrounded=False)] * 5_000
+    others = [ScoredAnswer(unit=f"small {n}", score=0.1, ungrounded=n % 2 == 0) for n in range(60)]
     assert not tune([*many_right, *others], Ask(risk=0.3), config).certified
 
 
@@ -145,7 +145,7 @@ def test_the_present_threshold_stays_where_no_other_delivers_more(config: GateCo
 def test_a_new_threshold_lies_in_the_middle_of_those_that_deliver_as_many(config: GateConfig) -> None:
     for present in (0.02, 0.9):
         now = replace(config, thresholds=replace(config.thresholds, deliver=present, hold=present))
-        given = [*rows(200, score=0.1), *(Scored(unit=f"bad {n}", score=0.5, ungrounded=True) for n in range(60))]
+        given = [*rows(200, score=0.1), *(ScoredAnswer(unit=f"bad {n}", score=0.5, ungrounded=True) for n in range(60))]
         for control in ("delivered", "all", "average"):
             chosen = tune(given, Ask(risk=0.02, control=control), now).chosen
             assert chosen.delivered == 200

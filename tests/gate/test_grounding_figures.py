@@ -6,7 +6,7 @@ from areopage.cases.records import Document
 from areopage.gate.grounding import claims as claims_module
 from areopage.gate.grounding.claims import check_claims
 from areopage.gate.grounding.places import MOST_WINDOWS
-from areopage.text.figure_forms import Figure, FigureKind, all_figures
+from areopage.text.figure_forms import FigureKind, TextFigure, all_figures
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:
@@ -78,7 +78,7 @@ def test_an_early_year_is_one_only_where_it_reads_like_one() -> None:
 def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def noting(text: str, kind: FigureKind | None = None, *, days: bool) -> list[Figure]:
+    def noting(text: str, kind: FigureKind | None = None, *, days: bool) -> list[TextFigure]:
         read.append(text)
         return all_figures(text, kind, days=days)
 

@@ -12,7 +12,7 @@ from areopage.gate.grounding.fitting import (
     ANSWER_FEATURES,
     FOREIGN,
     SENTENCE_FEATURES,
-    Row,
+    FittingRow,
     answers_of,
     fit,
     folds,
@@ -38,7 +38,7 @@ HELD = [
 STRANGE = ["girafe", "colibri", "volcan", "satellite", "trompette", "glacier", "dragon", "parapluie", "cactus", "pyramide"]
 
 
-def rows(number: int = 60, seed: int = 1, made: bool = False) -> list[Row]:
+def rows(number: int = 60, seed: int = 1, made: bool = False) -> list[FittingRow]:
     """Every second answer brings words that its document does not have."""
     draw = random.Random(seed)
     document = Document(id="x", text=" ".join(HELD) + ".")
@@ -50,7 +50,7 @@ def rows(number: int = 60, seed: int = 1, made: bool = False) -> list[Row]:
         text = f"{first} {second}"
         spots = ((len(first) + 1, len(text)),) if wrong else ()
         built.append(
-            Row(
+            FittingRow(
                 prompt="",
                 response=text,
                 documents=(document,),
@@ -64,7 +64,7 @@ def rows(number: int = 60, seed: int = 1, made: bool = False) -> list[Row]:
     return built
 
 
-def caught(model: GroundingModel, answers: Sequence[Row]) -> float:
+def caught(model: GroundingModel, answers: Sequence[FittingRow]) -> float:
     """The share of answers on the right side of one half."""
     found = [(ground(model, row.prompt, row.response, row.documents, row.language).p_unsupported or 0) >= 0.5 for row in answers]
     return sum(flag == row.ungrounded for flag, row in zip(found, answers, strict=True)) / len(answers)

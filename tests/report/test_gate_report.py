@@ -11,7 +11,6 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from areopage.checking.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
@@ -19,7 +18,8 @@ from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
-from areopage.report.gate.figures import GateOverview, Piece, gate_figures, outward
+from areopage.report.gate.counts import MOST_NAMES, OTHERS, GateCounts
+from areopage.report.gate.figures import AnswerPart, GateOverview, gate_figures, outward
 from areopage.report.gate.page import gate_report
 from areopage.report.rendering import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
@@ -221,8 +221,8 @@ def test_texts_leave_by_the_policy(make: Make, policy: str) -> None:
 
 
 def test_a_cut_answer_ends_where_its_whole_length_is_reached() -> None:
-    parts = [Piece("abc", marked=False), Piece("defg", marked=True), Piece("hij", marked=False)]
-    assert outward(parts, "truncated", 5) == (Piece("abc", marked=False), Piece("d…", marked=True))
+    parts = [AnswerPart("abc", marked=False), AnswerPart("defg", marked=True), AnswerPart("hij", marked=False)]
+    assert outward(parts, "truncated", 5) == (AnswerPart("abc", marked=False), AnswerPart("d…", marked=True))
     assert outward(parts, "truncated", 10) == tuple(parts)
 
 

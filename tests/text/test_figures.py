@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.text.figure_forms import Figure, figures, supports
+from areopage.text.figure_forms import TextFigure, figures, supports
 from servers import HUGE
 
 PIECES = st.sampled_from(
@@ -44,7 +44,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(PIECES).map("".join))
 
 
-def only(text: str) -> Figure:
+def only(text: str) -> TextFigure:
     (figure,) = figures(text)
     return figure
 

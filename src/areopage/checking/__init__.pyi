@@ -11,13 +11,6 @@ from .config import generation_options as generation_options  # The options of e
 from .config import secret as secret  # A key's value
 from .exported_traces import TraceExport as TraceExport  # Exports a ledger's traces to a folder
 from .exported_traces import trace_export as trace_export  # The export of traces to this computer's trace files.
-from .figures import FEW_LABELS as FEW_LABELS
-from .figures import FEW_ROWS as FEW_ROWS
-from .figures import OTHERS as OTHERS
-from .figures import GateCounts as GateCounts  # Aggregates traces with their labels.
-from .figures import GateFigures as GateFigures  # The figures of a report.
-from .figures import Slice as Slice  # The answers of one collection, source or language ("" where none is named)
-from .figures import WorstAnswer as WorstAnswer  # An answer to look at
 from .gate_node import ForeignDocuments as ForeignDocuments  # Documents of another retriever as the gate reads them.
 from .gate_node import GateChecker as GateChecker  # A gate with a judge or labels
 from .gate_node import decide as decide  # Decide on documents in any form

@@ -3,8 +3,8 @@
 from .declining import declines as declines  # Whether an answer declines in words and does little else.
 from .figure_forms import BEFORE_AMOUNT as BEFORE_AMOUNT  # A currency at the end of a text in lower case.
 from .figure_forms import MONEY_SIGNS as MONEY_SIGNS
-from .figure_forms import Figure as Figure  # A figure
 from .figure_forms import FigureKind as FigureKind
+from .figure_forms import TextFigure as TextFigure  # A figure
 
 # The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year.
 from .figure_forms import all_figures as all_figures
@@ -18,7 +18,7 @@ from .folding import matches_at as matches_at
 from .folding import plain as plain  # The words of a text in lower case without accents, one space between them
 from .folding import starts_of as starts_of  # Where a part of a text begins, up to a number of times.
 from .folding import unaccented as unaccented  # The text without accents, its letters apart from them (NFKD).
-from .heading_lines import Section as Section  # An expected section that was found
+from .heading_lines import AnswerSection as AnswerSection  # An expected section that was found
 from .heading_lines import headings as headings  # All headings of a text in order, without overlap.
 from .heading_lines import sections as sections  # The expected sections that a text has, in the order of the text
 from .language import is_in_language as is_in_language  # Whether a text is in "fr" or "en", as far as its function words tell

@@ -180,7 +180,7 @@ def _length(year: int, month: int) -> int:
 FigureKind = Literal["percentage", "amount", "duration", "date"]
 
 
-class Figure(Struct, frozen=True, kw_only=True):
+class TextFigure(Struct, frozen=True, kw_only=True):
     """A figure: `text` is exactly `source[start:end]`; the module's docstring describes `value` and `unit`.
 
     `days` says which days a duration counts: `working` (ouvrables), `business` (ouvrés), `calendar`, or "" where it is not said.
@@ -265,7 +265,7 @@ _MONTH_WORD = re.compile(f"(?<!{_LETTER})(?:{'|'.join(sorted(MONTHS, key=len, re
 _ONES = frozenset(["un", "une", "one"])
 
 
-class _Read:
+class _FigureText:
     """A text as it is read: `low` is in lower case and as long as the text.
 
     The expressions for figures are only tried where numbers and some words begin (`starts`): that is faster than everywhere.
@@ -298,34 +298,34 @@ class _Read:
 
     def figure(
         self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
-    ) -> Figure:
+    ) -> TextFigure:
         """A figure over a whole match."""
         start, end = match.span()
-        return Figure(kind=kind, value=value, unit=unit, days=days, per=per, text=self.text[start:end], start=start, end=end)
+        return TextFigure(kind=kind, value=value, unit=unit, days=days, per=per, text=self.text[start:end], start=start, end=end)
 
-    def date(self, found: DatedSpan) -> Figure:
+    def date(self, found: DatedSpan) -> TextFigure:
         """A date."""
         value, start, end = found
-        return Figure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
+        return TextFigure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
 
 
-def figures(text: str, kind: FigureKind | None = None) -> tuple[Figure, ...]:
+def figures(text: str, kind: FigureKind | None = None) -> tuple[TextFigure, ...]:
     """All figures of a text in order; only the two ends of a range (3 à 6 mois) share a span.
 
     Args:
         kind: only those of a kind, which is faster; nothing else is looked for then, but for dates.
     """
     readable = Readable(text)
-    found = _figures(_Read(readable.text), kind)
+    found = _figures(_FigureText(readable.text), kind)
     if not readable.changed:
         return found
     spans = [readable.span(one.start, one.end) for one in found]
     return tuple(replace(one, text=text[start:end], start=start, end=end) for one, (start, end) in zip(found, spans, strict=True))
 
 
-def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True) -> list[Figure]:
+def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True) -> list[TextFigure]:
     """The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year."""
-    read = _Read(text)
+    read = _FigureText(text)
     found = list(_figures(read, kind))
     if kind is None or kind == "date":
         found += [read.date(one) for one in early_years(read.low)]
@@ -338,10 +338,10 @@ def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True)
     return found
 
 
-def _figures(read: _Read, kind: FigureKind | None) -> tuple[Figure, ...]:
+def _figures(read: _FigureText, kind: FigureKind | None) -> tuple[TextFigure, ...]:
     if kind is not None and kind != "date":
         return tuple({"percentage": _percentages, "amount": _amounts, "duration": _durations}[kind](read))
-    found: list[Figure] = []
+    found: list[TextFigure] = []
     taken: set[int] = set()
     # A date is tried last: the 2000 of "2000 €" is no year.
     for finder in (_percentages, _amounts, _durations, _dates):
@@ -352,7 +352,7 @@ def _figures(read: _Read, kind: FigureKind | None) -> tuple[Figure, ...]:
     return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))
 
 
-def supports(held: Figure, claimed: Figure) -> bool:
+def supports(held: TextFigure, claimed: TextFigure) -> bool:
     """Whether a figure that is held says what is claimed.
 
     Value and unit must be the same. What one of the two leaves open (which days, per what) does not part them, a held date
@@ -381,7 +381,7 @@ def _open_or_equal(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def _percentages(read: _Read) -> Iterator[Figure]:
+def _percentages(read: _FigureText) -> Iterator[TextFigure]:
     for match in matches_at(_PERCENTAGE, read.low, read.numbers) if _PERCENT_CUE.search(read.low) else ():
         factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
         if match["percent"] in ("point", "points") and not _PARTED.search(match["number"]):
@@ -392,7 +392,7 @@ def _percentages(read: _Read) -> Iterator[Figure]:
             yield read.figure("percentage", match, decimal_of(number) * factor, "%")
 
 
-def _amounts(read: _Read) -> Iterator[Figure]:
+def _amounts(read: _FigureText) -> Iterator[TextFigure]:
     for match in matches_at(_AMOUNT, read.low, read.money_starts()):
         value = decimal_of(match["first"] or match["number"])
         if match["cent"] or match["penny"]:
@@ -408,7 +408,7 @@ def _currency(written: str) -> str:
     return next((code for pattern, code in _MONEY if pattern.fullmatch(written)), "USD")
 
 
-def _durations(read: _Read) -> Iterator[Figure]:
+def _durations(read: _FigureText) -> Iterator[TextFigure]:
     yield from _iso_durations(read)
     for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
@@ -424,7 +424,7 @@ def _durations(read: _Read) -> Iterator[Figure]:
             yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
 
 
-def _iso_durations(read: _Read) -> Iterator[Figure]:
+def _iso_durations(read: _FigureText) -> Iterator[TextFigure]:
     for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
         for name, number in match.groupdict().items():
             if number:
@@ -432,5 +432,5 @@ def _iso_durations(read: _Read) -> Iterator[Figure]:
                 yield read.figure("duration", match, Decimal(number) * factor, unit)
 
 
-def _dates(read: _Read) -> Iterator[Figure]:
+def _dates(read: _FigureText) -> Iterator[TextFigure]:
     return map(read.date, dates(read.low, read.starts(_MONTH_WORD)))

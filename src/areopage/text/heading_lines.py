@@ -22,7 +22,7 @@ from areopage.text.folding import plain
 HeadingStyle = Literal["markdown", "bold", "label", "line", "inline"]
 
 
-class Heading(Struct, frozen=True, kw_only=True):
+class HeadingLine(Struct, frozen=True, kw_only=True):
     """A heading: `text` is exactly `source[start:end]`, without marks; `name` is its plain form; the section begins at `body`."""
 
     style: HeadingStyle
@@ -33,11 +33,11 @@ class Heading(Struct, frozen=True, kw_only=True):
     body: int
 
 
-class Section(Struct, frozen=True, kw_only=True):
+class AnswerSection(Struct, frozen=True, kw_only=True):
     """An expected section that was found; its content is `source[start:end]`, and `empty` says that it has no word."""
 
     name: str
-    heading: Heading
+    heading: HeadingLine
     start: int
     end: int
     empty: bool
@@ -68,9 +68,9 @@ _VERBS = frozenset(["est", "sont", "reste", "is", "are", "was"])
 _ARTICLES = ("la ", "le ", "les ", "l ", "the ")
 
 
-def headings(text: str) -> tuple[Heading, ...]:
+def headings(text: str) -> tuple[HeadingLine, ...]:
     """All headings of a text in order, without overlap."""
-    found: list[Heading] = []
+    found: list[HeadingLine] = []
     for line in _LINE.finditer(text):
         first = _at_line_start(text, line.start(), line.end())
         if first is not None:
@@ -80,7 +80,7 @@ def headings(text: str) -> tuple[Heading, ...]:
     return tuple(found)
 
 
-def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[Section, ...]:
+def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[AnswerSection, ...]:
     """The expected sections that a text has, in the order of the text; where one is opened twice, the first one counts.
 
     A heading opens a section if it is one of its aliases, or begins with one ("Règle applicable"), an article before it left
@@ -92,16 +92,16 @@ def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[Section,
     """
     aliases = {name: [plain(alias) for alias in written] for name, written in expected.items()}
     opened = [(name, heading) for heading in headings(text) if (name := _opens(heading, aliases))]
-    found: dict[str, Section] = {}
+    found: dict[str, AnswerSection] = {}
     for index, (name, heading) in enumerate(opened):
         end = opened[index + 1][1].start if index + 1 < len(opened) else len(text)
         empty = not any(map(str.isalnum, text[heading.body : end]))
         if name not in found or (found[name].empty and not empty):
-            found[name] = Section(name=name, heading=heading, start=heading.body, end=end, empty=empty)
+            found[name] = AnswerSection(name=name, heading=heading, start=heading.body, end=end, empty=empty)
     return tuple(sorted(found.values(), key=lambda section: section.heading.start))
 
 
-def _opens(heading: Heading, aliases: Mapping[str, Sequence[str]]) -> str:
+def _opens(heading: HeadingLine, aliases: Mapping[str, Sequence[str]]) -> str:
     """Which of the sections a heading opens; "" for none."""
     name = next((heading.name.removeprefix(word) for word in _ARTICLES if heading.name.startswith(word)), heading.name)
     for section, known in aliases.items():
@@ -112,7 +112,7 @@ def _opens(heading: Heading, aliases: Mapping[str, Sequence[str]]) -> str:
     return ""
 
 
-def _at_line_start(text: str, start: int, end: int) -> Heading | None:
+def _at_line_start(text: str, start: int, end: int) -> HeadingLine | None:
     limit = min(end, start + _LONGEST)
     hashes = _HASHES.match(text, start, limit)
     style: HeadingStyle = "markdown" if hashes else "line"
@@ -148,7 +148,7 @@ def _after_colon(text: str, start: int, end: int) -> int:
     return start + len(rest) - len(rest.lstrip(" \u00a0\u202f:："))
 
 
-def _inside(text: str, start: int, end: int) -> Iterator[Heading]:
+def _inside(text: str, start: int, end: int) -> Iterator[HeadingLine]:
     """The headings within a line, after the end of a sentence."""
     for match in _INLINE.finditer(text, start, end):
         if match["name"][0].isupper():
@@ -157,7 +157,7 @@ def _inside(text: str, start: int, end: int) -> Iterator[Heading]:
                 yield heading
 
 
-def _heading(text: str, style: HeadingStyle, start: int, end: int, body: int) -> Heading | None:
+def _heading(text: str, style: HeadingStyle, start: int, end: int, body: int) -> HeadingLine | None:
     """The heading over a range, less the white space and colons at its ends; None for a range without a word."""
     written = text[start:end].rstrip(" \t\u00a0\u202f:：*_")
     bare = written.lstrip()
@@ -165,4 +165,4 @@ def _heading(text: str, style: HeadingStyle, start: int, end: int, body: int) ->
     if not name or not any(map(str.isalpha, name)):
         return None
     begin = start + len(written) - len(bare)
-    return Heading(style=style, name=name, text=bare, start=begin, end=begin + len(bare), body=body)
+    return HeadingLine(style=style, name=name, text=bare, start=begin, end=begin + len(bare), body=body)

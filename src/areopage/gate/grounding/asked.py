@@ -7,10 +7,10 @@ from itertools import islice
 
 from areopage.gate.grounding.figure_context import FigureReader
 from areopage.gate.grounding.identified import Identified
-from areopage.gate.grounding.places import Places
+from areopage.gate.grounding.places import ClaimPlaces
 from areopage.gate.reading.identifiers import SMALL, Identifier, IdentifierKind
-from areopage.gate.reading.stated import Counted, Stated
-from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, Figure, decimal_of, starts_of, stem
+from areopage.gate.reading.stated import CountedThings, Stated
+from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, TextFigure, decimal_of, starts_of, stem
 
 Token = tuple[str, str, int]
 _MOST = 50  # tokens and numbers of one answer
@@ -77,26 +77,26 @@ def agreed(question: str, response: str, texts: Sequence[str]) -> tuple[int, int
     return None
 
 
-class Asked:
+class QuestionText:
     """A question, in which what an answer states is looked for; both are `Readable`."""
 
     def __init__(self, question: str, response: str, read: FigureReader) -> None:
         self.question, self._response = question, response
         self.dated = _MONTH.sub(_capitalised, question)
-        self._places = Places([self.dated], read)
+        self._places = ClaimPlaces([self.dated], read)
         self._identified = Identified([question], response)
 
     def spot(self, stated: Stated) -> tuple[int, int] | None:
         """Where it stands in the question; None where it does not."""
         if isinstance(stated, Identifier):
             found = next(iter(self._identified.spots(stated)), None)
-        elif isinstance(stated, Counted):
+        elif isinstance(stated, CountedThings):
             spots, beside = self._places.counted(stated)
             found = spots[0] if spots and (beside or stated.value > SMALL) else None
         else:
             spots = self._places.written(stated) or self._places.valued(stated)
             found = spots[0] if spots else None
-            if found is None and isinstance(stated, Figure):
+            if found is None and isinstance(stated, TextFigure):
                 found = self._places.unread(stated, frozenset)[0]
                 return found[1:] if found else self._bare_age(stated) or self._short_date(stated) or self._bare_amount(stated)
         return found[1:] if found else self._as_written(stated)
@@ -114,7 +114,7 @@ class Asked:
         found = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.question, re.IGNORECASE)
         return found.span() if found else None
 
-    def _bare_age(self, stated: Figure) -> tuple[int, int] | None:
+    def _bare_age(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has an age without its unit: "two kids, 4 and 9"."""
         if stated.kind != "duration" or stated.unit != "month" or not isinstance(stated.value, Decimal) or stated.value % _MONTHS:
             return None
@@ -122,7 +122,7 @@ class Asked:
         found = bare.search(self.question) if _AGED.search(stated.text) else None
         return found.span() if found else None
 
-    def _short_date(self, stated: Figure) -> tuple[int, int] | None:
+    def _short_date(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has a date with its month cut short: "5 sept"."""
         if stated.kind != "date" or not isinstance(stated.value, str) or stated.value.count("-") < 2:
             return None
@@ -136,7 +136,7 @@ class Asked:
         )
         return found.span() if found else None
 
-    def _bare_amount(self, stated: Figure) -> tuple[int, int] | None:
+    def _bare_amount(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has an amount without its currency: "90 pounds plus 20 a day"."""
         if stated.kind != "amount" or not isinstance(stated.value, Decimal):
             return None

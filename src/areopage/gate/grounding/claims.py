@@ -15,21 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases import Document
-from areopage.gate.grounding.asked import Asked, agreed, loose_tokens
+from areopage.gate.grounding.asked import QuestionText, agreed, loose_tokens
 from areopage.gate.grounding.columns import other_column
 from areopage.gate.grounding.computed import Sums, computed, dated
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
-from areopage.gate.grounding.places import Places
+from areopage.gate.grounding.places import ClaimPlaces
 from areopage.gate.grounding.rounding import rounded
 from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import labels_said
 from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
-from areopage.gate.reading.stated import Counted, Stated, stated_in
+from areopage.gate.reading.stated import CountedThings, Stated, stated_in
 from areopage.gate.records import Place
-from areopage.text import Figure, Readable, Reference, all_figures, decimal_of, parted, stems
+from areopage.text import Readable, Reference, TextFigure, all_figures, decimal_of, parted, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
@@ -140,7 +140,7 @@ def check_claims(
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
-    if isinstance(stated, Counted):
+    if isinstance(stated, CountedThings):
         return "quantity"
     return "reference" if isinstance(stated, Reference) else stated.kind
 
@@ -177,7 +177,7 @@ class _Check:
         ready = [one.clean for one in self._texts]
         read = cache(all_figures)
         named = [name for document in documents for name in (document.title, document.source) if name]
-        self._places = Places([*texts, *named], read)
+        self._places = ClaimPlaces([*texts, *named], read)
         self._identified = Identified(self._places.texts, response.text)
         self._read = read
         self._rows = Rows(texts)
@@ -185,7 +185,7 @@ class _Check:
         self._surroundings = Surroundings(texts, ready, response.text, self._question, read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
-        self._figures = [one for one in stated if isinstance(one, Figure)]
+        self._figures = [one for one in stated if isinstance(one, TextFigure)]
         self._unread_left = _MOST_UNREAD
         self._every_number: Set[Decimal] | None = None
 
@@ -197,7 +197,7 @@ class _Check:
         if not missing and not loose:
             return claims
         question = Readable(self._prompt).text
-        asked = Asked(question, self._response, self._read)
+        asked = QuestionText(question, self._response, self._read)
         premises = Premises(question, self._response, self._places.texts)
         held = list(claims)
         for at in missing:
@@ -214,7 +214,7 @@ class _Check:
             claims.append(self._told(one, "asserted" if affirmed else "repeated", None))
         return sorted(claims, key=lambda claim: claim.place.start)
 
-    def _follow(self, claims: list[Claim], asked: Asked) -> None:
+    def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
         false = self._sizes(claims, "asserted")
         own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
@@ -244,7 +244,7 @@ class _Check:
                     if claim.kind != "duration" and claim.state in ("missing", "asserted"):
                         follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
                     follows = follows or (claim.state != "asserted" and sums.reached(size))
-                if claim.kind == "date" and isinstance(stated, Figure) and claim.state in ("missing", "asserted"):
+                if claim.kind == "date" and isinstance(stated, TextFigure) and claim.state in ("missing", "asserted"):
                     follows = dated(str(stated.value), days, spans, sums.held) or self._in_year(stated, days)
                 if follows:
                     claims[at] = replace(claim, state="computed")
@@ -253,13 +253,13 @@ class _Check:
             if len(sums) == before:
                 break
 
-    def _spans(self, question: str) -> list[Figure]:
+    def _spans(self, question: str) -> list[TextFigure]:
         """The durations of the documents, and those of the user that the answer has."""
         own = {one.value for one in self._read(self._response, "duration")}
         asked = [one for one in self._read(question, "duration") if one.value in own]
         return [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] + asked
 
-    def _in_year(self, stated: Figure, days: Sequence[str]) -> bool:
+    def _in_year(self, stated: TextFigure, days: Sequence[str]) -> bool:
         """Whether the documents have a date without its year, and the year elsewhere."""
         year, _, day = str(stated.value).partition("-")
         if not days or not year.isdigit() or not day:
@@ -297,12 +297,12 @@ class _Check:
     def _size(self, at: int, *, durations: bool = False) -> Decimal | None:
         """The number of a figure or of counted things, a percentage as a share; None for anything else."""
         stated = self._stated[at]
-        if isinstance(stated, Counted):
+        if isinstance(stated, CountedThings):
             return Decimal(stated.value)
         if isinstance(stated, Identifier):
             plain = stated.kind == "number" and ":" not in stated.value and stated.unit not in (ORDINAL, ADDRESS)
             return Decimal(stated.value) if plain else None
-        if not isinstance(stated, Figure) or not isinstance(stated.value, Decimal):
+        if not isinstance(stated, TextFigure) or not isinstance(stated.value, Decimal):
             return None
         if durations and stated.kind == "duration":
             return stated.value / 12 if stated.unit == "month" and _YEARS.search(stated.text) else stated.value
@@ -319,7 +319,7 @@ class _Check:
         address = isinstance(stated, Identifier) and stated.unit == ADDRESS
         if not premises.affirms(stated.start, stated.end, asked, beside, kind="address" if address else claim.kind):
             return replace(claim, state="repeated", evidence=None, instead=None)
-        if isinstance(stated, Counted):
+        if isinstance(stated, CountedThings):
             rival = premises.confirms(stated.start, stated.end) or self._places.counted_otherwise(stated)
             # A small number of things may count what the answer lists: "the three steps".
             if not rival and (claim.state != "missing" or premises.enumerated(*asked)):
@@ -328,7 +328,7 @@ class _Check:
         return replace(claim, state="asserted") if claim.state == "missing" else claim
 
     def _checked(self, stated: Stated) -> Claim:
-        if isinstance(stated, Counted):
+        if isinstance(stated, CountedThings):
             return self._counted(stated)
         if isinstance(stated, Identifier):
             return self._identifier(stated)
@@ -350,7 +350,7 @@ class _Check:
             claim = self._told(stated, "elsewhere", spot, rival) if rival else claim
         return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
 
-    def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
+    def _in_its_row(self, stated: TextFigure, claim: Claim) -> Claim:
         """The claim again; misplaced where a table has it in another row or column."""
         spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
         if not spots or self._beyond(spots):
@@ -365,22 +365,22 @@ class _Check:
         rival = rival or self._bound_elsewhere(stated, (first, last)) or self._other_column(stated, (first, last), spots)
         return self._told(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
 
-    def _in_its_sense(self, stated: Figure | Counted | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
+    def _in_its_sense(self, stated: TextFigure | CountedThings | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
         """The claim again; altered where the documents have it with another bound, sign, basis or rate only."""
         if claim.state != "supported" or not spots or self._beyond(spots):
             return claim
-        dated = isinstance(stated, Figure) and stated.kind == "date"
+        dated = isinstance(stated, TextFigure) and stated.kind == "date"
         own = sense_of(self._response, stated.start, stated.end, dated=dated)
         if own.plain and not signed(self._places.texts, spots):
             return claim
-        money = isinstance(stated, Figure) and stated.kind in ("amount", "percentage")
-        every = self._spots(stated) if isinstance(stated, Figure) else spots
+        money = isinstance(stated, TextFigure) and stated.kind in ("amount", "percentage")
+        every = self._spots(stated) if isinstance(stated, TextFigure) else spots
         # A number that was found with its unit was also found alone.
         every = [one for one in every if not any(_within(one, other) for other in every)]
         loose = altered(own, self._places.texts, every, money=money, dated=dated)
         return self._told(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 
-    def _bound_elsewhere(self, stated: Figure, clause: tuple[int, int]) -> Spot | None:
+    def _bound_elsewhere(self, stated: TextFigure, clause: tuple[int, int]) -> Spot | None:
         """The row that a figure is bound to among the others of its clause, where it stands in other rows."""
         at = bisect_left(self._figures, stated.start, key=lambda one: one.start)
         near = self._figures[max(0, at - _MOST_BESIDE) : at + _MOST_BESIDE + 1]
@@ -388,13 +388,13 @@ class _Check:
         values = [Value(one.start, one.end, self._spots(one)) for one in within] if len(within) > 1 else []
         return self._rows.bound_elsewhere(self._response, clause, values, values[within.index(stated)]) if values else None
 
-    def _other_column(self, stated: Figure | Identifier, clause: tuple[int, int], spots: Sequence[Spot]) -> Spot | None:
+    def _other_column(self, stated: TextFigure | Identifier, clause: tuple[int, int], spots: Sequence[Spot]) -> Spot | None:
         """The cell of the column that the clause names, where a table has the value in other columns."""
         values = [(one.start, one.end) for one in self._stated if clause[0] <= one.start < clause[1]]
         asked = (stated.start, stated.end)
         return other_column(self._places.texts, spots, self._response, clause, values, asked, self._question)
 
-    def _spots(self, stated: Figure) -> list[Spot]:
+    def _spots(self, stated: TextFigure) -> list[Spot]:
         """Where a figure stands in any notation."""
         return list(dict.fromkeys([*self._places.written(stated), *self._places.valued(stated)])) or list(
             self._rows.cells(stated)
@@ -404,7 +404,7 @@ class _Check:
     def _said(self) -> Set[str]:
         return labels_said(self._prompt, self._response, self._stated)
 
-    def _claim(self, stated: Figure | Reference) -> Claim:
+    def _claim(self, stated: TextFigure | Reference) -> Claim:
         spots = self._places.written(stated)
         if not spots:
             spots = self._places.valued(stated)
@@ -424,7 +424,7 @@ class _Check:
             judged = self._surroundings.judge(stated, [*spots, *others])
         return self._told(stated, "elsewhere" if judged.misplaced else "supported", judged.best, judged.rival)
 
-    def _unread(self, stated: Figure | Reference) -> Claim:
+    def _unread(self, stated: TextFigure | Reference) -> Claim:
         """A claim that no text holds as a figure or a reference: one may have it in a writing that is not read as such."""
         self._unread_left -= 1
         if self._unread_left < 0:
@@ -467,7 +467,7 @@ class _Check:
         """Whether a title holds it, so that the answer need not have it from a place in a document."""
         return any(number >= len(self._documents) for number, _, _ in spots)
 
-    def _counted(self, stated: Counted) -> Claim:
+    def _counted(self, stated: CountedThings) -> Claim:
         spots, beside = self._places.counted(stated)
         state: ClaimState = "supported" if beside else "elsewhere" if spots else "missing"
         if state == "missing" and rounded(self._response, stated.start, Decimal(stated.value), self._identified.values):

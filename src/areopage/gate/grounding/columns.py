@@ -26,7 +26,7 @@ Span = tuple[int, int]
 _Cell = tuple[str, int, int]  # its text, where it starts and ends
 
 
-class Table(Struct, frozen=True):
+class TableColumns(Struct, frozen=True):
     """The columns of a table by the words that no other one has, and the cells of the row in which a value stands."""
 
     names: Mapping[str, int]
@@ -38,7 +38,7 @@ class Table(Struct, frozen=True):
         return next((at for at, (_, first, last) in enumerate(self.cells) if first <= start < last), -1)
 
 
-def table_at(text: str, start: int) -> Table | None:
+def table_at(text: str, start: int) -> TableColumns | None:
     """The table in which a position of a text stands; None where it is none, or its columns have no names."""
     first = text.rfind("\n", max(0, start - _LONGEST), start) + 1
     end = text.find("\n", start, start + _LONGEST)
@@ -60,7 +60,7 @@ def table_at(text: str, start: int) -> Table | None:
     ]
     if sum(map(bool, own)) < _FEWEST:
         return None
-    return Table({word: at for at, found in enumerate(own) for word in found}, own, cells)
+    return TableColumns({word: at for at, found in enumerate(own) for word in found}, own, cells)
 
 
 def _cells(line: str, mark: str, start: int) -> Iterator[_Cell]:
@@ -116,7 +116,7 @@ def other_column(
     return rival
 
 
-def _named(response: str, clause: Span, table: Table) -> list[tuple[int, int]]:
+def _named(response: str, clause: Span, table: TableColumns) -> list[tuple[int, int]]:
     """Where the clause names columns, and which."""
     found = []
     for match in WORD.finditer(parted(response[clause[0] : clause[1]])):

@@ -17,7 +17,7 @@ from decimal import Decimal
 from itertools import combinations, islice
 
 from areopage.gate.reading.stated import CUES
-from areopage.text import Figure, decimal_of, lower_case
+from areopage.text import TextFigure, decimal_of, lower_case
 
 _SMALLEST = 1_000  # of a number that may be an amount without a currency
 _BESIDE = 150  # characters on each side of a figure in which the numbers that it was computed from may stand
@@ -56,11 +56,11 @@ _DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 6
 
 
 def computed(
-    stated: Figure,
+    stated: TextFigure,
     response: str,
     texts: Sequence[str],
     numbers: Callable[[], Set[Decimal]],
-    read: Callable[..., Sequence[Figure]],
+    read: Callable[..., Sequence[TextFigure]],
 ) -> bool:
     """Whether a figure follows from figures of the documents.
 
@@ -173,7 +173,7 @@ def _follows(value: Decimal, first: Decimal, second: Decimal) -> bool:
     )
 
 
-def dated(value: str, own: Sequence[str], spans: Sequence[Figure], held: Set[Decimal]) -> bool:
+def dated(value: str, own: Sequence[str], spans: Sequence[TextFigure], held: Set[Decimal]) -> bool:
     """Whether a date is one of the user's and a duration of the documents later or earlier, or a year and an age."""
     if _YEAR.fullmatch(value):
         years = {one.value / _MONTHS for one in spans if isinstance(one.value, Decimal) and one.unit == "month"} | held
@@ -209,7 +209,7 @@ def _number(day: tuple[int, int, int]) -> int:
     return 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + date
 
 
-def _summed(stated: Figure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:
+def _summed(stated: TextFigure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:
     near = _beside(stated, response)
     values = {one for text in near for one in islice(_amounts(text), _MOST)} - {value}
     pairs = [(one, other) for one, other in combinations(values, 2) if value in (one + other, abs(one - other))]
@@ -226,12 +226,12 @@ def _amounts(text: str) -> Iterator[Decimal]:
             yield value
 
 
-def _beside(stated: Figure, response: str) -> tuple[str, str]:
+def _beside(stated: TextFigure, response: str) -> tuple[str, str]:
     return response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
 
 
 def _multiplied(
-    stated: Figure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[Figure]]
+    stated: TextFigure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[TextFigure]]
 ) -> bool:
     times = {Decimal(match["times"]) for text in _beside(stated, response) for match in _TIMES.finditer(text)}
     for text in texts if times else ():
@@ -243,7 +243,7 @@ def _multiplied(
     return False
 
 
-def _shared(stated: Figure, value: Decimal, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
+def _shared(stated: TextFigure, value: Decimal, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
     near = [decimal_of(match.group()) for text in _beside(stated, response) for match in islice(_PIECE.finditer(text), _MOST)]
     own = [one for one in dict.fromkeys(near) if one >= 1]
     for part, whole in ((one, other) for one in own for other in own if one != other):
@@ -273,7 +273,7 @@ def _rounds(exact: Decimal, value: Decimal) -> bool:
     return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
 
 
-def _as_long(stated: Figure, one: Figure) -> bool:
+def _as_long(stated: TextFigure, one: TextFigure) -> bool:
     """Whether a duration is another one in another unit."""
     if one.unit == stated.unit or not isinstance(one.value, Decimal) or not isinstance(stated.value, Decimal):
         return False

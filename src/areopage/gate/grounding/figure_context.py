@@ -12,10 +12,10 @@ from itertools import islice
 from msgspec import Struct
 
 from areopage.gate.reading.stated import AFTER, BEFORE, CUES
-from areopage.text import DIGITS, Figure, FigureKind, around, parted, stems_of, supports
+from areopage.text import DIGITS, FigureKind, TextFigure, around, parted, stems_of, supports
 
 Spot = tuple[int, int, int]  # number of the text, start, end
-FigureReader = Callable[..., Sequence[Figure]]  # `all_figures`, kept: several claims are sought in the same windows
+FigureReader = Callable[..., Sequence[TextFigure]]  # `all_figures`, kept: several claims are sought in the same windows
 
 _END = re.compile(r"[.!?;]\s|\n")
 _NEAR = 80  # characters on each side in which the nearest words are sought
@@ -36,7 +36,7 @@ _RIVAL_CUES = {
 _YEARS = range(1000, 2100)
 
 
-class Judged(Struct, frozen=True):
+class Placement(Struct, frozen=True):
     """`best` is the spot nearest to the answer's words; `rival` the other figure that is nearer."""
 
     misplaced: bool
@@ -44,7 +44,7 @@ class Judged(Struct, frozen=True):
     rival: Spot | None = None
 
 
-class _Asked(Struct, frozen=True):
+class _FigureWords(Struct, frozen=True):
     """The words around a figure of the answer: the nearest, these and the question's, those of the sentence and the question's;
     and how many the sentence has of its own."""
 
@@ -74,10 +74,10 @@ class Surroundings:
         self._sentence_words: dict[Spot, frozenset[str]] = {}
         self._neighbourhoods: dict[Spot, frozenset[str]] = {}
         self._kinds: dict[str, Sequence[tuple[Spot, frozenset[str]]]] = {}
-        self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[Figure, Spot]]] = {}
-        self._last: tuple[tuple[int, int], _Asked] | None = None  # a figure is asked about twice in a row
+        self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[TextFigure, Spot]]] = {}
+        self._last: tuple[tuple[int, int], _FigureWords] | None = None  # a figure is asked about twice in a row
 
-    def at_home(self, stated: Figure, spots: Sequence[Spot]) -> Spot | None:
+    def at_home(self, stated: TextFigure, spots: Sequence[Spot]) -> Spot | None:
         """The position with so many of the answer's words around it that no other can have more; None where none does."""
         asked = self._asked(stated)
         near = [len(asked.near & self._around(spot)) for spot in spots]
@@ -87,7 +87,7 @@ class Surroundings:
         enough = len(asked.local) >= _FEWEST_LOCAL and len(asked.local & self._around(best)) >= len(asked.local) - 1
         return best if enough else None
 
-    def judge(self, stated: Figure, spots: Sequence[Spot]) -> Judged:
+    def judge(self, stated: TextFigure, spots: Sequence[Spot]) -> Placement:
         """Whether the documents have a figure in the wrong place only; `spots` are all that hold it, at least one."""
         asked = self._asked(stated)
         near = [len(asked.near & self._around(spot)) for spot in spots]
@@ -99,11 +99,11 @@ class Surroundings:
                 continue
             in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
             if nearness + len(asked.words & self._sentence(rival)) >= in_all + _NEARER_IN_ALL:
-                return Judged(True, best, rival)
+                return Placement(True, best, rival)
         alone = asked.own >= _FEWEST and not any(asked.words & self._neighbourhood(spot) for spot in spots)
-        return Judged(alone, best)
+        return Placement(alone, best)
 
-    def _asked(self, stated: Figure) -> _Asked:
+    def _asked(self, stated: TextFigure) -> _FigureWords:
         start, end = stated.start, stated.end
         if self._last is not None and self._last[0] == (start, end):
             return self._last[1]
@@ -113,11 +113,11 @@ class Surroundings:
         own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
         local = frozenset(_nearest(clean, max(first, start - _NEAR), start, end, min(last, end + _NEAR))) - unit
         question = self._question - unit
-        asked = _Asked(local, local | question, own | question, len(own))
+        asked = _FigureWords(local, local | question, own | question, len(own))
         self._last = ((start, end), asked)
         return asked
 
-    def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
+    def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which that many of the words stand."""
         near = [(len(wanted & words), spot) for spot, words in self._candidates(stated.kind)]
         # The figure may be longer than its digits, so that one word nearer comes in on either side.
@@ -140,7 +140,7 @@ class Surroundings:
             known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
         return known
 
-    def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[Figure, Spot]]:
+    def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[TextFigure, Spot]]:
         known = self._figures.get((kind, spot))
         if known is None:
             number, start, end = spot

@@ -39,7 +39,7 @@ INNER_FOLDS = 5
 STEPS = 50
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class FittingRow(Struct, frozen=True, kw_only=True):
     """A labelled answer.
 
     Args:
@@ -59,7 +59,7 @@ class Row(Struct, frozen=True, kw_only=True):
     made: bool = False
 
 
-class Table(Struct, frozen=True):
+class FeatureTable(Struct, frozen=True):
     """The features of all rows.
 
     Attributes:
@@ -78,7 +78,7 @@ class Table(Struct, frozen=True):
     groups: NDArray[np.int64]
 
 
-def tabulate(rows: Sequence[Row]) -> Table:
+def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
     """Look at all answers once."""
     lines: list[list[float]] = []
     labels: list[float] = []
@@ -92,7 +92,7 @@ def tabulate(rows: Sequence[Row]) -> Table:
                 owners.append(number)
                 told.append(one.counted)
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
-    return Table(
+    return FeatureTable(
         np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
@@ -103,7 +103,7 @@ def tabulate(rows: Sequence[Row]) -> Table:
     )
 
 
-def _label(row: Row, start: int, end: int) -> float:
+def _label(row: FittingRow, start: int, end: int) -> float:
     """Whether a sentence is unsupported: 1 or 0, NaN where only its ungrounded answer is labelled."""
     if not row.ungrounded:
         return 0.0
@@ -113,7 +113,7 @@ def _label(row: Row, start: int, end: int) -> float:
 
 
 def fit(
-    rows: Sequence[Row],
+    rows: Sequence[FittingRow],
     *,
     name: str = "grounding",
     provenance: dict[str, Any] | None = None,
@@ -133,7 +133,7 @@ def fit(
 
 
 def fit_table(
-    table: Table,
+    table: FeatureTable,
     used: NDArray[np.int64],
     *,
     name: str = "grounding",
@@ -171,7 +171,7 @@ def fit_table(
     )
 
 
-def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
+def answers_of(table: FeatureTable, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
     """The features of answers that claim something, by their row."""
     logits = logits_of(sentence, table.sentences)
     found: dict[int, dict[str, float]] = {}
@@ -201,7 +201,7 @@ def folds(groups: NDArray[np.int64], number: int, seed: int) -> NDArray[np.int64
     return chosen
 
 
-def _sentence_model(table: Table, used: NDArray[np.int64]) -> Linear:
+def _sentence_model(table: FeatureTable, used: NDArray[np.int64]) -> Linear:
     """The sentences' model; where only whole answers are labelled, an ungrounded one's worst-looking sentence stands for it."""
     mine = np.isin(table.rows, used)
     lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]

@@ -45,7 +45,7 @@ _CONDITIONS: tuple[MarkerKind, ...] = ("condition", "exception")
 _TEMPORAL = "when"  # a condition that often is none, and that may stand for one
 
 
-class Piece:
+class MarkedSentence:
     """A sentence, with its words, their stems ("" for one that means nothing alone), its markers and what they belong to."""
 
     def __init__(self, text: str) -> None:
@@ -124,7 +124,7 @@ class NearCopies:
         """
         self._language = language
         self._sentences: dict[str, list[tuple[str, frozenset[str]]]] = {}
-        self._pieces: dict[str, Piece] = {}
+        self._pieces: dict[str, MarkedSentence] = {}
 
     def changes(self, sentence: str, stems: Set[str], near: str) -> tuple[Change, ...]:
         """What a sentence changes of the one that it nearly copies; () for one that copies none, or changes nothing.
@@ -136,7 +136,7 @@ class NearCopies:
         texts = [text for text, known in self._cut(near) if len(stems & known) >= LEAST_NEAR * len(stems)]
         if not texts or sentence.strip() in texts:
             return ()
-        own = Piece(sentence)
+        own = MarkedSentence(sentence)
         core = own.without_clauses()
         core = core if len(core) >= _FEWEST else own.stems
         pieces = [self._piece(text) for text in texts] if len(core) >= _FEWEST else []
@@ -158,19 +158,19 @@ class NearCopies:
             self._sentences[near] = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
         return self._sentences[near]
 
-    def _piece(self, text: str) -> Piece:
+    def _piece(self, text: str) -> MarkedSentence:
         if text not in self._pieces:
-            self._pieces[text] = Piece(text)
+            self._pieces[text] = MarkedSentence(text)
         return self._pieces[text]
 
 
-def _share(stems: Set[str], piece: Piece) -> float:
+def _share(stems: Set[str], piece: MarkedSentence) -> float:
     """The share of some stems that a piece has, or the opposite of which it has."""
     opposed = [stem for stem in stems - piece.stems if stem in OPPOSITES and not OPPOSITES[stem].isdisjoint(piece.roots)]
     return (len(stems & piece.stems) + len(opposed)) / len(stems)
 
 
-def _changes(own: Piece, other: Piece) -> Iterator[Change]:
+def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
     opposed = _opposed(own, other)
     # A word and the opposite denied say the same.
     if opposed and bool(own.of("negation")) == bool(other.of("negation")):
@@ -186,13 +186,13 @@ def _changes(own: Piece, other: Piece) -> Iterator[Change]:
         yield "parties"
 
 
-def _opposed(own: Piece, other: Piece) -> bool:
+def _opposed(own: MarkedSentence, other: MarkedSentence) -> bool:
     """Whether one has a word and the other its opposite, and neither has both."""
     only, there = own.roots - other.roots, other.roots - own.roots
     return any(not OPPOSITES[root].isdisjoint(there) for root in only if root in OPPOSITES)
 
 
-def _negations(own: Piece, other: Piece) -> Iterator[Change]:
+def _negations(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
     """A negator that belongs to words of both, where the other has none there and nothing that denies instead."""
     for first, second in ((own, other), (other, own)):
         if denying(second.stems) - denying(first.stems):
@@ -204,7 +204,7 @@ def _negations(own: Piece, other: Piece) -> Iterator[Change]:
                 yield "negation"
 
 
-def _attached(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iterator[Change]:
+def _attached(own: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
     """A quantifier or a bound that belongs to words of both, where the other has fewer of its value and none there."""
     for first, second in ((own, other), (other, own)):
         there = [(marker.value, second.beside(marker)) for marker in second.of(kind)]
@@ -220,7 +220,7 @@ def _attached(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Ite
                 yield change
 
 
-def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iterator[Change]:
+def _clauses(own: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
     """A condition or an exception of one that the other has in no form: added, dropped, or turned into another one."""
     values, there = (Counter(marker.value for marker in piece.of(kind)) for piece in (own, other))
     for marker in own.of(kind):
@@ -243,13 +243,13 @@ def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iter
             yield change
 
 
-def _mostly(piece: Piece, words: Sequence[int], stems: Set[str]) -> bool:
+def _mostly(piece: MarkedSentence, words: Sequence[int], stems: Set[str]) -> bool:
     """Whether most of some words, two at least, are among stems."""
     shared = sum(piece.stem[at] in stems for at in words)
     return shared >= min(_FEWEST, len(words)) and bool(words) and 3 * shared >= 2 * len(words)
 
 
-def _exchanged(own: Piece, other: Piece) -> bool:
+def _exchanged(own: MarkedSentence, other: MarkedSentence) -> bool:
     """Whether two parties have changed places: around what both do, or on the two sides of a word that has a direction."""
     places, there = _places(own, other), _places(other, own)
     aligned = sorted((at, there[key]) for key, at in places.items() if key in there)
@@ -259,7 +259,7 @@ def _exchanged(own: Piece, other: Piece) -> bool:
     return _moved(own, other, aligned) or (_FEWEST < len(once) < len(aligned) and _moved(own, other, once))
 
 
-def _moved(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool:
+def _moved(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
     """Whether the order of some words says that parties have changed places."""
     agent, counterpart = _agent(own, [at for at, _ in aligned]), _agent(other, sorted(at for _, at in aligned))
     if (agent is None) == (counterpart is None):
@@ -270,7 +270,7 @@ def _moved(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool
     return number is not None and number > 1 and _is_passive(passive) and order[0] < order[1] < order[number]
 
 
-def _places(piece: Piece, other: Piece) -> dict[tuple[str, bool, int, int], int]:
+def _places(piece: MarkedSentence, other: MarkedSentence) -> dict[tuple[str, bool, int, int], int]:
     """Where words stand, by themselves where the other piece has them so, else by their stem: which, and of how many."""
     found: dict[tuple[str, bool], list[int]] = {}
     for at in piece.content:
@@ -280,7 +280,7 @@ def _places(piece: Piece, other: Piece) -> dict[tuple[str, bool, int, int], int]
     return {(*key, number, len(ats)): at for key, ats in found.items() for number, at in enumerate(ats)}
 
 
-def _turned(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool:
+def _turned(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
     """Whether two runs of words have changed places, around words that stayed or around one that has a direction."""
     order = [at for _, at in aligned]
     falls = [at for at in range(1, len(order)) if order[at] < order[at - 1]]
@@ -298,13 +298,13 @@ def _turned(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> boo
     return here != () and here == _between(other, left[-1], moved[0])
 
 
-def _between(piece: Piece, first: int, second: int) -> tuple[str, ...]:
+def _between(piece: MarkedSentence, first: int, second: int) -> tuple[str, ...]:
     """The words between two tokens, where one has a direction and there are no others than light ones."""
     words = tuple(piece.words[first + 1 : second])
     return words if len(words) <= _MOST_BETWEEN and not _DIRECTED.isdisjoint(words) else ()
 
 
-def _agent(piece: Piece, places: Sequence[int]) -> int | None:
+def _agent(piece: MarkedSentence, places: Sequence[int]) -> int | None:
     """Which of some tokens is said to do it: the first one behind "by" or "par"; None for none."""
     for number, at in enumerate(places):
         before = piece.words[max(0, at - _REACH) : at]
@@ -313,6 +313,6 @@ def _agent(piece: Piece, places: Sequence[int]) -> int | None:
     return None
 
 
-def _is_passive(piece: Piece) -> bool:
+def _is_passive(piece: MarkedSentence) -> bool:
     """Whether a form of "to be" stands shortly before "by" or "par"."""
     return any(not _BE.isdisjoint(piece.words[max(0, at - _REACH) : at]) for at, word in enumerate(piece.words) if word in _BY)

@@ -16,14 +16,14 @@ from areopage.gate.grounding.unread_places import (
     row_says,
     rows_of,
 )
-from areopage.gate.reading.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, Counted
+from areopage.gate.reading.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, CountedThings
 from areopage.text import (
     DIGITS,
     MOST_SPANS,
     UNIT_CUES,
     DigitIndex,
-    Figure,
     Reference,
+    TextFigure,
     around,
     key_of,
     legal_references,
@@ -43,7 +43,7 @@ _BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a 
 _BESIDE = 40  # characters on each side of a number in which what it counts may stand
 
 
-class Places:
+class ClaimPlaces:
     """Texts in which claims are looked for. What was found once is kept, and the work is bounded."""
 
     def __init__(self, texts: Sequence[str], read: FigureReader) -> None:
@@ -58,17 +58,17 @@ class Places:
         self._values: dict[tuple[str, str], list[Decimal]] = {}
         self._rows: dict[int, Sequence[Row]] = {}
 
-    def written(self, stated: Figure | Reference) -> list[Spot]:
+    def written(self, stated: TextFigure | Reference) -> list[Spot]:
         """Where the same characters stand, and no number goes on before or after them."""
-        dated = isinstance(stated, Figure) and stated.kind == "date"
+        dated = isinstance(stated, TextFigure) and stated.kind == "date"
         key = (stated.text, dated)
         if key not in self._written:
             self._written[key] = list(islice(self._word_by_word(stated.text, dated=dated), _MOST_SPOTS))
         return self._written[key]
 
-    def valued(self, stated: Figure | Reference) -> list[Spot]:
+    def valued(self, stated: TextFigure | Reference) -> list[Spot]:
         """Where the same value stands, in any notation."""
-        if isinstance(stated, Figure):
+        if isinstance(stated, TextFigure):
             key: tuple[str, ...] = (stated.kind, str(stated.value), stated.unit, stated.days, stated.per)
         else:
             key = ("reference", stated.normalised)
@@ -76,7 +76,7 @@ class Places:
             self._valued[key] = list(islice(self._by_value(stated), _MOST_SPOTS))
         return self._valued[key]
 
-    def unread(self, stated: Figure, said: Callable[[], Set[str]]) -> tuple[Spot | None, bool]:
+    def unread(self, stated: TextFigure, said: Callable[[], Set[str]]) -> tuple[Spot | None, bool]:
         """Where a figure that was not found stands without its unit or as a word; and whether in a row of what is spoken of."""
         if stated.kind not in ("amount", "duration"):
             return None, True
@@ -92,7 +92,7 @@ class Places:
                 return (number, start, end), True
         return (cells[0], False) if cells else (None, True)
 
-    def values(self, stated: Figure) -> list[Decimal]:
+    def values(self, stated: TextFigure) -> list[Decimal]:
         """The values of all figures of its kind and unit."""
         if (stated.kind, stated.unit) not in self._values:
             held = [one for text in self.texts for one in self._read(text, stated.kind, days=False) if one.unit == stated.unit]
@@ -106,7 +106,7 @@ class Places:
             return next((spot for spot in self.valued(date) if holds_act(self.texts[spot[0]], stated)), None)
         return next(acts_by_number(self.texts, stated), None)
 
-    def counted(self, stated: Counted) -> tuple[list[Spot], bool]:
+    def counted(self, stated: CountedThings) -> tuple[list[Spot], bool]:
         """Where a number stands; and whether the first of these places has what is counted beside it."""
         for number, text in enumerate(self.texts):
             start = text.find(stated.text)
@@ -120,7 +120,7 @@ class Places:
             found.append((number, start, end))
         return found, False
 
-    def counted_otherwise(self, stated: Counted) -> bool:
+    def counted_otherwise(self, stated: CountedThings) -> bool:
         """Whether a text has another number of the same things: "2 témoins" for 4."""
         return any(
             stem(match["noun"]) == stated.noun and (match.re is SINGLE or int(match["number"]) != stated.value)
@@ -138,10 +138,10 @@ class Places:
                 if _whole(text, start, start + len(written), dated=dated):
                     yield number, start, start + len(written)
 
-    def _by_value(self, stated: Figure | Reference) -> Iterator[Spot]:
-        before = BEFORE if isinstance(stated, Figure) else BEFORE_LEGAL
+    def _by_value(self, stated: TextFigure | Reference) -> Iterator[Spot]:
+        before = BEFORE if isinstance(stated, TextFigure) else BEFORE_LEGAL
         cues = CUES[_cue_of(stated)]
-        years = isinstance(stated, Figure) and stated.kind == "date" and not str(stated.value).startswith("--")
+        years = isinstance(stated, TextFigure) and stated.kind == "date" and not str(stated.value).startswith("--")
         for key in _keys(stated):
             for number, begin, stop in self._runs(key) if years else self._digits().spans(key):
                 if self._left <= 0:
@@ -155,10 +155,10 @@ class Places:
                 place = self._found(stated, window)
                 if place:
                     yield number, start + place[0], start + place[1]
-        if isinstance(stated, Figure) and stated.kind == "duration" and isinstance(stated.value, Decimal):
+        if isinstance(stated, TextFigure) and stated.kind == "duration" and isinstance(stated.value, Decimal):
             yield from self._unit_apart(stated, stated.value)
 
-    def _unit_apart(self, stated: Figure, value: Decimal) -> Iterator[Spot]:
+    def _unit_apart(self, stated: TextFigure, value: Decimal) -> Iterator[Spot]:
         """Where the unit of a duration stands apart: "number of days: 56"."""
         for factor, cues in UNIT_CUES.get(stated.unit, {}).items():
             for number, start, end in self._numbers(int(value / factor)) if value % factor == 0 else ():
@@ -182,8 +182,8 @@ class Places:
             for start in starts_of(digits, text, MOST_SPANS) if digits in text else ():
                 yield number, start, start + len(digits)
 
-    def _found(self, stated: Figure | Reference, window: str) -> tuple[int, int] | None:
-        if isinstance(stated, Figure):
+    def _found(self, stated: TextFigure | Reference, window: str) -> tuple[int, int] | None:
+        if isinstance(stated, TextFigure):
             days = isinstance(stated.value, str) and stated.value.startswith("--")
             held = self._read(window, stated.kind, days=days)
             return next(((figure.start, figure.end) for figure in held if supports(figure, stated)), None)
@@ -197,9 +197,9 @@ class Places:
         return self._index
 
 
-def _cue_of(stated: Figure | Reference) -> str:
+def _cue_of(stated: TextFigure | Reference) -> str:
     """What it is sought by: the kind, for a duration its unit."""
-    if not isinstance(stated, Figure):
+    if not isinstance(stated, TextFigure):
         return "reference"
     return stated.unit if stated.kind == "duration" else stated.kind
 
@@ -212,7 +212,7 @@ def _numbered(number: str, window: str) -> tuple[int, int] | None:
     return (start, start + len(number)) if start >= 0 and _whole(window, start, start + len(number), dated=False) else None
 
 
-def _keys(stated: Figure | Reference) -> list[str]:
+def _keys(stated: TextFigure | Reference) -> list[str]:
     """The digits by which a claim may be found."""
     if isinstance(stated, Reference):
         digits = re.search("[0-9]+", stated.normalised)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.gate.reading.stated import CUES
-from areopage.text import CURRENCIES, WORD, Figure, decimal_of, lower_case, parted, stem, stems
+from areopage.text import CURRENCIES, WORD, TextFigure, decimal_of, lower_case, parted, stem, stems
 
 _LISTING = re.compile(
     r"[ \t]*(?:[-*•–]|\|)|[^:\n|]{1,60}:[ \t]"
@@ -33,7 +33,7 @@ _IN_TURN = re.compile(r"[ \u00a0]?,?[ \u00a0]?(?:et|and|,|puis|&)[ \u00a0](?:d['
 _FEWEST = 2  # values and named rows of a clause without which none can be bound to another's row
 
 
-class _Row(Struct, frozen=True):
+class _TableRow(Struct, frozen=True):
     start: int
     end: int
     labels: frozenset[str]
@@ -51,21 +51,21 @@ class Value(Struct, frozen=True):
     spots: Sequence[Spot]
 
 
-class _Named(Struct, frozen=True):
+class _RowName(Struct, frozen=True):
     """A word of an answer that names a row, or a value, and the rows of a block."""
 
     start: int
     end: int
-    rows: frozenset[_Row]
+    rows: frozenset[_TableRow]
     value: bool
 
 
-class _Read(Struct, frozen=True):
+class _TableText(Struct, frozen=True):
     """The rows of a text in order, where they start, and for each block its rows by their labels."""
 
-    rows: Sequence[_Row]
+    rows: Sequence[_TableRow]
     starts: Sequence[int]
-    named: Mapping[int, Mapping[str, _Row]]
+    named: Mapping[int, Mapping[str, _TableRow]]
 
 
 class Rows:
@@ -76,7 +76,7 @@ class Rows:
         texts: of documents.
         """
         self._texts = texts
-        self._read: dict[int, _Read] = {}
+        self._read: dict[int, _TableText] = {}
         self._cells: dict[tuple[str, Decimal], list[Spot]] | None = None
 
     def any_in(self, spots: Sequence[Spot]) -> bool:
@@ -117,23 +117,23 @@ class Rows:
             rival = rival or _first(spot[0], bound)
         return rival
 
-    def _named(self, response: str, clause: tuple[int, int], values: Sequence[Value], number: int, block: int) -> list[_Named]:
+    def _named(self, response: str, clause: tuple[int, int], values: Sequence[Value], number: int, block: int) -> list[_RowName]:
         """What a clause has of a block, in order: the words that name its rows, and values that stand in them."""
         within = []
         for value in values:
             rows = [self._row_at(spot) for spot in value.spots if spot[0] == number]
             held = frozenset([row for row in rows if row is not None and row.block == block])
             if held:
-                within.append(_Named(value.start, value.end, held, value=True))
+                within.append(_RowName(value.start, value.end, held, value=True))
         names = self._read_of(number).named[block]
         for match in WORD.finditer(parted(response[clause[0] : clause[1]])):
             start, end = match.start() + clause[0], match.end() + clause[0]
             row = names.get(stem(match.group()))
             if row is not None and not any(value.start < end and start < value.end for value in values):
-                within.append(_Named(start, end, frozenset([row]), value=False))
+                within.append(_RowName(start, end, frozenset([row]), value=False))
         return sorted(within, key=lambda one: one.start)
 
-    def cells(self, stated: Figure) -> Sequence[Spot]:
+    def cells(self, stated: TextFigure) -> Sequence[Spot]:
         """Where an amount or a percentage stands in a row under a head that has its unit."""
         if stated.kind not in ("amount", "percentage") or not isinstance(stated.value, Decimal):
             return ()
@@ -144,23 +144,23 @@ class Rows:
                     self._cells.setdefault((unit, value), []).append((number, start, end))
         return self._cells.get(("%" if stated.kind == "percentage" else stated.unit, stated.value), ())
 
-    def _row_at(self, spot: Spot) -> _Row | None:
+    def _row_at(self, spot: Spot) -> _TableRow | None:
         read = self._read_of(spot[0])
         at = bisect_right(read.starts, spot[1]) - 1
         return read.rows[at] if at >= 0 and spot[1] < read.rows[at].end else None
 
-    def _read_of(self, number: int) -> _Read:
+    def _read_of(self, number: int) -> _TableText:
         found = self._read.get(number)
         if found is None:
             rows = list(_rows(self._texts[number]))
-            named: dict[int, dict[str, _Row]] = {}
+            named: dict[int, dict[str, _TableRow]] = {}
             for row in rows:
                 named.setdefault(row.block, {}).update(dict.fromkeys(row.labels, row))
-            found = self._read[number] = _Read(rows, [row.start for row in rows], named)
+            found = self._read[number] = _TableText(rows, [row.start for row in rows], named)
         return found
 
 
-def _headed(text: str, rows: Sequence[_Row]) -> Iterator[tuple[str, Decimal, int, int]]:
+def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal, int, int]]:
     """The cells that are numbers under a head with a unit: the unit, the value, and where it stands."""
     heads: dict[int, list[tuple[str, ...]]] = {}
     for row in rows:
@@ -190,12 +190,12 @@ def _units_in(cell: str) -> tuple[str, ...]:
     return (*percent, *(unit for unit, cues in CURRENCIES.items() if any(cue in low for cue in cues)))
 
 
-def _first(number: int, rows: Iterable[_Row]) -> Spot:
+def _first(number: int, rows: Iterable[_TableRow]) -> Spot:
     row = min(rows, key=lambda row: row.start)
     return number, row.start, row.end
 
 
-def _bound_to(response: str, named: Sequence[_Named], asked: Value) -> frozenset[_Row]:
+def _bound_to(response: str, named: Sequence[_RowName], asked: Value) -> frozenset[_TableRow]:
     """The rows that the words before and after a value name; none where the clause names fewer than two."""
     values = [one for one in named if one.value]
     if len(values) < _FEWEST or len({row for one in named if not one.value for row in one.rows}) < _FEWEST:
@@ -207,17 +207,17 @@ def _bound_to(response: str, named: Sequence[_Named], asked: Value) -> frozenset
     return _nearest(named[:at][::-1]) | _nearest(named[at + 1 :])
 
 
-def _nearest(beside: Sequence[_Named]) -> frozenset[_Row]:
+def _nearest(beside: Sequence[_RowName]) -> frozenset[_TableRow]:
     """The rows of the first names on one side of a value; none where values of other rows stand before them."""
     groups = [(value, list(group)) for value, group in groupby(beside, key=lambda one: one.value)]
     between = groups.pop(0)[1] if groups and groups[0][0] else []
     if not groups:
         return frozenset()
-    rows = frozenset[_Row]().union(*(one.rows for one in groups[0][1]))
+    rows = frozenset[_TableRow]().union(*(one.rows for one in groups[0][1]))
     return rows if all(one.rows & rows for one in between) else frozenset()
 
 
-def _in_turn(response: str, named: Sequence[_Named], values: Sequence[_Named]) -> list[frozenset[_Row]] | None:
+def _in_turn(response: str, named: Sequence[_RowName], values: Sequence[_RowName]) -> list[frozenset[_TableRow]] | None:
     """The rows of values in their order, where as many names as values stand together: "A and B get 10 € and 20 €"."""
     rows = [rows for rows, _ in groupby(one.rows for one in named if not one.value)]
     together = len(list(groupby(one.value for one in named))) == _FEWEST
@@ -227,7 +227,7 @@ def _in_turn(response: str, named: Sequence[_Named], values: Sequence[_Named]) -
     return rows if all(_IN_TURN.fullmatch(gap) for gap in gaps) else None
 
 
-def _rows(text: str) -> Iterator[_Row]:
+def _rows(text: str) -> Iterator[_TableRow]:
     block: list[_Line] = []
     start = 0
     for line in [*text.splitlines(keepends=True), "\n\n"]:
@@ -262,12 +262,12 @@ def _line(start: int, written: str) -> _Line:
     return start, start + len(written.rstrip()), frozenset(root for root in stems(written) if not root[0].isdigit())
 
 
-def _block_of(lines: Sequence[_Line]) -> Iterator[_Row]:
+def _block_of(lines: Sequence[_Line]) -> Iterator[_TableRow]:
     """The rows of a table or list of more than one line."""
     shared = Counter(label for _, _, labels in lines for label in labels)
     if len(lines) > 1:
         for first, last, labels in lines:
-            yield _Row(first, last, frozenset(label for label in labels if shared[label] == 1), lines[0][0])
+            yield _TableRow(first, last, frozenset(label for label in labels if shared[label] == 1), lines[0][0])
 
 
 def clause_at(response: str, start: int, end: int) -> tuple[int, int]:

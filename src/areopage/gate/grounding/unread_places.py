@@ -18,8 +18,8 @@ from areopage.text import (
     PERIODS,
     UNIT_CUES,
     DigitIndex,
-    Figure,
     Reference,
+    TextFigure,
     decimal_of,
     key_of,
     lower_case,
@@ -41,7 +41,7 @@ _ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
 
 
-def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: Figure) -> Iterator[Spot]:
+def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: TextFigure) -> Iterator[Spot]:
     """Where the number of an amount stands alone, as in a table."""
     value = stated.value
     if not isinstance(value, Decimal) or (value == int(value) and value < _SMALLEST):
@@ -68,7 +68,7 @@ def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozens
     return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in _LABEL.finditer(text)) - {""}
 
 
-def periods(low: Sequence[str], stated: Figure) -> Iterator[Spot]:
+def periods(low: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
     """Where a duration is an adjective, or one of its unit: "quadriennal", "un an"; `low` are the texts in lower case."""
     if stated.kind != "duration" or not isinstance(stated.value, Decimal):
         return
@@ -89,12 +89,12 @@ def _whole_words(low: Sequence[str], written: str) -> Iterator[Spot]:
             yield number, start, start + len(written)
 
 
-def date_of(stated: Reference) -> Figure | None:
+def date_of(stated: Reference) -> TextFigure | None:
     """The date by which a reference names an act; None where it has a number."""
     iso = stated.normalised.rpartition(" ")[2]
     if stated.kind != "law" or not _ISO_DATE.fullmatch(iso):
         return None
-    return Figure(kind="date", value=iso, text=stated.text, start=stated.start, end=stated.end)
+    return TextFigure(kind="date", value=iso, text=stated.text, start=stated.start, end=stated.end)
 
 
 def holds_act(text: str, stated: Reference) -> bool:

@@ -170,7 +170,7 @@ _ADMISSION = re.compile(
 )
 
 
-class _Asked:
+class _Question:
     """What the question already has, read when it is first wanted."""
 
     def __init__(self, prompt: str) -> None:
@@ -195,7 +195,7 @@ def is_refusal(sentence: str, prompt: str) -> bool:
     Args:
         prompt: its words may be repeated; any other figure or name, and many other words, are claims.
     """
-    return _refuses(" ".join(sentence.split()), _Asked(prompt))
+    return _refuses(" ".join(sentence.split()), _Question(prompt))
 
 
 def admissions(response: str) -> list[Span]:
@@ -214,7 +214,7 @@ def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int,
     """
     if len(sentences) > _MOST_SENTENCES:
         return ()
-    asked = _Asked(prompt)
+    asked = _Question(prompt)
     refusing: list[int] = []
     for index, (text, claims) in enumerate(sentences):
         line = " ".join(text.split())
@@ -226,7 +226,7 @@ def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int,
     return tuple(refusing)
 
 
-def _refuses(line: str, asked: _Asked, *, last: bool = False) -> bool:
+def _refuses(line: str, asked: _Question, *, last: bool = False) -> bool:
     """As `is_refusal`, for a sentence with single spaces.
 
     Args:
@@ -258,12 +258,12 @@ def _what_follows(body: str, end: int) -> tuple[int, str] | None:
     return (turn.start(), body[turn.end() :].lstrip(" ,:")) if turn else None
 
 
-def _courtesy(line: str, asked: _Asked) -> bool:
+def _courtesy(line: str, asked: _Question) -> bool:
     """Whether a sentence greets, thanks, apologises, asks back or sends the reader elsewhere, without a figure of its own."""
     return len(line) <= _LONGEST and _COURTESY.match(line) is not None and asked.has_numbers_of(line)
 
 
-def _claims(line: str, asked: _Asked) -> bool:
+def _claims(line: str, asked: _Question) -> bool:
     """Whether a sentence that refuses says more than that: a number or a name of its own, or many words."""
     if not asked.has_numbers_of(line):
         return True
@@ -272,5 +272,5 @@ def _claims(line: str, asked: _Asked) -> bool:
     return named or len(own) > _OWN_WORDS
 
 
-def _own(line: str, asked: _Asked) -> Set[str]:
+def _own(line: str, asked: _Question) -> Set[str]:
     return {found for found in map(stem, WORD.findall(_CITED.sub(" ", line))) if found} - asked.words - _REFUSING_WORDS

@@ -18,8 +18,8 @@ from areopage.text import (
     FRENCH_MONTHS,
     MONEY,
     UNIT_WORDS,
-    Figure,
     Reference,
+    TextFigure,
     all_figures,
     around,
     is_light,
@@ -91,7 +91,7 @@ SINGLE = re.compile(rf"(?<![\w'’-])(?:une?|an?|one|(?:une? )?seule?|(?:a )?sin
 """One thing, with its noun."""
 
 
-class Counted(Struct, frozen=True, kw_only=True):
+class CountedThings(Struct, frozen=True, kw_only=True):
     """A number of things, "3 témoins": `noun` is the stem of what is counted."""
 
     value: int
@@ -101,7 +101,7 @@ class Counted(Struct, frozen=True, kw_only=True):
     end: int
 
 
-Stated = Figure | Reference | Counted | Identifier
+Stated = TextFigure | Reference | CountedThings | Identifier
 
 
 def stated_in(response: str) -> list[Stated]:
@@ -143,12 +143,12 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
     return found
 
 
-def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:
+def _things(response: str, numbers: Sequence[int]) -> Iterator[CountedThings]:
     """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
     for match in matches_at(THINGS, response, numbers):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
-            yield Counted(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
+            yield CountedThings(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
 def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]], acts: Sequence[str]) -> list[tuple[int, int]]:

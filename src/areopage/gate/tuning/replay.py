@@ -49,7 +49,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     label: Label | None = None
 
 
-class Side(Struct, frozen=True, kw_only=True):
+class DecisionSide(Struct, frozen=True, kw_only=True):
     """What one configuration says of an answer: the decisive reasons' codes, and the words that they are about."""
 
     verdict: GateVerdict
@@ -65,8 +65,8 @@ class ReplayedChange(Struct, frozen=True, kw_only=True):
     id: str
     at: str
     question: str
-    old: Side
-    new: Side
+    old: DecisionSide
+    new: DecisionSide
     label: Label | None
     better: bool | None
 
@@ -125,10 +125,10 @@ class Replay:
         better = None if agreed is None or agreed[0] == agreed[1] else agreed[1]
         return ReplayedChange(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
 
-    def _before(self, one: Recorded) -> Side:
+    def _before(self, one: Recorded) -> DecisionSide:
         """What was said of it before, or would be by the configuration that it is compared with."""
         if self._old is None:
-            return Side(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
+            return DecisionSide(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
         return _side_of(_decided(self._old, one))
 
 
@@ -176,9 +176,9 @@ def _obstacle_of(one: Recorded) -> Obstacle | None:
     return "not_kept" if one.num_sources and not one.documents else None
 
 
-def _side_of(decision: Decision) -> Side:
+def _side_of(decision: Decision) -> DecisionSide:
     decisive = [reason for reason in decision.reasons if reason.decisive]
-    return Side(
+    return DecisionSide(
         verdict=decision.verdict,
         reasons=tuple(dict.fromkeys(reason.code for reason in decisive)),
         p_unsupported=decision.p_unsupported,

@@ -59,7 +59,7 @@ class Groups(Struct, frozen=True, eq=False):
     wrong: NDArray[np.float64]
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class ThresholdStep(Struct, frozen=True, kw_only=True):
     """What a threshold does to the labelled answers: how many are taken (score up to the threshold), how many of them wrongly.
 
     With `groups`, where several answers share one, both are sums of the groups' shares.
@@ -88,7 +88,7 @@ class Needed(Struct, frozen=True, kw_only=True):
 
 def steps_of(
     scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID, units: Sequence[str] = ()
-) -> tuple[Step, ...]:
+) -> tuple[ThresholdStep, ...]:
     """Count over a grid that rises. An answer that is never taken has the score infinity.
 
     Args:
@@ -99,30 +99,30 @@ def steps_of(
     taken = sorted(scores)
     mistaken = sorted(score for score, is_wrong in zip(scores, wrong, strict=True) if is_wrong)
     return tuple(
-        Step(threshold=threshold, taken=bisect_right(taken, threshold), wrong=bisect_right(mistaken, threshold))
+        ThresholdStep(threshold=threshold, taken=bisect_right(taken, threshold), wrong=bisect_right(mistaken, threshold))
         for threshold in grid
     )
 
 
 def _group_steps(
     scores: NDArray[np.float64], wrong: NDArray[np.bool_], grid: Sequence[float], units: Sequence[str]
-) -> Iterator[Step]:
+) -> Iterator[ThresholdStep]:
     own = np.unique(units, return_inverse=True)[1]
     sizes = np.bincount(own)
     for threshold in grid:
         taken = scores <= threshold
         groups = Groups(np.bincount(own, weights=taken) / sizes, np.bincount(own, weights=taken & wrong) / sizes)
-        yield Step(threshold=threshold, taken=float(groups.taken.sum()), wrong=float(groups.wrong.sum()), groups=groups)
+        yield ThresholdStep(threshold=threshold, taken=float(groups.taken.sum()), wrong=float(groups.wrong.sum()), groups=groups)
 
 
 def certify(
-    steps: Sequence[Step],
+    steps: Sequence[ThresholdStep],
     rows: int,
     risk: float,
     confidence: float,
     control: Control = "delivered",
     present: float | None = None,
-) -> Step | None:
+) -> ThresholdStep | None:
     """A threshold that delivers as many as the loosest that keeps the risk (see `on_plateau`); None where none is certain to.
 
     Args:
@@ -137,7 +137,7 @@ def certify(
     starts = starting_counts(rows, risk, 1.0 - confidence) if control == "delivered" else [1]
     share = (1.0 - confidence) / len(starts)
     waiting = list(starts)
-    certified: list[Step] = []
+    certified: list[ThresholdStep] = []
     carried = 0.0
     for step in steps:
         own = 0.0
@@ -154,7 +154,7 @@ def certify(
     return on_plateau(certified, present)
 
 
-def on_plateau(steps: Sequence[Step], present: float | None) -> Step | None:
+def on_plateau(steps: Sequence[ThresholdStep], present: float | None) -> ThresholdStep | None:
     """Of the thresholds that take as many answers as the last: the present one, else the middle one; None of none.
 
     Labels tell nothing of the thresholds between two of their probabilities. One at the edge, just over the label with the
@@ -167,14 +167,14 @@ def on_plateau(steps: Sequence[Step], present: float | None) -> Step | None:
     return min(plateau, key=lambda step: (step.threshold != present, abs(step.threshold - middle)))
 
 
-def p_value(step: Step, rows: int, risk: float, control: Control) -> float:
+def p_value(step: ThresholdStep, rows: int, risk: float, control: Control) -> float:
     """How likely so few wrong ones would be if the risk were just missed; of groups, the most that it may be."""
     if step.groups is not None:
         return _bet(step.groups, risk, control)
     return at_most(int(step.wrong), int(step.taken) if control == "delivered" else rows, risk)
 
 
-def bound(step: Step, rows: int, confidence: float, control: Control) -> float:
+def bound(step: ThresholdStep, rows: int, confidence: float, control: Control) -> float:
     """The most that the risk at this one threshold may be, had it been chosen beforehand: by Clopper and Pearson, or by bets."""
     if step.groups is None:
         return upper_bound(int(step.wrong), int(step.taken) if control == "delivered" else rows, confidence)
@@ -214,7 +214,7 @@ def least_answers(risk: float, level: float) -> int:
     return math.ceil(math.log(level) / math.log1p(-risk) - _ROUNDING)
 
 
-def needed(steps: Sequence[Step], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Needed:
+def needed(steps: Sequence[ThresholdStep], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Needed:
     """How many labelled answers it would take to certify the risk, judged by those at hand: a forecast, no guarantee.
 
     The share of wrong ones at a threshold is taken as (wrong + ½) / (taken + 1): none of three is not none of a thousand.

@@ -16,7 +16,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, on_plateau, p_value, steps_of
+from areopage.gate.tuning.risk import GRID, Control, Needed, ThresholdStep, bound, certify, needed, on_plateau, p_value, steps_of
 from areopage.scoring import Share
 
 RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -45,7 +45,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class Scored(Struct, frozen=True, kw_only=True):
+class ScoredAnswer(Struct, frozen=True, kw_only=True):
     """A labelled answer as the gate sees it: `score` is p_unsupported, 0 for a refusal, `NEVER` where another rule holds back."""
 
     unit: str
@@ -131,16 +131,16 @@ def open_gate(config: GateConfig) -> Gate:
     return Gate(msgspec.structs.replace(config, thresholds=bounds, grey_band=False))
 
 
-def scored(row: Labelled, decision: Decision) -> Scored:
+def scored(row: Labelled, decision: Decision) -> ScoredAnswer:
     """A row with what `open_gate` decided about it."""
     passes = decision.verdict == "deliver"
     grounding = decision.signal("grounding")
     doubt = grounding.value if grounding is not None and not decision.refusal else None
     score = doubt or 0.0 if passes else NEVER
-    return Scored(unit=row.unit, score=score, ungrounded=row.ungrounded)
+    return ScoredAnswer(unit=row.unit, score=score, ungrounded=row.ungrounded)
 
 
-def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
+def tune(rows: Sequence[ScoredAnswer], ask: Ask, config: GateConfig) -> Tuning:
     """Choose the thresholds.
 
     Args:
@@ -218,7 +218,7 @@ def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object
     )
 
 
-def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
+def _refuse_nonsense(rows: Sequence[ScoredAnswer], ask: Ask) -> None:
     for name, share in (("risk", ask.risk), ("confidence", ask.confidence), ("precision", ask.precision)):
         if not 0.0 < share < 1.0:
             raise ValueError(f"the {name} is {share:g}: it must be between 0 and 1")
@@ -227,7 +227,7 @@ def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
 
 
 def _outcome(
-    rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control, present: float
+    rows: Sequence[ScoredAnswer], steps: Sequence[ThresholdStep], risk: float, confidence: float, control: Control, present: float
 ) -> Outcome:
     """The certified threshold for a risk, with its price."""
     groups = len({row.unit for row in rows})
@@ -244,7 +244,7 @@ def _outcome(
     )
 
 
-def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
+def _priced(rows: Sequence[ScoredAnswer], threshold: float, risk: float) -> Outcome:
     delivered = [row for row in rows if row.score <= threshold]
     grounded = sum(not row.ungrounded for row in rows)
     wrong = sum(row.ungrounded for row in delivered)
@@ -268,7 +268,7 @@ def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
     return None if found.low is None or found.high is None else (found.low, found.high)
 
 
-def _guess(steps: Sequence[Step], groups: int, ask: Ask, present: float) -> float | None:
+def _guess(steps: Sequence[ThresholdStep], groups: int, ask: Ask, present: float) -> float | None:
     """The threshold that delivers most within the risk among the labels at hand, else the one with the smallest risk."""
     some = [step for step in steps if step.taken]
     if not some:
@@ -279,7 +279,7 @@ def _guess(steps: Sequence[Step], groups: int, ask: Ask, present: float) -> floa
     return (kept or smallest).threshold
 
 
-def _as_it_is(rows: Sequence[Scored], steps: Sequence[Step], config: GateConfig, ask: Ask) -> Outcome:
+def _as_it_is(rows: Sequence[ScoredAnswer], steps: Sequence[ThresholdStep], config: GateConfig, ask: Ask) -> Outcome:
     """The outcome of the current thresholds, with the risk's bound for them alone."""
     now = config.thresholds.deliver
     priced = _priced(rows, now, ask.risk)
@@ -290,7 +290,7 @@ def _as_it_is(rows: Sequence[Scored], steps: Sequence[Step], config: GateConfig,
     return msgspec.structs.replace(priced, bound=bound(step, groups, ask.confidence, ask.control))
 
 
-def _holding(rows: Sequence[Scored], precision: float, confidence: float, deliver: float | None) -> Holding:
+def _holding(rows: Sequence[ScoredAnswer], precision: float, confidence: float, deliver: float | None) -> Holding:
     """The threshold over which enough is ungrounded: the same test, from the other end, about grounded ones."""
     open_rows = [row for row in rows if row.score != NEVER]
     steps = steps_of(

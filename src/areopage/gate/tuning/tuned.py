@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding.fitting import Row, fit
+from areopage.gate.grounding.fitting import FittingRow, fit
 from areopage.gate.grounding.model import GroundingModel
 from areopage.gate.signals import read_documents
 from areopage.gate.tuning.labelled import Labelled, response_digest
-from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, interval, open_gate, scored, split, tuned_config
+from areopage.gate.tuning.thresholds import Ask, Outcome, ScoredAnswer, Tuning, interval, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
 from areopage.text import language_of, sentences
 
@@ -132,14 +132,14 @@ def _recorded(provenance: Mapping[str, Any], key: str) -> frozenset[str]:
     return frozenset(known if isinstance(known, list) else ())
 
 
-def row_of(row: Labelled, top: int) -> Row:
+def row_of(row: Labelled, top: int) -> FittingRow:
     """A labelled answer as the fitting takes it; sentences that were labelled by their index become places."""
     language = language_of(row.response) or language_of(row.prompt) or "en"
     spans = list(row.unsupported)
     if row.sentences:
         found = sentences(row.response, language)
         spans += [(found[index].start, found[index].end) for index in row.sentences if 0 <= index < len(found)]
-    return Row(
+    return FittingRow(
         prompt=row.prompt,
         response=row.response,
         documents=tuple(read_documents(row.response, row.documents, top)),
@@ -199,10 +199,10 @@ def tuned(
     return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
 
 
-def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[Scored]:
+def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[ScoredAnswer]:
     """Every row as the gate sees it, independent of thresholds."""
     gate = open_gate(config)
-    found: list[Scored] = []
+    found: list[ScoredAnswer] = []
     for number, row in enumerate(rows, 1):
         found.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
         moved(number)

@@ -25,7 +25,7 @@ from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
 from areopage.jury.rules.sources import judge_sources
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
-from areopage.text import Section, headings, sections, words
+from areopage.text import AnswerSection, headings, sections, words
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"
@@ -107,8 +107,8 @@ def _explain_none(rules: AnswerQualityRules, language: str) -> str:
 
 
 def _explain(
-    found: Sequence[Section],
-    empty: Sequence[Section],
+    found: Sequence[AnswerSection],
+    empty: Sequence[AnswerSection],
     stray: int,
     expected: Sequence[ExpectedSection],
     language: str,

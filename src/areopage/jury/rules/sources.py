@@ -26,7 +26,7 @@ from msgspec import Struct
 from areopage.cases import Case, Document
 from areopage.jury.rules.parameters import AnswerQualityRules
 from areopage.scoring import Scored
-from areopage.text import Figure, PlainText, Reference, figures, plain, references, sections, supports
+from areopage.text import PlainText, Reference, TextFigure, figures, plain, references, sections, supports
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)
@@ -60,7 +60,7 @@ class Holdings:
         self._plain = [
             PlainText(f"{text}\n{document.id}\n{document.source}") for text, document in zip(texts, documents, strict=True)
         ]
-        self._figures: dict[tuple[str, str], list[Figure]] = {}
+        self._figures: dict[tuple[str, str], list[TextFigure]] = {}
         for text in (*texts, question):
             for figure in figures(text):
                 self._figures.setdefault((figure.kind, figure.unit), []).append(figure)
@@ -88,7 +88,7 @@ class Holdings:
         number = re.fullmatch(r"(?:doc|document|source|ref)? ?(?:n|no|number)? ?([0-9]{1,4})", marker)
         return number is not None and 1 <= int(number[1]) <= len(self._documents)
 
-    def support(self, figure: Figure) -> bool:
+    def support(self, figure: TextFigure) -> bool:
         """Whether a document or the question contains a figure."""
         return any(supports(source_figure, figure) for source_figure in self._figures.get((figure.kind, figure.unit), ()))
 
@@ -201,12 +201,12 @@ def _lists_something(response: str, listed: tuple[int, int]) -> bool:
     return bool(content) and _NO_SOURCE.match(content) is None
 
 
-def _overlap(figure: Figure, citation: SourceCitation) -> bool:
+def _overlap(figure: TextFigure, citation: SourceCitation) -> bool:
     """Whether a figure is part of a citation."""
     return figure.start < citation.end and citation.start < figure.end
 
 
-def _explain(cited: Sequence[SourceCitation], bare: Sequence[Figure], score: float, language: str, *, documents: bool) -> str:
+def _explain(cited: Sequence[SourceCitation], bare: Sequence[TextFigure], score: float, language: str, *, documents: bool) -> str:
     """What is cited, what of it no document holds, and which figures."""
     precise = sum(citation.precise for citation in cited)
     lost = _quoted([citation.text for citation in cited if not citation.held])

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.checking import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.gate import GateVerdict, Reason
 from areopage.ledger import Grounded, Ledger, TraceFilter
+from areopage.report.gate.counts import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.decisions import explain
 from areopage.text import Policy, stored_text
 from areopage.version import __version__
@@ -22,7 +22,7 @@ DOUBT = 0.5  # from this probability of unsupported content on a sentence is dou
 Warned = tuple[str, int]
 
 
-class Piece(Struct, frozen=True):
+class AnswerPart(Struct, frozen=True):
     """A part of an answer, and whether the gate doubts it."""
 
     text: str
@@ -40,7 +40,7 @@ class ShownAnswer(Struct, frozen=True, kw_only=True):
     label: Grounded | None
     escaped: bool
     question: str
-    answer: tuple[Piece, ...]
+    answer: tuple[AnswerPart, ...]
     reasons: tuple[str, ...]
 
 
@@ -138,11 +138,11 @@ def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) ->
     )
 
 
-def _pieces(worst: WorstAnswer) -> tuple[Piece, ...]:
+def _pieces(worst: WorstAnswer) -> tuple[AnswerPart, ...]:
     """The answer, with the places that the gate doubts marked: those of decisive reasons, else its doubtful sentences."""
     text, decision = worst.trace.response, worst.trace.decision
     if decision is None:
-        return (Piece(text, marked=False),)
+        return (AnswerPart(text, marked=False),)
     places = [_ends(reason) for reason in decision.reasons if reason.decisive]
     spans = sorted({ends for ends, said in filter(None, places) if text[ends[0] : ends[1]] == said})
     if not spans:
@@ -155,35 +155,35 @@ def _ends(reason: Reason) -> tuple[tuple[int, int], str] | None:
     return ((reason.place.start, reason.place.end), reason.place.text) if reason.place is not None else None
 
 
-def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[AnswerPart, ...]:
     found, done = [], 0
     for start, end in spans:
         if end <= done:
             continue
         begin = max(start, done)
         if begin > done:
-            found.append(Piece(text[done:begin], marked=False))
+            found.append(AnswerPart(text[done:begin], marked=False))
         if found and found[-1].marked and begin == done:
-            found[-1] = Piece(found[-1].text + text[begin:end], marked=True)
+            found[-1] = AnswerPart(found[-1].text + text[begin:end], marked=True)
         else:
-            found.append(Piece(text[begin:end], marked=True))
+            found.append(AnswerPart(text[begin:end], marked=True))
         done = end
     if done < len(text):
-        found.append(Piece(text[done:], marked=False))
+        found.append(AnswerPart(text[done:], marked=False))
     return tuple(found)
 
 
-def outward(parts: Sequence[Piece], policy: Policy, max_chars: int) -> tuple[Piece, ...]:
+def outward(parts: Sequence[AnswerPart], policy: Policy, max_chars: int) -> tuple[AnswerPart, ...]:
     """The pieces with what may leave the ledger; a cut text ends where the whole of it reaches its length."""
     if policy == "none":
         return ()
     if policy != "truncated":
-        return tuple(Piece(stored_text(part.text, policy, max_chars), part.marked) for part in parts)
-    kept: list[Piece] = []
+        return tuple(AnswerPart(stored_text(part.text, policy, max_chars), part.marked) for part in parts)
+    kept: list[AnswerPart] = []
     left = max_chars
     for part in parts:
         if len(part.text) > left:
-            return (*kept, Piece(part.text[: max(0, left - 1)] + CUT, part.marked))
+            return (*kept, AnswerPart(part.text[: max(0, left - 1)] + CUT, part.marked))
         kept.append(part)
         left -= len(part.text)
     return tuple(kept)

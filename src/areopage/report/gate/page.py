@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from areopage.checking import OTHERS, GateFigures, Slice
 from areopage.gate import GATE_VERDICTS
 from areopage.ledger import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
+from areopage.report.gate.counts import OTHERS, GateFigures, Slice
 from areopage.report.gate.figures import GateOverview, ShownAnswer, json_figures
 from areopage.report.model import (
     Bar,
