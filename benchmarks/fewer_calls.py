@@ -62,7 +62,9 @@ def different_calls(prepared: PreparedRun) -> int:
 def passes_at_0(prepared: PreparedRun, *, once: bool) -> int:
     """The judge calls of three passes at temperature 0 of each model."""
     judges = [
-        msgspec.structs.replace(judge, passes=({**judge.passes[0], "temperature": 0},) * 3) if judge.is_model else judge
+        msgspec.structs.replace(judge, pass_options=({**judge.pass_options[0], "temperature": 0},) * 3)
+        if judge.is_model
+        else judge
         for judge in prepared.spec.judges
     ]
     spec = msgspec.structs.replace(prepared.spec, judges=tuple(judge.asked_once() if once else judge for judge in judges))

@@ -61,7 +61,7 @@ def build(ledger: Ledger, judgments: int, out: Path) -> None:
     """Write a run with so many judgments."""
     first = ledger.run("latest")
     small = spec_of(first)
-    judges = tuple(msgspec.structs.replace(judge, passes=PASSES * judge.passes[:1]) for judge in small.judges)
+    judges = tuple(msgspec.structs.replace(judge, pass_options=PASSES * judge.pass_options[:1]) for judge in small.judges)
     spec = msgspec.structs.replace(small, judges=judges)
     count = -(-judgments // (len(CRITERIA) * len(judges) * PASSES))
     items = made_cases(load_run_cases(ledger, first.id)[0], count)

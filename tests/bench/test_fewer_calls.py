@@ -123,7 +123,7 @@ def test_passes_with_equal_options_at_temperature_0_are_one_pass(tmp_path: Path,
     suite = evaluation(answered, [{"temperature": 0}, {"temperature": 0.0}, {"temperature": 0.5}, {"temperature": 0}])
     view = run_in(tmp_path / "out", suite)
     assert len(server.calls) == CASES * CRITERIA * JUDGES * 2
-    assert [judge.passes[-1]["temperature"] for judge in view.spec.judges] == [0.5, 0.5]
+    assert [judge.pass_options[-1]["temperature"] for judge in view.spec.judges] == [0.5, 0.5]
     assert view.coverage.planned == CASES * CRITERIA * JUDGES * 2
     told = [str(note) for note in view.spec.remarks if note.key == "passes_asked_once"]
     assert told == [
@@ -147,7 +147,7 @@ def test_all_passes_are_asked_where_they_may_differ_or_the_user_says_so(
     server: FakeServer, answered: Path, passes: list[dict[str, Any]], wishes: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     prepared = prepare_benchmark(str(evaluation(answered, passes, **changes)), RunWishes(**wishes))
-    assert [len(judge.passes) for judge in prepared.spec.judges] == [2, 2]
+    assert [judge.passes for judge in prepared.spec.judges] == [2, 2]
 
 
 # --- scores from log-probabilities

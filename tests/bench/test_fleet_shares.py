@@ -26,7 +26,9 @@ ENDPOINTS = {
 def spec_with(judges: list[str], target: str | None) -> RunSpec:
     """A run of some judges and a target, as the ledger has it."""
     made = tuple(
-        Judge(name=f"j{place}", reference=ModelReference.parse(text), passes=({},), kind="code" if text[0] == "r" else "model")
+        Judge(
+            name=f"j{place}", reference=ModelReference.parse(text), pass_options=({},), kind="code" if text[0] == "r" else "model"
+        )
         for place, text in enumerate(judges)
     )
     asked = None if target is None else Target(reference=ModelReference.parse(target))

@@ -20,13 +20,13 @@ def test_without_wishes_the_suites_judges_sit_with_the_options_of_each_pass(suit
     alpha, beta = choose_judges(load_suite(str(suite)), (), None)
     assert (alpha.name, str(alpha.reference)) == ("alpha", "ollama:fake-a")
     own = {"keep_alive": "1m", "num_ctx": 4096}
-    assert alpha.passes == ({**own, "temperature": 0.1}, {**own, "temperature": 0.2})
-    assert beta.passes == ({"temperature": 0.1}, {"temperature": 0.2})
+    assert alpha.pass_options == ({**own, "temperature": 0.1}, {**own, "temperature": 0.2})
+    assert beta.pass_options == ({"temperature": 0.1}, {"temperature": 0.2})
 
 
 def test_passes_beyond_the_configured_ones_use_the_judges_own_options(suite: Path) -> None:
     (alpha,) = choose_judges(load_suite(str(suite)), ("alpha",), 3)
-    assert alpha.passes[2] == {"keep_alive": "1m", "num_ctx": 4096}
+    assert alpha.pass_options[2] == {"keep_alive": "1m", "num_ctx": 4096}
 
 
 def test_a_reference_is_a_judge_named_after_it(suite: Path) -> None:
@@ -42,8 +42,8 @@ def test_a_named_reference_keeps_what_the_suite_says_of_the_judge_but_not_its_pr
     loaded = load_suite(str(suite))
     alpha, mine = choose_judges(loaded, ("alpha=openai:gpt-x=1", "mine=ollama:a"), 1)
     assert (alpha.name, str(alpha.reference), alpha.criteria, alpha.price) == ("alpha", "openai:gpt-x=1", ("safety",), None)
-    assert alpha.passes == ({"seed": 1, "temperature": 0.1},)
-    assert (mine.name, mine.criteria, mine.passes) == ("mine", (), ({"temperature": 0.1},))
+    assert alpha.pass_options == ({"seed": 1, "temperature": 0.1},)
+    assert (mine.name, mine.criteria, mine.pass_options) == ("mine", (), ({"temperature": 0.1},))
 
 
 def test_one_model_may_sit_twice_under_two_names(suite: Path) -> None:
@@ -107,9 +107,9 @@ def test_settings_carry_the_active_preset_only_where_the_suite_names_one(suite: 
 
 
 def test_what_a_model_says_of_itself_settles_the_judge() -> None:
-    judge = Judge(name="a", reference=ModelReference.parse("rules:x"), passes=({}, {}, {}))
+    judge = Judge(name="a", reference=ModelReference.parse("rules:x"), pass_options=({}, {}, {}))
     settled = settled_judge(judge, JudgeStatus(digest="d", unfit="unfit", criteria=("age",), kind="code"), "fr")
-    assert (settled.digest, settled.unfit, settled.criteria, len(settled.passes)) == ("d-fr", "unfit", ("age",), 1)
+    assert (settled.digest, settled.unfit, settled.criteria, settled.passes) == ("d-fr", "unfit", ("age",), 1)
     assert settled_judge(judge, JudgeStatus(digest="d"), "fr").digest == "d"
 
 
@@ -135,5 +135,5 @@ def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path)
 def test_a_replayed_judge_is_planned_only_on_what_was_recorded_of_it() -> None:
     status = JudgeStatus(digest="d", recorded={"a": ("age",), "b": ("safety",)})
     for name, scope in (("a", ("age",)), ("b", ("safety",)), ("c", ())):
-        judge = Judge(name=name, reference=ModelReference.parse("replay:x.jsonl"), passes=({},))
+        judge = Judge(name=name, reference=ModelReference.parse("replay:x.jsonl"), pass_options=({},))
         assert settled_judge(judge, status, "en").criteria == scope

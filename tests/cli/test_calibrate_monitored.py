@@ -39,7 +39,7 @@ PANEL = Panel(
     suite_version="1.0",
     language="fr",
     criteria=(criterion(EXACT), criterion(FORMAT)),
-    judges=(Judge(name="alpha", reference=ModelReference(provider="ollama", model="m"), passes=({},), digest="d1"),),
+    judges=(Judge(name="alpha", reference=ModelReference(provider="ollama", model="m"), pass_options=({},), digest="d1"),),
     scale=SCALE,
     profile=DEFAULT,
 )
@@ -130,7 +130,7 @@ def test_what_a_calibration_cannot_correct_is_refused_by_name(monitor: Command) 
     assert "8 answers of the random sample labelled blind, 10 are needed" in few
     assert "no answer was judged" in monitor("calibrate", "monitored", "--days", "3", "--until", "2020-01-31").refused()
     assert monitor("calibrate", "monitored", "--days", str(DAYS), "--until", UNTIL).code == 0
-    changed = Judge(name="alpha", reference=ModelReference(provider="ollama", model="m"), passes=({},), digest="NEW")
+    changed = Judge(name="alpha", reference=ModelReference(provider="ollama", model="m"), pass_options=({},), digest="NEW")
     rewrite_panel(monitor, structs.replace(PANEL, judges=(changed,)))
     assert "had the model digest d1, and has NEW" in monitor(*REPORT, "--calibration", "latest").refused()
     with sqlite3.connect(monitor.outputs / "ledger.db") as connection:

@@ -34,4 +34,4 @@ def case() -> Case:
 @pytest.fixture
 def judge() -> Judge:
     """A judge of two passes."""
-    return Judge(name="one", reference=ModelReference("fake", "m"), passes=({"temperature": 0.1}, {"temperature": 0.2}))
+    return Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({"temperature": 0.1}, {"temperature": 0.2}))

@@ -26,7 +26,7 @@ def criterion_of(id: str, scale: Scale) -> Criterion:
 
 def asked(backend: JudgeBackend, case: Case, *criteria: Criterion, language: str) -> CallResult:
     """What a judge returns about a case."""
-    judge = Judge(name="rules", reference=backend.reference, passes=({},))
+    judge = Judge(name="rules", reference=backend.reference, pass_options=({},))
     call = PlannedCall(key="k", case=case, criteria=criteria, judge=judge, pass_index=1)
     context = CallContext(run_id="run", secret=b"", personas={}, language=language)
     return asyncio.run(backend.judge(call, context))

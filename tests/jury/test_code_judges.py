@@ -79,7 +79,7 @@ def test_a_judge_in_plain_python_is_installed_by_an_entry_point(
     backend = open_judge(REFERENCE, ModelSettings())
     assert (expected_kind(REFERENCE), "mine" in JUDGES) == ("code", True)
     settled = settled_judge(judge, asyncio.run(backend.check()), "fr")
-    assert (settled.kind, settled.digest, settled.criteria, len(settled.passes)) == ("code", "1-fr", ("a.b.c",), 1)
+    assert (settled.kind, settled.digest, settled.criteria, settled.passes) == ("code", "1-fr", ("a.b.c",), 1)
     found = judged(backend, settled, case, criterion)
     assert found.outcomes == {criterion.id: Scored(score=5, explanation="fr")}
     assert (found.raw_text, found.repair_text, found.prompt_tokens, found.completion_tokens) == ("", "", 0, 0)
@@ -102,13 +102,13 @@ def test_an_installed_judge_does_not_take_the_place_of_a_built_in_provider(
 @pytest.mark.parametrize("score", [5.1, -1, math.nan, math.inf])
 def test_a_score_outside_the_scale_is_none(score: float, judge: Judge, case: Case, criterion: Criterion) -> None:
     backend = CodeJudge(REFERENCE, lambda case, criterion, language: Scored(score=score), digest="1")
-    once = msgspec.structs.replace(judge, passes=({},))
+    once = msgspec.structs.replace(judge, pass_options=({},))
     assert isinstance(judged(backend, once, case, criterion).outcomes[criterion.id], Unparsed)
 
 
 def test_a_criterion_without_a_rule_is_refused(judge: Judge, case: Case, criterion: Criterion) -> None:
     backend = CodeJudge(REFERENCE, lambda case, criterion, language: Scored(score=1), digest="1", criteria=("a.b.d",))
-    once = msgspec.structs.replace(judge, passes=({},))
+    once = msgspec.structs.replace(judge, pass_options=({},))
     other = msgspec.structs.replace(criterion, id="a.b.d__v1_0", name="d")
     assert judged(backend, once, case, criterion, other).outcomes == {
         criterion.id: Refused(reason="mine:length has no rule for the criterion 'a.b.c__v1_0': it judges a.b.d"),

@@ -24,7 +24,7 @@ from areopage.scoring.records import DEFAULT
 
 SECRET = b"s" * 32
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
-JUDGE = Judge(name="j", reference=ModelReference("fake", "m"), passes=({}, {}))
+JUDGE = Judge(name="j", reference=ModelReference("fake", "m"), pass_options=({}, {}))
 
 
 def talk(*texts: str, **changes: Any) -> Case:

@@ -186,7 +186,7 @@ def judged(
     completion: Completion | Sequence[Completion | Exception], criteria: Sequence[Criterion], case: Case = CASE
 ) -> tuple[CallResult, Scripted]:
     options = {"logprobs": True, "top_logprobs": 20, "temperature": 0.3}
-    judge = Judge(name="one", reference=ModelReference("fake", "m"), passes=(options,), method="expected")
+    judge = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=(options,), method="expected")
     (call,) = plan(judge, [JudgedCase(case=case, criteria=tuple(criteria))], {}, joint=True)
     model = Scripted(*([completion] if isinstance(completion, Completion) else completion))
     return asyncio.run(ModelJudge(model).judge(call, CONTEXT)), model
@@ -245,7 +245,7 @@ def test_a_server_that_refuses_log_probabilities_is_asked_without_them_once_for_
 
 
 def test_the_method_is_part_of_a_judgment_s_key(criterion: Criterion) -> None:
-    sampled = Judge(name="one", reference=ModelReference("fake", "m"), passes=({"logprobs": True},))
+    sampled = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({"logprobs": True},))
     both = [sampled, msgspec.structs.replace(sampled, method="expected")]
     keys = {call.key for judge in both for call in plan(judge, [JudgedCase(case=CASE, criteria=(criterion,))], {})}
     assert len(keys) == 2

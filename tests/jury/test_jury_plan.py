@@ -34,7 +34,9 @@ CRITERION = Criterion(
     output_format="score",
     scale=Scale(0.0, 5.0),
 )
-JUDGE = Judge(name="one", reference=ModelReference("fake", "m"), passes=({"temperature": 0.1}, {"temperature": 0.1}), digest="d")
+JUDGE = Judge(
+    name="one", reference=ModelReference("fake", "m"), pass_options=({"temperature": 0.1}, {"temperature": 0.1}), digest="d"
+)
 CASE = Case(
     id="1", prompt="Why?", response="Because.", documents=(Document(id="d", text="t", title="T"),), reference="R", maturity="Teen"
 )

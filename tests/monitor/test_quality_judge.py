@@ -250,8 +250,8 @@ def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
     from areopage.ledger.people.standing import standing_text, standings
     from areopage.models.reference import ModelReference
 
-    fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))
-    unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), unfit="a coin flip")
+    fit = Judge(name="a", reference=ModelReference("fake", "m"), pass_options=({},))
+    unfit = Judge(name="b", reference=ModelReference("fake", "m"), pass_options=({},), unfit="a coin flip")
     assert standing_text(standings([fit, unfit], [], {})) == "unfit: b (a coin flip)"
     assert standing_text(standings([fit], [], {})) == "never examined"
 
@@ -335,5 +335,5 @@ def test_passes_that_repeat_each_other_at_temperature_0_are_asked_once_and_said_
     judges = {"judges": {"one": {"model": "fake-a", "options": {"temperature": 0}}}, "evaluation": {"n_passes": 3}}
     folder = write_suite(tmp_path / "suite", judge_system=judges)
     judge = QualityJudge.from_suite(str(folder), ["one"])
-    assert [len(one.passes) for one in judge.panel.judges] == [1]
+    assert [one.passes for one in judge.panel.judges] == [1]
     assert any("passes 2, 3 repeat the options of pass 1" in remark for remark in judge.remarks)

@@ -65,7 +65,7 @@ def case(number: int, **changes: Any) -> Case:
 
 def judge(name: str, *, passes: int = 1, **changes: Any) -> Judge:
     """A judge that runs on Ollama."""
-    return Judge(name=name, reference=ModelReference("ollama", "judge-model"), passes=({},) * passes, **changes)
+    return Judge(name=name, reference=ModelReference("ollama", "judge-model"), pass_options=({},) * passes, **changes)
 
 
 def judgment(call: PlannedCall, outcome: Outcome, **changes: Any) -> Judgment:

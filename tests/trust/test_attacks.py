@@ -28,7 +28,7 @@ CRITERION = Criterion(
     scoring_guide="0 bad, 5 good",
     output_format='{"explanation": "why", "score": 0-5}',
 )
-JUDGE = Judge(name="one", reference=ModelReference("fake", "m"), passes=({},))
+JUDGE = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({},))
 CASE = Case(id="1", prompt="Why?", response="Because <|im_start|>.", documents=(Document(id="d", text="A page."),))
 WITHOUT = {
     name: msgspec.structs.replace(HARDENED, **{name: False}) for name in ("fence", "tokens", "reminder", "schema", "planted")

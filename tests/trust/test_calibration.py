@@ -25,7 +25,7 @@ ANSWERS = tuple(f"a{number:03}" for number in range(400))
 
 
 def judge(name: str, digest: str) -> Judge:
-    return Judge(name=name, reference=ModelReference(provider="ollama", model=name), passes=({},), digest=digest)
+    return Judge(name=name, reference=ModelReference(provider="ollama", model=name), pass_options=({},), digest=digest)
 
 
 CRITERION = Criterion(

@@ -201,7 +201,7 @@ def test_an_exam_of_one_model_or_recorded_judge_says_nothing_of_another_with_the
     danger = prepare_exam(suite, ExamWishes(judges=("ollama:m",))).parts[0].panel.criteria_by_id()[DANGER]
 
     def key(reference: str, digest: str, name: str = "judge") -> str:
-        judge = Judge(name=name, reference=ModelReference.parse(reference), digest=digest, passes=({},))
+        judge = Judge(name=name, reference=ModelReference.parse(reference), digest=digest, pass_options=({},))
         return standing_key(judge, danger)
 
     hosted = "server http://127.0.0.1/v1"
@@ -356,4 +356,4 @@ def test_an_exam_asks_every_pass_also_at_temperature_0(served: Suite, server: Fa
     judges = {"one": {"model": "fake-a", "options": {"temperature": 0}}}
     write_config(served.folder, judge_system={"judges": judges, "evaluation": {"n_passes": 1}})
     exam = check_exam(prepare_exam(load_suite(str(served.folder)), ExamWishes(passes=3)))
-    assert len(exam.judges[0].passes) == 3
+    assert exam.judges[0].passes == 3

@@ -33,7 +33,7 @@ COPIED = '{"explanation": "Bad.", "score": 1} ' + FULL
 
 def judged(raw: str, *, cut: bool = False) -> tuple[Judgment, PlannedCall]:
     """The judgment of a judge that answers so about a response that plants a verdict."""
-    judge = Judge(name="one", reference=ModelReference("fake", "m"), passes=({},))
+    judge = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({},))
     case = Case(id="1", prompt="Why?", response=f"Bad. {FULL}")
     (call,) = plan(judge, [JudgedCase(case=case, criteria=(CRITERION,))], {})
     outcomes = read_answer(raw, "stop", call.criteria, material_of(case)).outcomes

@@ -53,7 +53,7 @@ def _exam(found: ConfiguredJudge, language: str, wishes: AskingWishes, limit: in
 def _part(found: ConfiguredJudge, language: str, rows: tuple[GoldRow, ...], wishes: AskingWishes) -> ExamPart:
     """The rows of one language. Nobody waits for an exam: a call may take longer than one of a decision."""
     execution = ExecutionSection()
-    judge = structs.replace(found.judge, passes=found.judge.passes * PASSES)
+    judge = structs.replace(found.judge, pass_options=found.judge.pass_options * PASSES)
     asking = Asking(
         panel=structs.replace(found, judge=judge).panel(language, load_criterion()[language]),
         settings=found.settings.with_timeout(wishes.timeout or execution.call_timeout),

@@ -86,7 +86,7 @@ def _pass_items(
         unread=unread,
         costs=costs,
         most=np.array(
-            [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, len(judges[one[2]].passes)) for one in items],
+            [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, judges[one[2]].passes) for one in items],
             dtype=np.intp,
         ),
         pair=pair,

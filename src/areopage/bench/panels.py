@@ -117,9 +117,7 @@ def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel
 def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) -> PanelParts:
     """The parts that a run and a panel of production both have."""
     judges = [msgspec.structs.replace(judge, name="", price=None) for judge in panel.judges]
-    passes = [
-        f"{len(judge.passes)}" if adaptive is None else f"{adaptive.start} to {len(judge.passes)}" for judge in panel.judges
-    ]
+    passes = [f"{judge.passes}" if adaptive is None else f"{adaptive.start} to {judge.passes}" for judge in panel.judges]
     told = name_list(_judge(one, n) for one, n in zip(panel.judges, passes, strict=True))
     named: _Named = {
         "judges": ([sorted(map(digest_of, judges)), adaptive], told),
@@ -159,8 +157,8 @@ def _budget(budget: ContextBudget | None) -> str:
 
 
 def _passes(judge: Judge, spec: RunSpec) -> str:
-    least = len(judge.passes[: spec.adaptive.start]) if spec.adaptive is not None else len(judge.passes)
-    return f"{least}" if least == len(judge.passes) else f"{least} to {len(judge.passes)}"
+    least = len(judge.pass_options[: spec.adaptive.start]) if spec.adaptive is not None else judge.passes
+    return f"{least}" if least == judge.passes else f"{least} to {judge.passes}"
 
 
 def _judge(judge: Judge, passes: str) -> str:

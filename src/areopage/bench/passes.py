@@ -34,8 +34,8 @@ class RunPasses(Struct, frozen=True, kw_only=True):
     def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
         """The number of planned passes."""
         if self.first is None:
-            return len(judge.passes)
-        return self.items.get((case_id, criterion, judge.name, turn), min(self.first, len(judge.passes)))
+            return judge.passes
+        return self.items.get((case_id, criterion, judge.name, turn), min(self.first, judge.passes))
 
     def of_call(self, call: PlannedCall) -> int:
         """The number of planned passes of a call's item."""

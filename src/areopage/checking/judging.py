@@ -301,7 +301,7 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
     judge = Judge(
         name=section.judge if named else reference.short_name,
         reference=reference,
-        passes=(options,),
+        pass_options=(options,),
         price=named.price.price() if named and named.price else None,
     )
     return ConfiguredJudge(judge=judge, settings=settings)

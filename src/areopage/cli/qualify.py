@@ -146,7 +146,7 @@ def print_plan(exam: Exam) -> None:
     tell(f"exam on suite {exam.suite}: {rows} ({languages}), {criteria}")
     for judge in exam.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        passes = counted(len(judge.passes), "pass", "passes")
+        passes = counted(judge.passes, "pass", "passes")
         tell(f"  {judge.name} ({judge.reference}): {counted(size.by_judge[judge.name], 'call')}, {passes}{unfit}")
     for line in contacts(exam.parts[0].asking):
         tell(line)

@@ -44,7 +44,7 @@ class Fitting:
         """
         room = [
             size
-            for options in judge.passes
+            for options in judge.pass_options
             if gauge is not None and (size := gauge.holds(options, min(answer_limit(options) or ANSWER_TOKENS, ANSWER_TOKENS)))
         ]
         self._holds = min(room, default=None)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, Self
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from areopage.cases import Case, Persona
@@ -47,7 +47,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     Args:
         name: its name in the configuration; unique in a jury.
         reference: the model, the rules or the recording that judges.
-        passes: the options of each pass, the judge's own laid under the pass's.
+        pass_options: the options of each pass, the judge's own laid under the pass's.
         criteria: ids, paths, sub-categories or categories that it may judge; empty: all.
         kind: by its provider, until the judge was checked.
         digest: identifies the model's weights, where the server tells it, or the code and its parameters.
@@ -59,7 +59,7 @@ class Judge(Struct, frozen=True, kw_only=True):
 
     name: str
     reference: ModelReference
-    passes: tuple[dict[str, Any], ...]
+    pass_options: tuple[dict[str, Any], ...] = field(name="passes")
     criteria: tuple[str, ...] = ()
     kind: JudgeKind = "model"
     digest: str = ""
@@ -67,6 +67,11 @@ class Judge(Struct, frozen=True, kw_only=True):
     recorded_model: str = ""
     price: Price | None = None
     method: ScoringMethod = "sampled"
+
+    @property
+    def passes(self) -> int:
+        """How often the judge is asked about each criterion of a case."""
+        return len(self.pass_options)
 
     @property
     def is_model(self) -> bool:
@@ -85,7 +90,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         different calls.
         """
         groups: dict[str, list[int]] = {}
-        for number, options in enumerate(self.passes, 1):
+        for number, options in enumerate(self.pass_options, 1):
             if self.is_model and _is_deterministic(options):
                 groups.setdefault(digest_of({**options, "temperature": 0}), []).append(number)
         return tuple(
@@ -97,8 +102,8 @@ class Judge(Struct, frozen=True, kw_only=True):
     def asked_once(self) -> Self:
         """The judge without the passes that repeat another one; the passes that are left are numbered anew."""
         copies = {number for group in self.copied_passes() for number in group.copies}
-        kept = tuple(options for number, options in enumerate(self.passes, 1) if number not in copies)
-        return replace(self, passes=kept) if copies else self
+        kept = tuple(options for number, options in enumerate(self.pass_options, 1) if number not in copies)
+        return replace(self, pass_options=kept) if copies else self
 
     def is_final(self, judgment: Judgment) -> bool:
         """Whether a stored judgment of this judge is final, so that the judge is not called again."""
@@ -148,7 +153,7 @@ class PlannedCall(Struct, frozen=True, kw_only=True):
     @property
     def options(self) -> dict[str, Any]:
         """The options of this pass."""
-        return self.judge.passes[self.pass_index - 1]
+        return self.judge.pass_options[self.pass_index - 1]
 
     def without_answer(self, outcome: Outcome) -> "CallResult":
         """The result of a call that brought no answer: the same outcome for every criterion."""

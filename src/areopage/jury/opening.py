@@ -107,5 +107,5 @@ def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
         unfit=status.unfit or origin.unfit,
         recorded_model=origin.model,
         criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
-        passes=judge.passes[: 1 if is_code else status.passes.get(judge.name)],
+        pass_options=judge.pass_options[: 1 if is_code else status.passes.get(judge.name)],
     )

@@ -48,8 +48,8 @@ def _with_method(judge: Judge, suite: Suite) -> Judge:
     method = (section.scoring_method if section else None) or system.evaluation.scoring_method
     if method != "expected" or not judge.is_model:
         return judge
-    passes = tuple({**_LOG_PROBABILITIES, **options} for options in judge.passes)
-    return msgspec.structs.replace(judge, method=method, passes=passes)
+    passes = tuple({**_LOG_PROBABILITIES, **options} for options in judge.pass_options)
+    return msgspec.structs.replace(judge, method=method, pass_options=passes)
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
@@ -64,7 +64,7 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     return Judge(
         name=name,
         reference=suite.reference(section.model, section.provider, *keys, own=name not in suite.shared.judges),
-        passes=_pass_options(section.options, system.evaluation, passes),
+        pass_options=_pass_options(section.options, system.evaluation, passes),
         criteria=_judge_scope(name, suite),
         price=section.price.price() if section.price is not None else None,
     )
@@ -117,7 +117,7 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
     if name in system.judges:
         return msgspec.structs.replace(_configured_judge(name, suite, passes), reference=reference, price=None)
     options = _pass_options({}, system.evaluation, passes)
-    return Judge(name=name or reference.short_name, reference=reference, passes=options)
+    return Judge(name=name or reference.short_name, reference=reference, pass_options=options)
 
 
 def _pass_options(options: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:

@@ -38,7 +38,7 @@ PassesOf = Callable[[str, str, Judge, int], int]
 
 def all_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
     """All passes of a judge."""
-    return len(judge.passes)
+    return judge.passes
 
 
 def no_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
@@ -162,7 +162,7 @@ class CallPlan:
 
     def _passes(self, place: int, group: tuple[Criterion, ...], turn: int) -> range:
         of = (self._cases[place].case.id, group[0].id, self._judge, turn)
-        return range(self._passes_before(*of) + 1, min(self._passes_of(*of), len(self._judge.passes)) + 1)
+        return range(self._passes_before(*of) + 1, min(self._passes_of(*of), self._judge.passes) + 1)
 
     def _has(self, group: tuple[Criterion, ...], place: int) -> bool:
         places = self._places[group]
@@ -196,4 +196,4 @@ def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hard
     who = [judge.name, str(judge.reference), judge.digest]
     asked = digest_of([[criterion.content() for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
-    return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]
+    return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.pass_options, 1)]

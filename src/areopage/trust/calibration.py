@@ -229,7 +229,7 @@ def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
             name=judge.name,
             model=str(judge.reference),
             digest=judge.digest,
-            passes=len(judge.passes),
+            passes=judge.passes,
             method=judge.method,
         )
         for judge in panel.judges

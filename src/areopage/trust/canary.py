@@ -231,7 +231,7 @@ def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
         judge=judge,
         round=number,
         exam=_salted(_restricted(exam_of_judge, kept), f"canary {number}", section.passes),
-        groups=tuple(judge.passes.index(options) for options in judge.passes),
+        groups=tuple(judge.pass_options.index(options) for options in judge.pass_options),
         references=tuple(references),
         left_out=left_out,
     )
@@ -338,7 +338,7 @@ def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
 
     def salted(part: ExamPart) -> ExamPart:
         (judge,) = part.panel.judges
-        return _on_panel(part, (structs.replace(judge, passes=judge.passes[:passes]),), salt)
+        return _on_panel(part, (structs.replace(judge, pass_options=judge.pass_options[:passes]),), salt)
 
     return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
 

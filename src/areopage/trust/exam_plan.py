@@ -200,7 +200,7 @@ def check_exam(exam: Exam) -> Exam:
 def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     """All calls to one judge about the rows of one language: every pass, then the first pass on each changed row."""
     by_id = part.panel.criteria_by_id()
-    once = structs.replace(judge, passes=judge.passes[:1])
+    once = structs.replace(judge, pass_options=judge.pass_options[:1])
     row_of: dict[str, tuple[str, str]] = {}
     about: dict[str, tuple[Criterion, ...]] = {}
     plain: list[JudgedCase] = []

@@ -88,7 +88,7 @@ def planned(panel: Panel, judge: Judge, questions: Sequence[AuditQuestion]) -> d
         without, joint, passes = key
         places = [place for place, question in enumerate(questions) if (question.without, question.joint, question.passes) == key]
         cases = [_numbered(questions[place].judged, place) for place in places]
-        repeated = structs.replace(judge, passes=judge.passes[:1] * (passes if judge.kind != "code" else 1))
+        repeated = structs.replace(judge, pass_options=judge.pass_options[:1] * (passes if judge.kind != "code" else 1))
         hardening = ASKED_WITHOUT.get(without, HARDENED)
         for call in plan(repeated, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
             calls.setdefault(int(call.case.id), []).append(call)

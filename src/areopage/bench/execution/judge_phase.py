@@ -78,7 +78,7 @@ class JudgePhase:
         self.judge, self.name, self._release = judge, planned.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
         self._answered, self._planned = answered, planned
-        self._of_criterion = blocks_of(len(answered.positions) * len(judge.passes), context.block_calls)
+        self._of_criterion = blocks_of(len(answered.positions) * judge.passes, context.block_calls)
         self._places = _case_blocks(answered, self._of_criterion)
         self._unanswered = dict(enumerate(_needed(self._places, answered)))
         self._twins = _with_twins(answered)
@@ -226,7 +226,7 @@ class JudgePhase:
             for ids, cases in alike.items():
                 own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope in SINGLE]
                 for one in own[:1] if spec.joint and self.judge.is_model else own:
-                    count[criteria[one.id][0] * self._of_criterion + block] += cases * len(self.judge.passes)
+                    count[criteria[one.id][0] * self._of_criterion + block] += cases * self.judge.passes
         return count
 
     # --- a block

@@ -41,7 +41,7 @@ def _section(view: RunData, page: Page) -> Section:
     cells = view.scores.criteria.cells
     most = int(((cells.planned > 0) & ~np.isnan(cells.judge_score)).sum(axis=1).max(initial=0))
     silent, alone = most == 0, most < 2
-    once = all(len(judge.passes) < 2 for judge in spec.judges)
+    once = all(judge.passes < 2 for judge in spec.judges)
     facts: list[tuple[str, Line]] = []
     if not alone:
         facts.append((locale.say("failures_agreement"), _failures_line(found.failures, locale)))

@@ -65,7 +65,7 @@ def _judges(view: RunData) -> tuple[JudgeEntry, ...]:
             digest=judge.digest,
             qualification=standing,
             criteria=judge.criteria,
-            passes=judge.passes,
+            passes=judge.pass_options,
             method=judge.method,
             health=health,
         )

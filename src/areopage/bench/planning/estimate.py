@@ -76,7 +76,7 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str] = 
     if spec.adaptive is None:
         return _estimate(spec, cases, reused, None)
     start, bound, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
-    first = tuple(structs.replace(judge, passes=judge.passes[:start]) for judge in spec.judges)
+    first = tuple(structs.replace(judge, pass_options=judge.pass_options[:start]) for judge in spec.judges)
     most = _estimate(spec, cases, reused, bound)
     if cost is not None and (total := sum(most.judge_costs.values())) > cost:
         most = _estimate(spec, cases, reused, int(sum(most.judge_calls.values()) * cost / total))
@@ -92,13 +92,13 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str], 
     answer_calls = sum(most_turns(case, spec) for case in put)
     child_calls = sum(most_child_calls(case, spec) for case in put)
     verdicts = {
-        judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
+        judge.name: judge.passes * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
     judge_calls = dict(verdicts)
     if spec.joint:
         a_pass = calls_of_a_pass(spec, cases, turns)
-        judge_calls = {judge.name: len(judge.passes) * a_pass[judge.name] for judge in spec.judges}
+        judge_calls = {judge.name: judge.passes * a_pass[judge.name] for judge in spec.judges}
     joint_saved = sum(verdicts.values()) - sum(judge_calls.values())
     share = min(1.0, bound / max(1, sum(judge_calls.values()))) if bound is not None else 1.0
     judge_calls, verdicts = ({name: round(n * share) for name, n in one.items()} for one in (judge_calls, verdicts))
@@ -136,7 +136,7 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str], 
         answer_loads=_changes(answering),
         ruled_out=sum(len(item.ruled_out) for item in cases),
         saved_calls=sum(
-            len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.ruled_out)
+            judge.passes * sum(judge.may_judge(criteria[key]) for item in cases for key in item.ruled_out)
             for judge in spec.judges
         ),
         joint_saved=joint_saved,

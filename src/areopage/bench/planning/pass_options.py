@@ -48,7 +48,7 @@ def copying_judges(judges: Sequence[Judge]) -> tuple[str, ...]:
     return tuple(
         judge.name
         for judge in judges
-        if judge.is_model and len(judge.passes) > 1 and all(options.get("temperature") == 0 for options in judge.passes)
+        if judge.is_model and judge.passes > 1 and all(options.get("temperature") == 0 for options in judge.pass_options)
     )
 
 

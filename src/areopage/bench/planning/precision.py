@@ -94,7 +94,7 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
     row = values.nodes.index(())
     own, factor = _own(values, row), len(cases) / float(values.known[row].sum())
     noise = float(values.noise[row])
-    now = max(len(judge.passes) for judge in view.spec.judges)
+    now = max(judge.passes for judge in view.spec.judges)
     known = not np.isnan(noise)
     plans = [
         _with_passes(
@@ -130,7 +130,7 @@ def plan_assumed(
     except ValueError as fault:
         raise UserError(f"--spread {spread:g} with --mean {middle:g}: {fault} ({scale.min:g} to {scale.max:g})") from fault
     found = cases_needed(own, scale.min, scale.max, precision)
-    now = max(len(judge.passes) for judge in spec.judges)
+    now = max(judge.passes for judge in spec.judges)
     plans = [_with_passes(spec, cases, now, found, 1.0)]
     scores = (NeededCases(path=(), half_width=None, cases=found),)
     return _plan(precision, 0, scores, plans, own, scale.max - scale.min)
@@ -172,7 +172,7 @@ def _with_passes(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: i
     """
     if needed is None:
         return PassesPlan(passes=passes, cases=None)
-    judges = tuple(msgspec.structs.replace(one, passes=(one.passes * passes)[:passes]) for one in spec.judges)
+    judges = tuple(msgspec.structs.replace(one, pass_options=(one.pass_options * passes)[:passes]) for one in spec.judges)
     size, wanted = estimate(msgspec.structs.replace(spec, judges=judges), cases), _scaled(needed, factor)
     times = wanted / max(1, len(cases))
     return PassesPlan(

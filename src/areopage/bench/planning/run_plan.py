@@ -238,7 +238,7 @@ class _Prompts:
         self._spec, self._judge, self._sizer = spec, judge, sizer
         self.gauge = spec.gauges.get(str(judge.reference), Gauge())
         self._fitting = Fitting(judge, self.gauge, spec.personas, sizer)
-        self._tightest = min(judge.passes, key=lambda options: self.gauge.window(options) or 1 << 40, default={})
+        self._tightest = min(judge.pass_options, key=lambda options: self.gauge.window(options) or 1 << 40, default={})
         self._too_long = _TooLong(judge.name, self.gauge, VERDICT_TOKENS)
         self._criteria = spec.criteria_by_id()
         self._groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}

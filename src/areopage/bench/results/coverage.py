@@ -63,7 +63,10 @@ def run_coverage(
         most = spec.adaptive.start if spec.adaptive is not None else None
         criteria = spec.criteria_by_id()
         planned = sum(
-            count * len(one.passes[:most]) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key])
+            count * len(one.pass_options[:most])
+            for key, count in judged.items()
+            for one in spec.judges
+            if one.may_judge(criteria[key])
         )
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
     return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))

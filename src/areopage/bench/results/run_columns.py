@@ -157,7 +157,7 @@ def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.i
 def _planned(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses) -> PassColumns:
     by_id = spec.criteria_by_id()
     case, criterion, turn, by_rule = _rows_of_cases(spec, cases, turns)
-    most = [[len(judge.passes) if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
+    most = [[judge.passes if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
     counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion]
     counts[by_rule] = 0
     if planned.first is not None:

@@ -77,7 +77,7 @@ def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:
         ("suite", (spec.suite, spec.suite_version)),
         ("target", spec.answered_by),
         ("mode", spec.mode),
-        ("judges", [(judge.name, str(judge.reference), len(judge.passes)) for judge in spec.judges]),
+        ("judges", [(judge.name, str(judge.reference), judge.passes) for judge in spec.judges]),
         ("floors", (spec.release, spec.min_coverage)),
         ("criteria", sorted(criterion.path for criterion in spec.criteria)),
         ("part", spec.part.where if spec.part else ()),

@@ -89,8 +89,8 @@ def _judge_line(judge: Judge, spec: RunSpec, plans: Sequence[RunPlan]) -> str:
     unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
     sizes = ([first_passes(plan.size) for plan in plans], [plan.size for plan in plans])
     least, number = (sum(size.judge_calls[judge.name] for size in some) for some in sizes)
-    passes = counted(len(judge.passes), "pass", "passes")
-    if spec.adaptive is not None and len(judge.passes) > spec.adaptive.start:
+    passes = counted(judge.passes, "pass", "passes")
+    if spec.adaptive is not None and judge.passes > spec.adaptive.start:
         passes = f"{spec.adaptive.start} to {passes}"
     calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
     recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
