@@ -198,6 +198,7 @@ from .results.reservations import reservations as reservations
 from .results.run_data import RunData as RunData  # A run with its cases, answers, judgments and scores.
 from .results.run_view import RunView as RunView  # A run with its cases, answers, judgments and scores.
 from .results.run_view import view_run as view_run  # Read a run from the ledger and aggregate its scores.
+from .results.summaries import RunSummary as RunSummary  # What a list of runs says of one.
 from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
 from .run_folders import folder_of as folder_of  # The folder that a run's files belong to
 from .run_folders import run_folder as run_folder  # The folder of a run, created if missing

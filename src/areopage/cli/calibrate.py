@@ -5,20 +5,17 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from areopage.app import find_config, open_ledger
 from areopage.bench import RunView, answers_by_kind, queue_answers, view_run
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
-from areopage.report import fit_period, fit_run, judged_run, planned_labels
+from areopage.report import Printer, Table, columns, fit_period, fit_run, judged_run, planned_labels, report_locale, rows
 from areopage.text import visible
 from areopage.trust import OVERALL, Calibration, CriterionFit, CriterionPlan, read_calibration, teaching_answers
 
@@ -75,14 +72,16 @@ def plan(
 
 
 def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> None:
-    console, scale = text_console(), view.spec.scale
+    printer, scale = Printer(report_locale("en")), view.spec.scale
     half = planned[0].plan.precision
-    console.print(Text(f"labels for ±{half:g} points of {scale.min:g} to {scale.max:g} at 95 %, run {view.run.id}", style="bold"))
-    table = plain_table(
-        "score of", figures=("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury")
+    printer.say(f"labels for ±{half:g} points of {scale.min:g} to {scale.max:g} at 95 %, run {view.run.id}", "bold")
+    heads = columns(
+        *("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury"), first="score of"
     )
-    for one in planned:
-        cells = (
+
+    def row(one: CriterionPlan) -> tuple[str, ...]:
+        return (
+            one.criterion or "all",
             f"{one.plan.judged:,}",
             f"{one.labelled:,}",
             f"{one.plan.labels:,}",
@@ -90,13 +89,13 @@ def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> No
             f"{one.plan.reached:.3f}",
             *(f"{value:.2f}{' *' if one.is_assumed else ''}" for value in (one.spread, one.correlation)),
         )
-        table.add_row(Text(one.criterion or "all"), *cells)
-    print_table(console, table)
+
+    printer.table(Table(columns=heads, rows=rows(map(row, planned))))
     if any(one.is_assumed for one in planned):
-        console.print(Text("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels"))
+        printer.say("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels")
     needed = max(one.plan.labels for one in planned)
     told = "enough answers drawn at random are labelled" if enough else f"label {answers_text(needed)} drawn at random"
-    console.print(Text(told, style="bold"))
+    printer.say(told, "bold")
 
 
 def fit(
@@ -157,15 +156,14 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
         if not known:
             typer.echo(f"no calibrations in {opened.place}")
             return
-        table = Table(box=None, pad_edge=False)
-        for heading in ("calibration", "fitted (UTC)", "suite", "run", "answers labelled", "judges"):
-            table.add_column(heading, no_wrap=True)
-        for stored in known:
-            one = read_calibration(stored)
-            judges = name_list(judge.name for judge in one.judges)
-            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, visible(one.source), f"{one.labels.answers:,}", judges)
-            table.add_row(*(Text(visible(cell)) for cell in cells))
-        print_table(text_console(), table)
+        heads = columns("fitted (UTC)", "suite", "run", "answers labelled", "judges", first="calibration", texts=(1, 2, 3, 5))
+
+        def row(found: Calibration) -> tuple[str, ...]:
+            judges = name_list(judge.name for judge in found.judges)
+            return found.id, f"{found.fitted:%Y-%m-%d %H:%M}", found.suite, found.source, f"{found.labels.answers:,}", judges
+
+        table = Table(columns=heads, rows=rows(row(read_calibration(stored)) for stored in known))
+        Printer(report_locale("en")).table(table)
 
 
 def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -175,47 +173,47 @@ def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOpti
 
 
 def _print_calibration(found: Calibration) -> None:
-    console, labels = text_console(), found.labels
-    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", style="bold"))
+    printer, labels = Printer(report_locale("en")), found.labels
+    printer.say(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", "bold")
     raters = name_list(visible(rater) for rater in labels.raters)
-    console.print(Text(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}"), soft_wrap=True)
+    printer.say(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}")
     if found.monitored:
         judged = max(fit.mean.judged for fit in found.criteria)
         told = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
-        console.print(Text(told), soft_wrap=True)
+        printer.say(told)
     if labels.answers < labels.drawn:
         waiting = answers_text(labels.drawn - labels.answers)
         told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
-        console.print(Text(told), soft_wrap=True)
+        printer.say(told)
     if labels.taught:
         taught = f"also labelled, as they teach most: {answers_text(labels.taught)}; single scores learn from them, means do not"
-        console.print(Text(taught), soft_wrap=True)
+        printer.say(taught)
     if labels.selected:
-        console.print(Text(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random"), soft_wrap=True)
+        printer.say(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random")
     if labels.unblind:
-        console.print(Text(f"not used: {counted(labels.unblind, 'label')} given after the judges' scores were seen"))
+        printer.say(f"not used: {counted(labels.unblind, 'label')} given after the judges' scores were seen")
     for judge in found.judges:
         digest = judge.digest or "unknown"
         told = f"judge {judge.name}: {judge.model}, model digest {digest}, {counted(judge.passes, 'pass', 'passes')}"
-        console.print(Text(visible(told)), soft_wrap=True)
-    console.print(Text(f"prompt version {found.template}, language {found.language}, hash {found.digest}"), soft_wrap=True)
-    print_table(console, _before_and_after(found))
-    console.print(Text(_scope(found)), soft_wrap=True, end="\n" if _scope(found) else "")
+        printer.say(visible(told))
+    printer.say(f"prompt version {found.template}, language {found.language}, hash {found.digest}")
+    printer.table(_before_and_after(found))
+    printer.say(_scope(found))
     for fit in found.criteria:
         if fit.failures is not None:
             one = fit.failures
             told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
-            console.print(Text(told), soft_wrap=True)
+            printer.say(told)
     for fit in found.criteria:
         if fit.agreement:
             weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
-            console.print(Text(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}")), soft_wrap=True)
+            printer.say(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}"))
         if fit.errors is not None:
             by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
             told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
-            console.print(Text(visible(f"failures of {fit.criterion}: {told}")), soft_wrap=True)
+            printer.say(visible(f"failures of {fit.criterion}: {told}"))
     for path, answers in found.left_out.items():
-        console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
+        printer.say(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)")
 
 
 def _scope(found: Calibration) -> str:
@@ -233,22 +231,9 @@ def _labelled(found: Calibration) -> str:
 
 
 def _before_and_after(found: Calibration) -> Table:
-    table = plain_table(
-        "score of",
-        figures=(
-            "answers",
-            "labelled",
-            "before",
-            "after",
-            "95 % interval",
-            "labels alone",
-            "labels saved",
-            "single scores by",
-        ),
-    )
-    for fit in found.criteria:
-        table.add_row(Text(fit.criterion or ("all" if fit.criterion == OVERALL else "")), *_cells(fit))
-    return table
+    headings = ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "single scores by")
+    cells = ((fit.criterion or ("all" if fit.criterion == OVERALL else ""), *_cells(fit)) for fit in found.criteria)
+    return Table(columns=columns(*headings, first="score of"), rows=rows(cells))
 
 
 def _cells(fit: CriterionFit) -> tuple[str, ...]:

@@ -6,17 +6,15 @@ from datetime import UTC, datetime
 
 import msgspec
 import typer
-from rich.text import Text
 
 from areopage.cli.asking import confirm, progress, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.console import text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
 from areopage.errors import counted
 from areopage.jury import CallSize
 from areopage.ledger import CanaryRound
-from areopage.report import report_locale, shift_text
+from areopage.report import Printer, report_locale, shift_text
 from areopage.suites import Suite
 from areopage.trust import (
     Canary,
@@ -81,14 +79,14 @@ def _print_plan(canaries: Sequence[Canary]) -> None:
 
 
 def _print_result(canary: Canary, result: CanaryResult) -> None:
-    console = text_console()
+    printer = Printer(report_locale("en"))
     if not result.found:
         return
     told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
     every = counted(len(result.found), "criterion", "criteria")
-    console.print(Text(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", style="bold"))
+    printer.say(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", "bold")
     for one in sorted(result.found, key=lambda one: not one.moved):
-        console.print(Text(f"  {_line(one)}", style="red" if one.moved else ""), soft_wrap=True)
+        printer.say(f"  {_line(one)}", "red" if one.moved else "")
     if result.moved:
         tell(f"its later scores count as drifted until it passes an exam: areopage qualify {canary.exam.suite}")
 

@@ -162,7 +162,7 @@ BENCH = LazyGroup(
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": (
             "bench.commands:show",
-            "Show a run, its scores and the health of its judges; of runs in several languages the one verdict.",
+            "Show the report of a run in short; of runs in several languages the one verdict.",
         ),
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),

@@ -6,21 +6,17 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.canary import canary_rounds
-from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger import Ledger, Qualification
 from areopage.locales import MISSING
-from areopage.report import mark_text, report_locale
-from areopage.scoring import Figure
+from areopage.report import Printer, Table, columns, mark_text, report_locale, rows
 from areopage.suites import load_suite
 from areopage.trust import (
     Exam,
@@ -37,9 +33,7 @@ from areopage.trust import (
 
 FORMATS = ("text", "json")
 GATE_SUITE = "rag_grounding"
-HEADINGS = (
-    *("criterion", "state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits"),
-)
+HEADINGS = ("state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits")
 
 
 def qualify(
@@ -182,43 +176,40 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
 
 
 def _print_result(exam: Exam, result: ExamResult) -> None:
-    console, locale = text_console(), report_locale("en")
+    locale = report_locale("en")
+    printer = Printer(locale)
     for judge in exam.judges:
         own = [one for one in result.found if one.judge == judge.name]
         passed = sum(one.state == "qualified" for one in own)
         told = "judges no criterion of the gold set"
         if own:
             told = f"qualified on {passed} of {counted(len(own), 'criterion', 'criteria')}"
-        console.print(Text(f"{judge.name} ({judge.reference}): {told}", style="bold"))
+        printer.say(f"{judge.name} ({judge.reference}): {told}", "bold")
         if not own:
             continue
-        print_table(console, _figures(own))
+        printer.table(_figures(own))
         for one in own:
             if one.result.missed:
                 why = "; ".join(mark_text(locale, mark) for mark in one.result.missed)
-                console.print(Text(f"  not qualified: {one.path}: {why}"), soft_wrap=True)
+                printer.say(f"  not qualified: {one.path}: {why}")
     if result.found:
-        console.print(Text(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}"))
+        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}")
 
 
 def _figures(found: Sequence[Qualification]) -> Table:
-    table = plain_table(*HEADINGS)
-    for one in found:
-        result = one.result
-        apart = result.separation
+    def row(one: Qualification) -> tuple[str, ...]:
+        result, apart = one.result, one.result.separation
         interval = f" [{_number(apart.low)}, {_number(apart.high)}]" if apart.value is not None else ""
-        table.add_row(
-            Text(one.path),
+        figures = (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)
+        return (
+            one.path,
             one.state.replace("_", " "),
             f"{result.rows} ({result.low_rows} low, {result.high_rows} high)",
-            Text(f"{_shown(result.separation)}{interval}"),
-            *map(_shown, (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)),
+            f"{_number(apart.value)}{interval}",
+            *(_number(figure.value) for figure in figures),
         )
-    return table
 
-
-def _shown(figure: Figure) -> str:
-    return _number(figure.value)
+    return Table(columns=columns(*HEADINGS, first="criterion", texts=(1, 2)), rows=rows(map(row, found)))
 
 
 def _number(value: float | None) -> str:

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.text import Text
 
 from areopage.app import find_config, open_ledger
 from areopage.bench import view_run, with_history
-from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -33,8 +31,13 @@ from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
 from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
 from areopage.report import (
     ExportOptions,
+    Printer,
+    Table,
+    columns,
     exports,
     print_report,
+    report_locale,
+    rows,
     terminal_report,
     with_calibration,
     write_criteria_file,
@@ -183,19 +186,20 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Rescoring, what: str
         tell(f"left out, the scores of {reason}")
     if not done.answers:
         raise UserError(f"no {what} with judgments there: name other days, or none")
-    console = text_console()
-    console.print(Text(f"scored again: {change.describe() or 'no change'}", style="bold"))
-    table = plain_table("score of", figures=("scored before", "mean before", "scored after", "mean after"))
+    printer = Printer(report_locale("en"))
+    printer.say(f"scored again: {change.describe() or 'no change'}", "bold")
+    heads = columns("scored before", "mean before", "scored after", "mean after", first="score of")
+    cells: list[tuple[str, ...]] = []
     for criterion, shift in done.criteria.items():
         before, after = shift.means
-        cells = (f"{shift.before:,}", _score(before), f"{shift.after:,}", _score(after))
-        table.add_row(Text("all" if criterion == GLOBAL else criterion), *cells)
-    print_table(console, table)
-    moved = sorted(((places, rows) for places, rows in done.grades.items() if places[0] != places[1]), key=lambda one: -one[1])
-    listed = "; ".join(f"{before} to {after} {rows:,}" for (before, after), rows in moved)
-    console.print(Text(f"another grade: {done.changed:,} of {done.answers:,} {what}" + (f" ({listed})" if listed else "")))
+        name = "all" if criterion == GLOBAL else criterion
+        cells.append((name, f"{shift.before:,}", _score(before), f"{shift.after:,}", _score(after)))
+    printer.table(Table(columns=heads, rows=rows(cells)))
+    moved = sorted(((grades, n) for grades, n in done.grades.items() if grades[0] != grades[1]), key=lambda pair: -pair[1])
+    listed = "; ".join(f"{before} to {after} {n:,}" for (before, after), n in moved)
+    printer.say(f"another grade: {done.changed:,} of {done.answers:,} {what}" + (f" ({listed})" if listed else ""))
     if change.reparse:
-        console.print(Text(f"judgments read otherwise: {len(done.readings):,}; texts not stored in full: {done.unread:,}"))
+        printer.say(f"judgments read otherwise: {len(done.readings):,}; texts not stored in full: {done.unread:,}")
     if write:
         write_readings(ledger, done.readings)
 

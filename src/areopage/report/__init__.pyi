@@ -44,9 +44,12 @@ from .comparison.text import differing_part_text as differing_part_text
 from .comparison.text import failures_text as failures_text  # The difference of the shares of failures, with its interval.
 from .comparison.text import findings as findings  # What is worse, then what is better, each in a line
 from .comparison.text import level_findings as level_findings  # What is worse, then what is better, at the nodes of a tree.
+from .console import UNSEEN_WIDTH as UNSEEN_WIDTH  # Columns of output that is not a terminal.
+from .console import Printer as Printer  # Prints the parts of reports on a console.
 from .console import print_report as print_report  # Print a report
+from .console import text_console as text_console  # A console for plain text
 from .elements import LONGEST_TEXT as LONGEST_TEXT
-from .elements import MESSAGE_FILES as MESSAGE_FILES
+from .elements import MESSAGE_FILES as MESSAGE_FILES  # The words of all reports, and those beside the figures of a package.
 from .elements import axis_of as axis_of  # The places of a scale's whole points with their labels
 from .elements import bar_on as bar_on  # The bar of a score on a scale, with its interval.
 from .elements import columns as columns  # A column of text named `first`, then columns of numbers
@@ -152,8 +155,6 @@ from .monitor.figures import outward as outward  # Reduce an answer's score to i
 from .monitor.figures import period_figures as period_figures  # Read a report's data.
 from .monitor.page import quality_report as quality_report  # Build the report from figures.
 from .monitor.page import quality_report_name as quality_report_name  # The name of a report's file.
-from .monitor.variants import variant_cells as variant_cells  # A test in cells
-from .monitor.variants import variant_headings as variant_headings  # The headings of the cells of a test.
 from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
 from .rendering import FORMS as FORMS
 from .rendering import TEMPLATES as TEMPLATES

@@ -62,7 +62,7 @@ def text_console() -> Console:
 def print_report(report: Report) -> None:
     """Print a report: what it is about, notices, headline, then the sections that the console shows."""
     printer = Printer(report.locale)
-    printer.title(f"{report.kind} – {report.title}")
+    printer.say(f"{report.kind} – {report.title}", "bold")
     printer.facts_in_a_row(report.facts)
     for notice in report.notices:
         printer.notice(notice)
@@ -85,14 +85,15 @@ class Printer:
         self._console = console or text_console()
         self._colon = locale.say("pair", name="", value="").strip(" ")
 
-    def title(self, text: str, style: str = "bold") -> None:
-        """Print a line that names what follows."""
-        self._print(_text(text, style))
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line; nothing where it is empty."""
+        if text:
+            self._print(_text(text, style))
 
     def notice(self, notice: Notice) -> None:
         """Print a warning with its blocks below it."""
         self._print(Text())
-        self.title(notice.title, "bold red" if notice.alarm else "bold")
+        self.say(notice.title, "bold red" if notice.alarm else "bold")
         self.blocks(notice.blocks, "  ")
 
     def headline(self, headline: Headline) -> None:
@@ -111,7 +112,7 @@ class Printer:
         """Print a section under its title."""
         self._print(Text())
         badge = f" ({section.badge.text})" if section.badge else ""
-        self.title(f"{section.title}{badge}")
+        self.say(f"{section.title}{badge}", "bold")
         self.blocks(section.blocks)
 
     def blocks(self, blocks: Iterable[Block], indent: str = "") -> None:

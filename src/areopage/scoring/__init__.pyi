@@ -142,7 +142,6 @@ from .exams.records import LOW as LOW  # A band that ends at or below this share
 from .exams.records import CriterionExam as CriterionExam  # How a judge did on one criterion of a gold set.
 from .exams.records import ExamItem as ExamItem  # What one judge said of one gold row on one criterion.
 from .exams.records import ExamState as ExamState
-from .exams.records import Figure as Figure  # A figure with its 95 % interval over `of` rows
 from .exams.records import Look as Look  # What one round adds.
 from .exams.records import Mark as Mark  # Whether a figure reaches its mark.
 from .exams.records import Marks as Marks  # What a judge must reach on each criterion.

@@ -145,28 +145,31 @@ def _plan_precision(
 
 def _print_precision(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
     """Show a plan on the console."""
-    from rich.text import Text
+    from areopage.report import Printer, Row, Table, columns
 
-    from areopage.cli.console import plain_table, print_table, text_console
-
-    console = text_console()
+    printer = Printer(report_locale("en"))
     rests = f"{source}, {counted(found.from_cases, 'case')}" if found.from_cases else source
     told = f"95 % interval of ± {found.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
-    console.print(Text(told, style="bold"), soft_wrap=True)
-    scores = plain_table("score of", figures=("now", "cases needed"))
-    for one in found.scores:
-        now = "" if one.half_width is None else f"± {one.half_width:.2f}"
-        scores.add_row(f"{'  ' * max(0, len(one.path) - 1)}{_name(one.path, spec)}", now, _cases(one.cases))
-    print_table(console, scores)
-    plans = plain_table(figures=("passes", "cases", "calls", "prompt tokens", "answer tokens", "cost"))
-    for row in found.passes:
-        style = "bold" if row is found.cheapest else ""
-        plans.add_row(*(Text(cell, style=style) for cell in _cells(row)))
-    print_table(console, plans)
+    printer.say(told, "bold")
+    scores = (
+        Row(
+            cells=(
+                _name(one.path, spec),
+                "" if one.half_width is None else f"± {one.half_width:.2f}",
+                _cases(one.cases),
+            ),
+            css=f"l{len(one.path)}",
+        )
+        for one in found.scores
+    )
+    printer.table(Table(columns=columns("now", "cases needed", first="score of"), rows=tuple(scores)))
+    plans = (Row(cells=_cells(row), css="l1" if row is found.cheapest else "") for row in found.passes)
+    heads = columns("cases", "calls", "prompt tokens", "answer tokens", "cost", first="passes")
+    printer.table(Table(columns=heads, rows=tuple(plans)))
     if found.cheapest is not None and found.cheapest.cases and found.difference is not None and found.failures is not None:
         told = f"fewest calls: {counted(found.cheapest.cases, 'case')}, {counted(found.cheapest.passes, 'pass', 'passes')}"
         told = f"{told}. They can tell differences of at least {found.difference:.2f} points, and failures of at least"
-        console.print(Text(f"{told} {found.failures:.1%} of cases"), soft_wrap=True)
+        printer.say(f"{told} {found.failures:.1%} of cases")
 
 
 def _name(path: NodePath, spec: RunSpec) -> str:

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import typer
-from rich.text import Text
 
-from areopage.bench import RunSpec, run_summaries
-from areopage.cli.console import UNSEEN_WIDTH, plain_table, print_table, text_console
+from areopage.bench import RunSpec, RunSummary, run_summaries
 from areopage.ledger import Ledger, Run
 from areopage.locales import MISSING
+from areopage.report import UNSEEN_WIDTH, Printer, Table, columns, report_locale, rows, text_console
 
 
 def print_runs(ledger: Ledger) -> None:
@@ -17,19 +16,24 @@ def print_runs(ledger: Ledger) -> None:
     if not summaries:
         typer.echo(f"no runs in {ledger.place}")
         return
-    table = plain_table("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset")
-    for heading in ("state", "verdict", "cases", "coverage", "judgments"):
-        table.add_column(heading, no_wrap=True)
-    for one in summaries:
-        facts = run_facts(one.run, one.spec)
-        coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
-        if one.reused:
-            facts["begun"] += f", answers of {one.reused.oldest:%Y-%m-%d} and later"
-        named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
-        table.add_row(*map(Text, (*named, one.verdict or MISSING, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
+    heads = columns(
+        *("begun (UTC)", "suite", "target", "mode", "language", "dataset", "state", "verdict", "cases", "coverage", "judgments"),
+        first="run",
+        texts=range(1, 9),
+    )
+
+    def row(summary: RunSummary) -> tuple[str, ...]:
+        facts = run_facts(summary.run, summary.spec)
+        coverage = MISSING if summary.coverage is None else f"{summary.coverage.share:.1%}"
+        if summary.reused:
+            facts["begun"] += f", answers of {summary.reused.oldest:%Y-%m-%d} and later"
+        named = (facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state"))
+        counts = (f"{summary.cases:,}", coverage, f"{summary.judgments:,}")
+        return summary.run.id, *named, summary.verdict or MISSING, *counts
+
     console = text_console()
     console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
-    print_table(console, table)
+    Printer(report_locale("en"), console).table(Table(columns=heads, rows=rows(map(row, summaries))))
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:

@@ -6,18 +6,15 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.text import Text
 
 from areopage.app import find_config, open_ledger
-from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, one_of, tell
 from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
 from areopage.ledger import Period
 from areopage.monitor import VariantComparison, criterion_labels
-from areopage.report import report_locale, variant_cells, variant_headings, variant_name
-from areopage.text import visible
+from areopage.report import Printer, report_locale, variant_sections
 
 
 def compare(
@@ -69,15 +66,10 @@ def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison
 def _print(
     baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str], by_question: bool
 ) -> None:
-    console, locale = text_console(), report_locale("en")
-    for one in compared:
-        told = {"name": variant_name(one.variant, locale), "baseline": variant_name(baseline, locale)}
-        title = f"{visible(locale.say('variants_against', **told))}, from {period.start} on"
-        console.print(Text(title, style="bold"), soft_wrap=True)
-        table = plain_table(*(heading.lower() for heading in variant_headings(locale)))
-        for test in one.tests:
-            style = {"worse": "red", "better": "green"}.get(test.direction, "")
-            table.add_row(*(Text(visible(cell), style=style) for cell in variant_cells(test, labels, locale)))
-        print_table(console, table)
+    locale = report_locale("en")
+    printer = Printer(locale)
+    printer.say(f"from {period.start} on")
+    for section in variant_sections(compared, baseline, labels, locale):
+        printer.section(section)
     paired = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
-    console.print(Text(f"{locale.say('variants_note')} {paired}"), soft_wrap=True)
+    printer.say(f"{locale.say('variants_note')} {paired}")
