@@ -62,7 +62,7 @@ def test_a_canary_says_unchanged_then_names_the_judge_that_moved(
     refused = command(*run, "--only-qualified").refused()
     assert f"judge alpha (ollama:fake-a) moved since its exam on {DANGER}" in refused
     done = command(*run)
-    assert "judges: 1 drifted;" in done.out, done.out + done.err
+    assert "  Judges: drifted: alpha\n" in done.out, done.out + done.err
     judged = command.results()["run"]["metadata"]["judges"][0]["qualification"]
     assert (judged["state"], judged["drifted"], judged["criteria"][0]["drift_round"]) == ("drifted", 1, 3)
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")

@@ -11,10 +11,10 @@ RUN = ("bench", "run", "--suite", "answer_quality", *JUDGE, *FORMAT, "--limit", 
 
 
 def test_a_run_says_how_to_examine_its_judges_until_they_are_examined(command: Command) -> None:
-    told = "examine the judges: areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality\n"
+    told = "- Examiner les juges : areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality\n"
     assert told in command(*RUN).out
     assert command("qualify", "answer_quality", *JUDGE, *FORMAT).code == 0
-    assert "examine the judges" not in command("bench", "show").out
+    assert "Examiner les juges" not in command("bench", "show").out
 
 
 def test_a_judge_that_passed_its_exam_is_accepted_and_shown_as_qualified(command: Command) -> None:
@@ -37,7 +37,7 @@ def test_a_judge_that_passed_its_exam_is_accepted_and_shown_as_qualified(command
 
     run = command(*RUN, "--only-qualified")
     assert run.code == 0, run.err
-    assert "judges: 1 provisionally qualified;" in run.out
+    assert "  Juges : qualifiés à titre provisoire" in run.out
     judge = command.results()["run"]["metadata"]["judges"][0]["qualification"]
     assert (judge["state"], judge["qualified"], judge["never_examined"]) == ("qualified", 1, 0)
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
