@@ -27,7 +27,7 @@ from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.chance_agreement import krippendorff_alpha
 from areopage.scoring.correlation import Estimate
 from areopage.scoring.shares import Share
-from areopage.scoring.worth.alternative import EPSILON, alternative_test
+from areopage.scoring.worth.alternative import Replacement, alternative_test
 from areopage.scoring.worth.contributions import best_judge, judge_errors
 from areopage.scoring.worth.effective import effective_judges, kish, most_judges
 from areopage.scoring.worth.standing_apart import standing_apart
@@ -139,7 +139,7 @@ def replaced(name: str, table: JuryTable, *, by_summary: bool) -> dict[str, Any]
     kind = SETS[name]
     return {
         "people": kind,
-        "epsilon": EPSILON[kind],  # type: ignore[index]
+        "epsilon": Replacement.EPSILON[kind],  # type: ignore[index]
         "items": found.items,
         "raters": found.raters,
         "judges": {

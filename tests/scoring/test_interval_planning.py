@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.intervals.planning import (
-    assumed_values,
-    cases_needed,
-    detectable_change,
-    detectable_difference,
-    with_passes,
-)
+from areopage.scoring.intervals.planning import Detectable, assumed_values, cases_needed, with_passes
 from areopage.scoring.paired import paired_difference
 
 VALUES = st.lists(st.sampled_from([0.0, 2.0, 3.5, 4.0, 4.5, 5.0]), min_size=5, max_size=40).map(np.array)
@@ -64,7 +58,7 @@ def test_a_spread_that_no_scores_have_is_refused() -> None:
 def test_four_of_five_comparisons_find_the_detectable_difference_and_hardly_any_finds_one_of_none() -> None:
     random = np.random.default_rng(11)
     cases = 60
-    apart = detectable_difference(random.normal(3.0, 0.6, 500).round(), 5.0, cases)
+    apart = Detectable.difference_of(random.normal(3.0, 0.6, 500).round(), 5.0, cases)
     found = {0.0: 0, apart: 0}
     for difference in found:
         for _ in range(100):
@@ -77,13 +71,13 @@ def test_four_of_five_comparisons_find_the_detectable_difference_and_hardly_any_
 
 @pytest.mark.parametrize("cases", [40, 126])
 def test_equal_scores_leave_a_difference_that_no_comparison_can_tell(cases: int) -> None:
-    assert detectable_difference(np.full(cases, 5.0), 5.0) == pytest.approx(5 * (1 - 0.025 ** (1 / cases)), rel=0.15)
+    assert Detectable.difference_of(np.full(cases, 5.0), 5.0) == pytest.approx(5 * (1 - 0.025 ** (1 / cases)), rel=0.15)
 
 
 def test_four_of_five_changes_of_the_detectable_size_are_found() -> None:
     rng, halves = np.random.default_rng(1), (0.3, 0.4)
-    change = detectable_change(*halves)
+    change = Detectable.change_of(*halves)
     errors = [rng.normal(0.0, half / 1.96, 20_000) for half in halves]
     found = np.abs(change + errors[0] - errors[1]) > np.hypot(*halves)
     assert found.mean() == pytest.approx(0.8, abs=0.01)
-    assert detectable_change(0.4, 0.3) == pytest.approx(change) and detectable_change(0.0, 0.0) == 0.0
+    assert Detectable.change_of(0.4, 0.3) == pytest.approx(change) and Detectable.change_of(0.0, 0.0) == 0.0

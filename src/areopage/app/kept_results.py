@@ -11,7 +11,7 @@ from areopage.bench import RunView, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger import Ledger
 from areopage.report import record_results, run_result
-from areopage.scoring import PASSES, PROVISIONAL, UNEXAMINED, WITH_UNREAD, Verdict
+from areopage.scoring import Release, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
 _RECORD = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -79,13 +79,14 @@ def _verdicts(view: RunView) -> tuple[str, ...]:
     release, by_scores = view.release, view.scores_release
     if release is None or by_scores is None:
         return ("none",)
-    if by_scores.verdict not in PASSES:
+    if by_scores.verdict not in Release.PASSES:
         return (release.verdict,)
     examined = all(standing.state != "never_examined" for standing in view.standings)
     accepts = view.spec.release is not None and view.spec.release.unexamined == "accept"
-    passed: tuple[Verdict, ...] = (*(("PASS", PROVISIONAL) if examined else ()), *((UNEXAMINED,) if accepts else ()))
-    if by_scores.verdict in WITH_UNREAD.values():
-        passed = tuple(WITH_UNREAD[one] for one in passed)
+    passed: tuple[Verdict, ...] = ("PASS", Release.PROVISIONAL) if examined else ()
+    passed += (Release.UNEXAMINED,) if accepts else ()
+    if by_scores.verdict in Release.WITH_UNREAD.values():
+        passed = tuple(Release.WITH_UNREAD[one] for one in passed)
     others: tuple[Verdict, ...] = ("INCONCLUSIVE", *passed)
     return tuple(dict.fromkeys((release.verdict, *others)))
 

@@ -7,7 +7,7 @@ from typing import Literal
 from areopage.criteria import Scale
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
-from areopage.scoring import UNREAD, CorrectedScore, Correlation, Estimate, Verdict
+from areopage.scoring import CorrectedScore, Correlation, Estimate, Release, Verdict
 from areopage.text import Policy
 
 _PACKAGE = Path(__file__).parents[1]
@@ -27,8 +27,8 @@ def report_locale(language: str) -> Locale:
 
 def verdict_name(verdict: Verdict | Literal["NO_FLOORS"] | None, locale: Locale) -> str:
     """What a release verdict is called, with its reservations; None and NO_FLOORS: the suite sets no floors."""
-    name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(UNREAD)}")
-    return f"{name}{locale.say('release_unread')}" if verdict and verdict.endswith(UNREAD) else name
+    name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(Release.UNREAD)}")
+    return f"{name}{locale.say('release_unread')}" if verdict and verdict.endswith(Release.UNREAD) else name
 
 
 def variant_name(name: str, locale: Locale) -> str:

@@ -189,15 +189,7 @@ from .intervals.planning import assumed_values as assumed_values  # A thousand v
 
 # How many values such as these make half of the interval's width at most `precision`
 from .intervals.planning import cases_needed as cases_needed
-from .intervals.planning import detectable as detectable  # What a run can tell.
-
-# The smallest difference of two independent means that four of five samples find certain, in the means' unit.
-from .intervals.planning import detectable_change as detectable_change
-
-# The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
-from .intervals.planning import detectable_difference as detectable_difference
 from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
-from .intervals.scores import MIN_CASES as MIN_CASES
 
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
 from .intervals.scores import CaseValues as CaseValues
@@ -235,7 +227,6 @@ from .pass_columns import CODES as CODES
 from .pass_columns import NOT_APPLICABLE as NOT_APPLICABLE
 from .pass_columns import NOT_MADE as NOT_MADE  # The code of a pass without an outcome
 from .pass_columns import PassColumns as PassColumns  # Planned passes.
-from .passes.allocation import REASONS as REASONS  # Why a pass is made
 from .passes.allocation import PassFloor as PassFloor  # A release floor
 from .passes.allocation import PassItems as PassItems  # What is known of a run's items
 from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
@@ -248,23 +239,11 @@ from .records import Profile as Profile  # How failures, quorum and outliers are
 from .refused_twins import DECLINED as DECLINED  # The state of an answer that is whole and declines in words.
 from .refused_twins import OverRefusal as OverRefusal  # How many benign twins are refused.
 from .refused_twins import TwinPair as TwinPair  # A benign twin and its harmful counterpart, each with the state of its answer
-from .release import PASSES as PASSES  # The verdicts of a run that passes, the best first.
-
-# The verdict where every floor is met, and judges are qualified by gold rows that no person has checked.
-from .release import PROVISIONAL as PROVISIONAL
-
-# The verdict where all else is met and the suite accepts judges that no exam says anything of.
-from .release import UNEXAMINED as UNEXAMINED
-from .release import UNREAD as UNREAD
-
-# The verdicts, by what judges are worth, where answers have thoughts that the suite says users do not see.
-from .release import WITH_UNREAD as WITH_UNREAD
 from .release import Floor as Floor  # A floor, and what a run reaches of it.
 from .release import Release as Release  # The release verdict with all floors
 from .release import RunState as RunState  # What floors need to know of a run beside its scores.
 from .release import Standing as Standing  # The release verdict
 from .release import Verdict as Verdict  # The verdict with its reservations
-from .release_floors import FINAL as FINAL  # The name of the final score among floors.
 from .release_floors import ReleaseFloors as ReleaseFloors  # What a run must reach.
 from .release_judges import JudgeState as JudgeState  # What is known of a judge on a criterion.
 from .release_judges import Lack as Lack
@@ -289,15 +268,8 @@ from .tree import Leaf as Leaf  # A criterion's score as the tree takes it.
 from .tree import Node as Node  # One node.
 from .tree import NodePath as NodePath  # The names of the nodes from below the root down to a node
 from .tree import score_tree as score_tree  # Weigh criteria up to one final score.
-from .weights import SUM_TOLERANCE as SUM_TOLERANCE
 from .weights import LevelNames as LevelNames  # The names at each level, in order.
 from .weights import Weights as Weights  # Weights as configured
-from .worth.alternative import EPSILON as EPSILON  # By how much a judge's share of wins may lie under a person's.
-from .worth.alternative import FEWEST_LABELLED as FEWEST_LABELLED
-
-# Raters with fewer items in common with another rater are not left out in turn
-from .worth.alternative import FEWEST_OF_RATER as FEWEST_OF_RATER
-from .worth.alternative import FEWEST_RATERS as FEWEST_RATERS
 from .worth.alternative import Raters as Raters
 from .worth.alternative import Replacement as Replacement  # Whether a judge may replace a person.
 

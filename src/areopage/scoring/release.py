@@ -5,7 +5,7 @@ A floor is met, not met, or open. It is open where what is missing decides: at w
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -16,7 +16,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailingCases
 from areopage.scoring.folding import RunScores
 from areopage.scoring.refused_twins import OverRefusal, within
-from areopage.scoring.release_floors import FINAL, ReleaseFloors
+from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.release_judges import ReleaseJudge
 from areopage.scoring.score_columns import ScoreColumns
 from areopage.scoring.tree import Node
@@ -34,21 +34,6 @@ Verdict = Literal[
 """The verdict with its reservations: whatever names a verdict names it whole."""
 Standing = Verdict | Literal["NO_FLOORS"]
 """The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""
-PROVISIONAL: Final = "PASS, provisional"
-"""The verdict where every floor is met, and judges are qualified by gold rows that no person has checked."""
-UNEXAMINED: Final = "PASS, judges not examined"
-"""The verdict where all else is met and the suite accepts judges that no exam says anything of."""
-UNREAD: Final = ", thoughts not judged"
-WITH_UNREAD: Final[Mapping[Verdict, Verdict]] = MappingProxyType(
-    {
-        "PASS": "PASS, thoughts not judged",
-        PROVISIONAL: "PASS, provisional, thoughts not judged",
-        UNEXAMINED: "PASS, judges not examined, thoughts not judged",
-    }
-)
-"""The verdicts, by what judges are worth, where answers have thoughts that the suite says users do not see."""
-PASSES: Final[tuple[Verdict, ...]] = tuple(verdict for pair in WITH_UNREAD.items() for verdict in pair)
-"""The verdicts of a run that passes, the best first."""
 FloorKind = Literal[
     "max_failures",
     "min_score",
@@ -113,6 +98,22 @@ class Release(Struct, frozen=True, kw_only=True):
         provisional: the judges that are qualified by gold rows that no person has checked.
     """
 
+    PROVISIONAL: ClassVar[Verdict] = "PASS, provisional"
+    """The verdict where every floor is met, and judges are qualified by gold rows that no person has checked."""
+    UNEXAMINED: ClassVar[Verdict] = "PASS, judges not examined"
+    """The verdict where all else is met and the suite accepts judges that no exam says anything of."""
+    UNREAD: ClassVar[str] = ", thoughts not judged"
+    WITH_UNREAD: ClassVar[Mapping[Verdict, Verdict]] = MappingProxyType(
+        {
+            "PASS": "PASS, thoughts not judged",
+            PROVISIONAL: "PASS, provisional, thoughts not judged",
+            UNEXAMINED: "PASS, judges not examined, thoughts not judged",
+        }
+    )
+    """The verdicts, by what judges are worth, where answers have thoughts that the suite says users do not see."""
+    PASSES: ClassVar[tuple[Verdict, ...]] = tuple(verdict for pair in WITH_UNREAD.items() for verdict in pair)
+    """The verdicts of a run that passes, the best first."""
+
     verdict: Verdict
     floors: tuple[Floor, ...]
     tolerated: tuple[str, ...] = ()
@@ -121,7 +122,7 @@ class Release(Struct, frozen=True, kw_only=True):
     @property
     def is_pass(self) -> bool:
         """Whether every floor is met, or accepted as it is."""
-        return self.verdict in PASSES
+        return self.verdict in Release.PASSES
 
     @classmethod
     def of(
@@ -162,11 +163,11 @@ class Release(Struct, frozen=True, kw_only=True):
         verdict: Verdict, floors: ReleaseFloors, criteria: Sequence[Criterion], judges: Sequence[ReleaseJudge]
     ) -> Verdict:
         """The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges."""
-        if verdict not in PASSES:
+        if verdict not in Release.PASSES:
             return verdict
         deciding = floors.deciding(criteria)
         by_judges = _verdict(_judge_floors(floors, deciding, judges), ReleaseJudge.provisional_of(judges, deciding))
-        return WITH_UNREAD.get(by_judges, by_judges) if verdict in WITH_UNREAD.values() else by_judges
+        return Release.WITH_UNREAD.get(by_judges, by_judges) if verdict in Release.WITH_UNREAD.values() else by_judges
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -214,8 +215,8 @@ def _verdict(floors: Iterable[Floor], provisional: Sequence[str]) -> Verdict:
     if any(state == "open" for state, _ in states):
         return "INCONCLUSIVE"
     unexamined = ("accepted", "qualified_judges") in states
-    verdict: Verdict = UNEXAMINED if unexamined else PROVISIONAL if provisional else "PASS"
-    return WITH_UNREAD[verdict] if ("accepted", "thoughts") in states else verdict
+    verdict: Verdict = Release.UNEXAMINED if unexamined else Release.PROVISIONAL if provisional else "PASS"
+    return Release.WITH_UNREAD[verdict] if ("accepted", "thoughts") in states else verdict
 
 
 def _failure_floors(
@@ -331,7 +332,7 @@ def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[C
 def _names(path: tuple[str, ...], node: Node, criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
     if node.name in criteria:
         return node.name, criteria[node.name].path
-    return (".".join(path) or FINAL,)
+    return (".".join(path) or ReleaseFloors.FINAL,)
 
 
 def _score_floor(name: str, limit: float, node: Node, scores: RunScores) -> Floor:

@@ -1,15 +1,12 @@
 """The floors that a run must reach for its release."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from msgspec import Struct
 
 from areopage.criteria import SEVERITIES, Criterion, Scale, Severity
 from areopage.scoring.failure_rules import FailureRules
-
-FINAL = "final"
-"""The name of the final score among floors."""
 
 
 class Graded(Protocol):
@@ -50,6 +47,9 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
         criteria: the ids of the criteria that the suite has under each name: a floor is open where one of them is not judged.
     """
 
+    FINAL: ClassVar[str] = "final"
+    """The name of the final score among floors."""
+
     max_failures: Mapping[str, int] = {}
     min_score: Mapping[str, float] = {}
     min_cases: int = 1
@@ -65,7 +65,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     def is_under(criterion: str, name: str) -> bool:
         """Whether a criterion, by its id, is what a name means or stands below it."""
         path = criterion.rpartition("__v")[0]
-        return name in (criterion, path, FINAL) or path.startswith(f"{name}.")
+        return name in (criterion, path, ReleaseFloors.FINAL) or path.startswith(f"{name}.")
 
     @staticmethod
     def counts(criterion: Graded, name: str) -> bool:

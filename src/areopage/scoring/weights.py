@@ -6,13 +6,13 @@ A level is named by its place, as in a file of weights: `weights.categories`, `w
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import ClassVar
 
 from msgspec import Struct
 
 from areopage.criteria import Criterion
 from areopage.locales import Note
 
-SUM_TOLERANCE = 1e-6
 Levels = dict[str, Mapping[str, float]]
 LevelNames = dict[str, dict[str, None]]
 """The names at each level, in order."""
@@ -28,6 +28,8 @@ class Weights(Struct, frozen=True, kw_only=True):
         subcategories: category -> sub-category -> weight.
         criteria: "category.subcategory" -> criterion's name -> weight.
     """
+
+    SUM_TOLERANCE: ClassVar[float] = 1e-6
 
     categories: Mapping[str, float] = {}
     subcategories: Mapping[str, Mapping[str, float]] = {}
@@ -56,7 +58,7 @@ class Weights(Struct, frozen=True, kw_only=True):
             unknown += [f"{place}: there is no {name!r}{_hint(name, names[place])}" for name in level if name not in names[place]]
             others = [name for name in names[place] if name not in level]
             total = sum(level.values())
-            if others and total > 1 + SUM_TOLERANCE:
+            if others and total > 1 + Weights.SUM_TOLERANCE:
                 left = f"the weights sum to {total:.6g} and leave nothing for {', '.join(others)}: give shares of 1"
                 overfull.append(f"{place}: {left}")
         return unknown or overfull
@@ -125,7 +127,7 @@ def level_weights(where: str, names: Sequence[str], configured: Mapping[str, flo
             warnings.append(Note("no_weights", {"where": where, "names": tuple(names)}))
         return {name: 1.0 / len(names) for name in names}, tuple(warnings)
     total = sum(configured.values())
-    if abs(total - 1.0) > SUM_TOLERANCE:
+    if abs(total - 1.0) > Weights.SUM_TOLERANCE:
         warnings.append(Note("weights_sum", {"where": where, "total": f"{total:.6g}"}))
     missing = [name for name in names if name not in weights]
     if missing:

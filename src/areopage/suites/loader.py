@@ -12,7 +12,7 @@ from areopage.cases import Persona, load_personas, source_of
 from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest
 from areopage.errors import ConfigError, name_list
 from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
-from areopage.scoring import FINAL, FailureRules, Marks, ReleaseFloors, Weights
+from areopage.scoring import FailureRules, Marks, ReleaseFloors, Weights
 from areopage.suites.config import ReleaseSection, SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
 from areopage.suites.config_keys import idle_keys
@@ -132,14 +132,16 @@ class Suite(Struct, frozen=True, kw_only=True):
             if bare := [bare_entry.id for bare_entry in newest(entries) if bare_entry.severity is None]:
                 return f"counts failures by severity, and the registry states none for {name_list(bare)}"
             return ""
-        if (name == FINAL and key == "max_failures") or not any(ReleaseFloors.is_under(entry.id, name) for entry in entries):
+        if (name == ReleaseFloors.FINAL and key == "max_failures") or not any(
+            ReleaseFloors.is_under(entry.id, name) for entry in entries
+        ):
             return "no category, sub-category or criterion of the suite has this name"
         return ""
 
     def severity_faults(self) -> list[ConfigError]:
         """Limits of severity off the scale, and rules that take a criterion that no case may go without off some cases."""
         document, release, faults = self.registry.document, self.config.release or ReleaseSection(), list[ConfigError]()
-        names = [*release.max_failures, *(name for name in release.min_score if name != FINAL)]
+        names = [*release.max_failures, *(name for name in release.min_score if name != ReleaseFloors.FINAL)]
         for entry in self.registry.entries.values():
             if entry.critical_limit is not None and not self.scale.contains(entry.critical_limit):
                 message = f"the scale of the suite goes from {self.scale.min:g} to {self.scale.max:g}"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from areopage.cases import persona_faults, source_of
 from areopage.criteria import RegistryEntry, check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.errors import ConfigError, CriteriaError
-from areopage.scoring import SUM_TOLERANCE
+from areopage.scoring import Weights
 from areopage.suites.config_keys import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
 from areopage.yaml_document import YamlDocument, read_yaml
@@ -229,7 +229,7 @@ def _level_faults(
             hint = f", {DID_YOU_MEAN} {near[0]!r}?" if near else ""
             yield document.error(f"unknown name: no category, sub-category or criterion matches{hint}", *keys, name)
     total = sum(configured.values())
-    if configured and abs(total - 1.0) > SUM_TOLERANCE:
+    if configured and abs(total - 1.0) > Weights.SUM_TOLERANCE:
         yield document.error(f"the weights sum to {total:.6g}, not 1", *keys)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.worth import effective
-from areopage.scoring.worth.alternative import EPSILON, alternative_test, corrected, worse_by
+from areopage.scoring.worth.alternative import Replacement, alternative_test, corrected, worse_by
 from areopage.scoring.worth.contributions import best_judge, judge_errors
 from areopage.scoring.worth.effective import effective_judges, kish, most_judges
 from areopage.scoring.worth.tables import JuryTable, mean_estimate, spread_estimate
@@ -293,7 +293,7 @@ def test_the_alternative_annotator_test_is_that_of_its_definition(categories: bo
     found = alternative_test(table_of(judge[:, None], labels), categories=categories)
     assert found is not None
     one = found.judges[0]
-    for kind, epsilon in EPSILON.items():
+    for kind, epsilon in Replacement.EPSILON.items():
         rate, advantage = reference(judge, labels, epsilon, categories=categories)
         assert one.winning_rate[kind] == pytest.approx(rate)
         assert one.may_replace[kind] is (rate >= 0.5)
@@ -306,7 +306,7 @@ def test_corrected_p_values_are_scipys(p_values: list[float]) -> None:
 
 
 @settings(max_examples=50)
-@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=30, max_size=60), st.sampled_from(list(EPSILON.values())))
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=30, max_size=60), st.sampled_from(list(Replacement.EPSILON.values())))
 def test_the_one_sided_test_is_scipys(differences: list[float], epsilon: float) -> None:
     values = np.array(differences)
     if values.std() > 0:

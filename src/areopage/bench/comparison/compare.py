@@ -16,12 +16,12 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger import Ledger, Run
 from areopage.scoring import (
     ALPHA,
-    PASSES,
     Drivers,
     FailingCases,
     FailureCount,
     LevelDifference,
     RecordScores,
+    Release,
     compare_cases,
     compare_levels,
     decided_levels,
@@ -115,7 +115,9 @@ def _compared(
         outcome="no_difference",
         levels=levels,
         verdicts=verdicts,
-        verdict_fell=verdicts is not None and first.verdict_by_scores in PASSES and other.verdict_by_scores not in PASSES,
+        verdict_fell=verdicts is not None
+        and first.verdict_by_scores in Release.PASSES
+        and other.verdict_by_scores not in Release.PASSES,
         slices=slices,
         drivers=drivers,
         failure_parts=failure_drivers(

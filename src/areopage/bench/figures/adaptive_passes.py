@@ -11,7 +11,7 @@ from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows
-from areopage.scoring import REASONS, PassPlan, StoppingShift
+from areopage.scoring import PassPlan, StoppingShift
 
 Stopped = Literal["settled", "budget", "open"]
 """Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""
@@ -93,7 +93,7 @@ def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, Criterio
     pairs: dict[tuple[str, str, int], int] = {}
     unsettled: dict[str, set[str]] = {}
     for row, ((case, criterion, _, turn), count) in enumerate(view.passes.items.items()):
-        reasons.setdefault(criterion, Counter()).update(REASONS[code] for code in plan.reasons[row, :count])
+        reasons.setdefault(criterion, Counter()).update(PassPlan.REASONS[code] for code in plan.reasons[row, :count])
         own = counts.setdefault(criterion, Counter())
         own[case] = max(own[case], count)
         if plan.unsettled[pairs.setdefault((case, criterion, turn), len(pairs))]:
@@ -105,7 +105,7 @@ def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, Criterio
                 key,
                 CriterionPasses(
                     passes=found.total(),
-                    reasons={name: found[name] for name in REASONS},
+                    reasons={name: found[name] for name in PassPlan.REASONS},
                     cases=len(counts[key]),
                     cases_added=sum(count > first for count in counts[key].values()),
                     unsettled=len(unsettled.get(key, ())),
@@ -160,13 +160,14 @@ def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
         return (
             Cell(text=criteria[id].title, title=id),
             locale.whole(one.passes),
-            *(locale.whole(one.reasons[name]) for name in REASONS[1:]),
+            *(locale.whole(one.reasons[name]) for name in PassPlan.REASONS[1:]),
             locale.say("failures_of", failed=locale.whole(one.cases_added), scored=locale.whole(one.cases)),
             locale.whole(one.unsettled),
             _shift(one, locale),
         )
 
-    keys = ["passes_count", *(f"passes_{name}" for name in REASONS[1:]), "passes_cases", "passes_unsettled", "passes_shift"]
+    reasons = [f"passes_{name}" for name in PassPlan.REASONS[1:]]
+    keys = ["passes_count", *reasons, "passes_cases", "passes_unsettled", "passes_shift"]
     heads = columns(*map(locale.say, keys), first=locale.say("criterion"))
     return Table(columns=heads, rows=rows(row(id, one) for id, one in found.criteria.items()), css="failures")
 

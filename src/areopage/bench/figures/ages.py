@@ -12,7 +12,7 @@ from areopage.bench.figures.scores import score_or_unscored
 from areopage.bench.results.run_data import RunData
 from areopage.bench.words import audience
 from areopage.report import Cell, Paragraph, Section, Span, Table, axis_of, columns, line, point_on, rows
-from areopage.scoring import MIN_CASES, mean_interval
+from areopage.scoring import Interval, mean_interval
 
 
 def _age_scores(view: RunData) -> dict[str, list[float | None]]:
@@ -36,7 +36,7 @@ def _section(view: RunData, page: Page) -> Section | None:
         scores = by_maturity[maturity]
         known = [score for score in scores if score is not None]
         score, around = fmean(known) if known else None, None
-        if len(known) >= MIN_CASES:
+        if len(known) >= Interval.MIN_CASES:
             around = mean_interval(np.array(known), view.spec.scale.min, view.spec.scale.max)
         persona = view.spec.personas.get(maturity)
         ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""

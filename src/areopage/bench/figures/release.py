@@ -18,7 +18,7 @@ from areopage.criteria import SEVERITIES
 from areopage.ledger import NOT_WHOLE, Ledger, Run
 from areopage.locales import Locale, sentence_case
 from areopage.report import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line, verdict_name
-from areopage.scoring import FINAL, PASSES, UNREAD, Floor, Release, ReleaseJudge, RunState, Verdict
+from areopage.scoring import Floor, Release, ReleaseFloors, ReleaseJudge, RunState, Verdict
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
@@ -83,7 +83,7 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     if run.finished_at is None or run.outcome is None or not run.outcome.verdict:
         return None
     stored = cast(Verdict, run.outcome.verdict)
-    if stored not in PASSES or spec.release is None:
+    if stored not in Release.PASSES or spec.release is None:
         return stored
     exams = ledger.qualifications
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
@@ -138,8 +138,8 @@ def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequen
     """
     yield _part(view, locale)
     unfit = any(health.unfit for health in view.health)
-    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict.removesuffix(UNREAD)}")
-    if release.verdict.endswith(UNREAD):
+    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict.removesuffix(Release.UNREAD)}")
+    if release.verdict.endswith(Release.UNREAD):
         yield f" {locale.say('release_text_unread')}"
     if cases:
         yield f" {_tolerated(view, release, locale)} "
@@ -255,7 +255,7 @@ def _name(view: RunData, name: str, locale: Locale) -> str:
             return criterion.title
     if name in SEVERITIES:
         return sentence_case(locale.say(f"severity_{name}"))
-    return locale.say("floor_final") if name == FINAL else view.spec.labels.get(name)
+    return locale.say("floor_final") if name == ReleaseFloors.FINAL else view.spec.labels.get(name)
 
 
 def _criteria(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:

@@ -10,7 +10,7 @@ from areopage.bench.results.run_data import RunData
 from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, Locale
 from areopage.report import Cell, Line, Paragraph, Row, Section, Span, Table, axis_of, columns, corrected_text, line, point_on
-from areopage.scoring import Detectable, Interval, JuryAgreement, Node, NodePath, detectable
+from areopage.scoring import Detectable, Interval, JuryAgreement, Node, NodePath
 
 
 def score_or_unscored(locale: Locale, score: float | None) -> str:
@@ -40,7 +40,7 @@ def _intervals(view: RunData) -> dict[str, Interval]:
 
 def _detectable(view: RunData) -> Detectable:
     """The smallest differences and shares of failures that the run's cases can tell."""
-    return detectable(view.scores.values, FAILURES.of(view).first.scored)
+    return Detectable.of(view.scores.values, FAILURES.of(view).first.scored)
 
 
 def _if_missing(view: RunData) -> tuple[float, float] | None:

@@ -17,8 +17,6 @@ from areopage.cases import MATURITIES, Case, field_named
 from areopage.ledger import ReusedAnswers, Run
 from areopage.models import costs_of
 from areopage.scoring import (
-    MIN_CASES,
-    PASSES,
     CriterionScore,
     FailingCases,
     FailureCount,
@@ -26,13 +24,14 @@ from areopage.scoring import (
     Interval,
     PairedDifference,
     PairedFailures,
+    Release,
     Standing,
     paired_difference,
     paired_failures,
     primary_criteria,
 )
 
-_ORDER: tuple[Standing, ...] = (*PASSES, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
+_ORDER: tuple[Standing, ...] = (*Release.PASSES, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -339,5 +338,5 @@ def _cell(entry: Entry, ids: Sequence[str], failures: FailureCount) -> SliceCell
         failures=failures,
         score=fmean(scores) if scores else None,
         scored=len(scores),
-        is_small=max(len(scores), failures.scored) < MIN_CASES,
+        is_small=max(len(scores), failures.scored) < Interval.MIN_CASES,
     )

@@ -11,13 +11,13 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import UserError
 from areopage.scoring import (
-    MIN_CASES,
     CaseValues,
     Column,
+    Detectable,
+    Interval,
     NodePath,
     assumed_values,
     cases_needed,
-    detectable_difference,
     mean_interval,
     upper_bound,
     with_passes,
@@ -88,7 +88,7 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
     scale = view.spec.scale
     _check(precision, scale.max - scale.min)
     values = view.scores.values
-    if () not in values.nodes or values.cases[values.nodes.index(())] < MIN_CASES:
+    if () not in values.nodes or values.cases[values.nodes.index(())] < Interval.MIN_CASES:
         raise UserError(f"run {view.run.id} has scores of fewer than five cases: give --spread")
     needed = tuple(_needed(values, row, len(cases), precision) for row in range(len(values.nodes)))
     row = values.nodes.index(())
@@ -150,7 +150,7 @@ def _needed(values: CaseValues, row: int, cases: int, precision: float) -> Neede
     own = _own(values, row)
     low, high = float(values.low[row]), float(values.high[row])
     ends = mean_interval(own, low, high)
-    if values.cases[row] < MIN_CASES:
+    if values.cases[row] < Interval.MIN_CASES:
         return NeededCases(path=values.nodes[row], half_width=None, cases=None)
     found = cases_needed(own, low, high, precision)
     return NeededCases(
@@ -196,6 +196,6 @@ def _plan(
         scores=scores,
         passes=tuple(plans),
         cheapest=cheapest,
-        difference=detectable_difference(own, span, cases) if cases else None,
+        difference=Detectable.difference_of(own, span, cases) if cases else None,
         failures=upper_bound(0, cases, _BOUND) if cases else None,
     )

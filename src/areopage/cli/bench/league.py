@@ -49,12 +49,12 @@ from areopage.jury import Budget
 from areopage.ledger import Ledger, Run
 from areopage.models import Contact
 from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, league_report, print_report, trend_report, write_league, write_trend
-from areopage.scoring import PASSES, Standing
+from areopage.scoring import Release, Standing
 from areopage.suites import load_suite
 from areopage.text import visible
 
 EXIT_CODES: dict[Standing, int] = {
-    **dict.fromkeys(PASSES, DONE),
+    **dict.fromkeys(Release.PASSES, DONE),
     "NO_FLOORS": DONE,
     "INCONCLUSIVE": INCONCLUSIVE,
     "FAIL": FAILED,

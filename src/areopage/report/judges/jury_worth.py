@@ -5,19 +5,7 @@ from collections.abc import Iterator, Sequence
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import columns, figure_text, range_text, rows
 from areopage.report.model import Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
-from areopage.scoring import (
-    EPSILON,
-    FEWEST_ITEMS,
-    FEWEST_LABELLED,
-    FEWEST_OF_RATER,
-    FEWEST_RATERS,
-    Estimate,
-    JudgeErrors,
-    JuryWorth,
-    LabelledWorth,
-    Raters,
-    Replacement,
-)
+from areopage.scoring import FEWEST_ITEMS, Estimate, JudgeErrors, JuryWorth, LabelledWorth, Raters, Replacement
 
 LONGEST_NAME = 60
 
@@ -101,11 +89,11 @@ def replacement_text(labelled: LabelledWorth, locale: Locale) -> str:
     """Which judges may replace a person; without the test, what is missing for it."""
     found = labelled.replacement
     if found is None:
-        numbers = {"people": FEWEST_RATERS, "each": FEWEST_OF_RATER, "items": FEWEST_LABELLED}
+        numbers = {"people": Replacement.FEWEST_RATERS, "each": Replacement.FEWEST_OF_RATER, "items": Replacement.FEWEST_LABELLED}
         raters = locale.count("people_raters", labelled.raters)
         told = {key: locale.whole(n) for key, n in (numbers | {"twice": labelled.twice}).items()}
         return locale.say("worth_replace_missing", raters=raters, **told)
-    passing = {kind: [one.judge for one in found.judges if one.may_replace[kind]] for kind in EPSILON}
+    passing = {kind: [one.judge for one in found.judges if one.may_replace[kind]] for kind in Replacement.EPSILON}
     named = {kind: ", ".join(name or locale.say("worth_whole_jury") for name in names) for kind, names in passing.items()}
     told = {kind: names or locale.say("worth_replace_none") for kind, names in named.items()}
     return locale.say("worth_replace", raters=locale.whole(found.raters), items=locale.whole(found.items), **told)

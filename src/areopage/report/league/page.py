@@ -42,7 +42,7 @@ from areopage.report.model import (
     Span,
     Table,
 )
-from areopage.scoring import MIN_CASES, FailureCount
+from areopage.scoring import FailureCount, Interval
 from areopage.version import __version__
 
 SHOWN_VALUES = 40
@@ -276,7 +276,7 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
         css="league slices",
         console=ON_CONSOLE,
     )
-    blocks: list[Block] = [Paragraph(text=locale.say("slices_lead", n=locale.whole(MIN_CASES)), look="soft"), table]
+    blocks: list[Block] = [Paragraph(text=locale.say("slices_lead", n=locale.whole(Interval.MIN_CASES)), look="soft"), table]
     if len(slices.rows) > SHOWN_VALUES:
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
     title = locale.say("slices_by", column=column_name(slices.column, locale))

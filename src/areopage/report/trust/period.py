@@ -9,7 +9,7 @@ from areopage.report.monitor.calibrated import fitting_to_period
 from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
 from areopage.report.trust.run import exam_steps, judges_trust, unexamined
 from areopage.review import OVERALL, AgreementReport, Rubric
-from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, JuryWorth, detectable_change
+from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, Detectable, JuryWorth
 from areopage.suites import Suite
 from areopage.trust import FEWEST_LABELS, altered_calibrations
 
@@ -116,7 +116,7 @@ def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration
         calibration=calibration,
         altered=altered,
         needed=(),
-        difference=None if now is None else detectable_change(now, now if before is None else before),
+        difference=None if now is None else Detectable.change_of(now, now if before is None else before),
         failures=None,
         failure_cases=0,
         if_missing=None,

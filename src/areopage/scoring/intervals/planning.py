@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from areopage.scoring.arrays import Column
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval, mean_intervals
-from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
+from areopage.scoring.intervals.scores import CaseValues, Interval
 from areopage.scoring.shares import upper_bound
 
 POWER = 0.8
@@ -38,61 +38,61 @@ class Detectable(Struct, frozen=True, kw_only=True):
     failures: float | None
     failure_cases: int
 
+    @classmethod
+    def of(cls, values: CaseValues, failure_cases: int) -> "Detectable":
+        """What a run can tell.
 
-def detectable(values: CaseValues, failure_cases: int) -> Detectable:
-    """What a run can tell.
+        Args:
+            values: of the run's scores.
+            failure_cases: the cases of which it is known whether they fail.
+        """
+        row = values.nodes.index(()) if () in values.nodes else None
+        cases = 0 if row is None else values.cases[row]
+        sample = None if row is None or cases < Interval.MIN_CASES else values.values[row][values.known[row] > 0]
+        sample = None if sample is not None and len(sample) < 2 else sample  # all cases belong together
+        return cls(
+            difference=None if sample is None else Detectable.difference_of(sample, values.ends[1] - values.ends[0]),
+            cases=cases,
+            failures=upper_bound(0, failure_cases, _BOUND) if failure_cases else None,
+            failure_cases=failure_cases,
+        )
 
-    Args:
-        values: of the run's scores.
-        failure_cases: the cases of which it is known whether they fail.
-    """
-    row = values.nodes.index(()) if () in values.nodes else None
-    cases = 0 if row is None else values.cases[row]
-    sample = None if row is None or cases < MIN_CASES else values.values[row][values.known[row] > 0]
-    sample = None if sample is not None and len(sample) < 2 else sample  # all cases belong together
-    return Detectable(
-        difference=None if sample is None else detectable_difference(sample, values.ends[1] - values.ends[0]),
-        cases=cases,
-        failures=upper_bound(0, failure_cases, _BOUND) if failure_cases else None,
-        failure_cases=failure_cases,
-    )
+    @staticmethod
+    def difference_of(values: Column, span: float, cases: int | None = None) -> float:
+        """The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
 
+        A difference is found where the lower end of its interval, as for every comparison, is above 0; the differences are taken
+        to have the standard deviation of two independent values.
 
-def detectable_difference(values: Column, span: float, cases: int | None = None) -> float:
-    """The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
+        Args:
+            values: one for each case or cluster; at least two.
+            span: the width of the scale: no difference is greater.
+            cases: how many such values are compared; None: as many as there are.
+        """
+        number = cases or len(values)
+        spread = min(span, sqrt(2.0) * float(values.std(ddof=1)))
+        margin = NormalDist().inv_cdf(POWER) * spread / sqrt(number)
+        low, high = 0.0, span
+        for _ in range(2):
+            tried = np.linspace(low, high, _STEPS)
+            pairs = np.stack([tried - spread, tried + spread], axis=1)
+            ends = np.full(_STEPS, span)
+            is_shown = mean_intervals(pairs, np.full_like(pairs, number / 2), -ends, ends, unseen=GUARANTEED)[0] > margin
+            if not is_shown.any():
+                return span
+            first = int(is_shown.argmax())
+            low, high = float(tried[max(0, first - 1)]), float(tried[first])
+        return high
 
-    A difference is found where the lower end of its interval, as for every comparison, is above 0; the differences are taken to
-    have the standard deviation of two independent values.
+    @staticmethod
+    def change_of(first: float, second: float) -> float:
+        """The smallest difference of two independent means that four of five samples find certain, in the means' unit.
 
-    Args:
-        values: one for each case or cluster; at least two.
-        span: the width of the scale: no difference is greater.
-        cases: how many such values are compared; None: as many as there are.
-    """
-    number = cases or len(values)
-    spread = min(span, sqrt(2.0) * float(values.std(ddof=1)))
-    margin = NormalDist().inv_cdf(POWER) * spread / sqrt(number)
-    low, high = 0.0, span
-    for _ in range(2):
-        tried = np.linspace(low, high, _STEPS)
-        pairs = np.stack([tried - spread, tried + spread], axis=1)
-        ends = np.full(_STEPS, span)
-        is_shown = mean_intervals(pairs, np.full_like(pairs, number / 2), -ends, ends, unseen=GUARANTEED)[0] > margin
-        if not is_shown.any():
-            return span
-        first = int(is_shown.argmax())
-        low, high = float(tried[max(0, first - 1)]), float(tried[first])
-    return high
-
-
-def detectable_change(first: float, second: float) -> float:
-    """The smallest difference of two independent means that four of five samples find certain, in the means' unit.
-
-    Args:
-        first, second: half the width of the 95 % interval of each mean.
-    """
-    normal = NormalDist()
-    return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(_BOUND))
+        Args:
+            first, second: half the width of the 95 % interval of each mean.
+        """
+        normal = NormalDist()
+        return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(_BOUND))
 
 
 def cases_needed(values: Column, low: float, high: float, precision: float) -> int | None:
@@ -110,7 +110,7 @@ def cases_needed(values: Column, low: float, high: float, precision: float) -> i
 
     kinds, times = np.unique(values.round(9), return_counts=True)
     counts = times.astype(np.float64)
-    return least_enough(is_enough, MIN_CASES, MOST_CASES)
+    return least_enough(is_enough, Interval.MIN_CASES, MOST_CASES)
 
 
 def with_passes(values: Column, noise: float, factor: float) -> Column:

@@ -10,6 +10,7 @@ cases' scores is in it, and what other judges would say is not.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
@@ -22,7 +23,6 @@ from areopage.scoring.records import CriterionScore
 from areopage.scoring.score_columns import Cells, as_columns
 from areopage.scoring.tree import Node, NodePath
 
-MIN_CASES = 5
 _TWO = 2  # passes, under which nothing is known of their spread
 
 
@@ -33,6 +33,8 @@ class Interval(Struct, frozen=True, kw_only=True):
         cases: how many cases it rests on.
         clusters: how many groups of cases that belong together; as many as cases where none do.
     """
+
+    MIN_CASES: ClassVar[int] = 5
 
     low: float
     high: float
@@ -100,7 +102,7 @@ def intervals_of(case_values: CaseValues, level: float = LEVEL) -> dict[NodePath
             clusters=int(case_values.known[row].sum()),
         )
         for row, path in enumerate(case_values.nodes)
-        if case_values.cases[row] >= MIN_CASES
+        if case_values.cases[row] >= Interval.MIN_CASES
     }
 
 

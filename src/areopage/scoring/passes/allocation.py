@@ -10,6 +10,7 @@ decide about single cases. See `areopage.scoring.passes.stopping`.
 """
 
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
@@ -21,10 +22,7 @@ from areopage.scoring.passes.settings import PassSettings
 
 Reasons = NDArray[np.int8]
 
-REASONS = ("start", "pilot", "floor", "decision", "precision")
-"""Why a pass is made: every item has it; to learn how noisy the judges are; because a release floor depends on the case; because
-it is not settled whether the score is a failure; because the interval of the score is wide."""
-START, PILOT, FLOOR, DECISION, PRECISION = range(len(REASONS))
+START, PILOT, FLOOR, DECISION, PRECISION = range(5)
 NONE = -1
 
 PILOT_ITEMS = 8
@@ -91,6 +89,10 @@ class PassPlan(Struct, frozen=True, kw_only=True):
         unsettled: of each pair: it would get another pass if it could.
         spent: a budget kept passes from being added.
     """
+
+    REASONS: ClassVar[tuple[str, ...]] = ("start", "pilot", "floor", "decision", "precision")
+    """Why a pass is made: every item has it; to learn how noisy the judges are; because a release floor depends on the case;
+    because it is not settled whether the score is a failure; because the interval of the score is wide."""
 
     passes: Places
     reasons: Reasons

@@ -12,7 +12,7 @@ Y. Benjamini, D. Yekutieli, "The control of the false discovery rate in multiple
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -24,13 +24,6 @@ from areopage.scoring.worth.tables import JuryTable, summed
 
 Raters = Literal["expert", "skilled", "crowd"]
 
-EPSILON: Mapping[Raters, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
-"""By how much a judge's share of wins may lie under a person's."""
-
-FEWEST_RATERS = 3
-FEWEST_LABELLED = 50
-FEWEST_OF_RATER = 30
-"""Raters with fewer items in common with another rater are not left out in turn; their labels count all the same."""
 
 ENOUGH = 0.5
 FALSE_DISCOVERIES = 0.05
@@ -63,6 +56,13 @@ class Replacement(Struct, frozen=True, kw_only=True):
         raters: those it is compared with.
     """
 
+    EPSILON: ClassVar[Mapping[Raters, float]] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+    """By how much a judge's share of wins may lie under a person's."""
+    FEWEST_RATERS: ClassVar[int] = 3
+    FEWEST_LABELLED: ClassVar[int] = 50
+    FEWEST_OF_RATER: ClassVar[int] = 30
+    """Raters with fewer items in common with another rater are not left out in turn; their labels count all the same."""
+
     judge: str
     winning_rate: dict[Raters, float]
     may_replace: dict[Raters, bool]
@@ -90,8 +90,8 @@ def alternative_test(table: JuryTable, *, categories: bool = False) -> Alternati
         None under `FEWEST_RATERS` raters with `FEWEST_OF_RATER` items each, or under `FEWEST_ITEMS` items in all.
     """
     table = table.only((~np.isnan(table.labels)).sum(axis=1) >= 2)
-    raters = [at for at in range(len(table.raters)) if _items_of(table, at) >= FEWEST_OF_RATER]
-    if len(raters) < FEWEST_RATERS or table.size < FEWEST_LABELLED:
+    raters = [at for at in range(len(table.raters)) if _items_of(table, at) >= Replacement.FEWEST_OF_RATER]
+    if len(raters) < Replacement.FEWEST_RATERS or table.size < Replacement.FEWEST_LABELLED:
         return None
     columns = [(name, table.scores[:, at]) for at, name in enumerate(table.judges)]
     columns += [] if categories or len(columns) < 2 else [("", table.jury)]
@@ -112,13 +112,13 @@ def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[
         near = [_nearness(ratings[units], others, categories=categories) for ratings in (scores, labels)]
         wins = np.stack([near[0] >= near[1] - TINY, near[1] >= near[0] - TINY], axis=1).astype(np.float64)
         by_item = _means(wins, table.items[units])
-        if len(by_item) >= FEWEST_OF_RATER:
+        if len(by_item) >= Replacement.FEWEST_OF_RATER:
             compared.append((rater, by_item[:, 0], by_item[:, 1]))
-    if len(compared) < FEWEST_RATERS:
+    if len(compared) < Replacement.FEWEST_RATERS:
         return None
     tests = {
         kind: corrected([worse_by(people - judges, epsilon) for _, judges, people in compared])
-        for kind, epsilon in EPSILON.items()
+        for kind, epsilon in Replacement.EPSILON.items()
     }
     rates = {kind: float(np.mean(np.array(values) <= FALSE_DISCOVERIES)) for kind, values in tests.items()}
     return Replacement(
