@@ -159,7 +159,7 @@ def test_a_key_changes_with_all_that_determines_the_judgment(judge: Judge, case:
         keys(case=change(case, response="No.")),
         keys(judge=change(judge, name="two")),
         keys(judge=change(judge, digest="e")),
-        keys(judge=change(judge, passes=({"seed": 1}, {"seed": 2}))),
+        keys(judge=change(judge, pass_options=({"seed": 1}, {"seed": 2}))),
         keys(criteria=criteria[:1]),
         keys(criteria=(criteria[0], change(criteria[1], task="x"))),
         keys(salt="anew"),

@@ -133,7 +133,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "model": {"judge": changed(JUDGE, reference=ModelReference("fake", "n"))},
     "endpoint": {"judge": changed(JUDGE, reference=ModelReference("fake", "m", "lab"))},
     "digest": {"judge": changed(JUDGE, digest="e")},
-    "options": {"judge": changed(JUDGE, passes=({"temperature": 0.2}, {"temperature": 0.1, "seed": 1}))},
+    "options": {"judge": changed(JUDGE, pass_options=({"temperature": 0.2}, {"temperature": 0.1, "seed": 1}))},
     "salt": {"salt": "anew"},
 }
 
@@ -156,7 +156,7 @@ def test_no_two_of_these_changes_share_a_key() -> None:
         {"criterion": changed(CRITERION, label="Other", description="New")},
         {"judge": changed(JUDGE, criteria=("a",), unfit="too small", price=PRICE)},
         {"persona": changed(PERSONA, guidance=("x",), content_block=("y",), policy_notes=("z",))},
-        {"judge": changed(JUDGE, passes=({"temperature": 0.1},) * 3)},
+        {"judge": changed(JUDGE, pass_options=({"temperature": 0.1},) * 3)},
     ],
 )
 def test_a_key_does_not_change_with_what_the_judge_is_not_shown(changes: dict[str, Any]) -> None:
@@ -164,8 +164,8 @@ def test_a_key_does_not_change_with_what_the_judge_is_not_shown(changes: dict[st
 
 
 def test_options_count_whatever_the_order_they_are_written_in() -> None:
-    one = changed(JUDGE, passes=({"a": 1, "b": {"c": 2, "d": 3}},))
-    other = changed(JUDGE, passes=({"b": {"d": 3, "c": 2}, "a": 1},))
+    one = changed(JUDGE, pass_options=({"a": 1, "b": {"c": 2, "d": 3}},))
+    other = changed(JUDGE, pass_options=({"b": {"d": 3, "c": 2}, "a": 1},))
     assert keys(judge=one) == keys(judge=other)
 
 
