@@ -40,6 +40,7 @@ from areopage.ledger.tables.rows import (
     json_text,
     judgment_row,
     naive,
+    record_of,
     row_of,
     storable,
     valid_places,
@@ -180,7 +181,7 @@ class Ledger(Database):
     def put_panel(self, run: Run) -> None:
         """Insert a panel of the monitor or the gate; an existing panel is kept."""
         with self.writing() as connection:
-            row = _run_row(run)
+            row = row_of(run)
             statement = insert_into(connection, runs).on_conflict_do_nothing().returning(runs.c.id)
             if connection.execute(statement, [row]).all():
                 seal(connection, "added", "runs", [row])
@@ -389,8 +390,7 @@ def _newest(query: Select[Any]) -> Select[Any]:
 
 
 def _run_of(row: Row[Any]) -> Run:
-    times = {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)}
-    return Run(**dict(row._mapping) | times | {"outcome": _outcome_of(row.outcome)})
+    return record_of(Run, row, outcome=_outcome_of(row.outcome))
 
 
 def _outcome_of(text: str | None) -> StoredOutcome | None:
@@ -401,14 +401,8 @@ def _outcome_of(text: str | None) -> StoredOutcome | None:
         return None
 
 
-def _run_row(run: Run) -> dict[str, Any]:
-    finished = naive(run.finished_at) if run.finished_at else None
-    outcome = None if run.outcome is None else json_text(run.outcome)
-    return row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished, "outcome": outcome}
-
-
 def _insert_run(connection: Connection, run: Run, cases: Iterable[str], rejected: Iterable[str]) -> None:
-    added = _run_row(run)
+    added = row_of(run)
     connection.execute(insert(runs), [added])
     seal(connection, "added", "runs", [added])
     for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -14,7 +13,7 @@ from areopage.errors import UserError
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable
+from areopage.ledger.tables.rows import TEXTS, chunks, json_text, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import api_keys, audit, sessions
 from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
 
@@ -47,14 +46,7 @@ class ApiKeys(Store):
         scope = tuple(dict.fromkeys(storable(one) for one in collections))
         made_at = datetime.now(UTC)
         record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=made_at, collections=scope)
-        row = {
-            "id": record.id,
-            "name": record.name,
-            "hash": _key_hash(key),
-            "role": role,
-            "created_at": naive(record.created_at),
-            "collections": json_text(scope) if scope else "",
-        }
+        row = row_of(record, "revoked_at") | {"hash": _key_hash(key), "collections": json_text(scope) if scope else ""}
         with storage_errors(self._ledger.place):
             try:
                 with self._ledger.engine.begin() as connection:
@@ -164,17 +156,7 @@ class Audit(Store):
         query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
         with self._ledger.reading() as connection:
             rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
-            return [
-                AuditEntry(
-                    at=aware(row.at),
-                    actor=row.actor,
-                    key_id=row.key_id,
-                    action=row.action,
-                    subject=row.subject,
-                    detail=row.detail,
-                )
-                for row in rows
-            ]
+            return [record_of(AuditEntry, row) for row in rows]
 
 
 def _key_hash(key: str) -> str:
@@ -184,6 +166,4 @@ def _key_hash(key: str) -> str:
 
 def _key_of(row: Row[Any]) -> ApiKey:
     """Read a key's record from a row."""
-    times = {"created_at": aware(row.created_at), "revoked_at": aware(row.revoked_at)}
-    scope = msgspec.json.decode(row.collections, type=tuple[str, ...]) if row.collections else ()
-    return ApiKey(id=row.id, name=row.name, role=row.role, collections=scope, **times)
+    return record_of(ApiKey, row, collections=TEXTS.decode(row.collections) if row.collections else ())

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from sqlalchemy import select
 
 from areopage.errors import UserError, name_list
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, naive, storable
+from areopage.ledger.tables.rows import record_of, row_of, storable
 from areopage.ledger.tables.schema import calibrations
 
 
@@ -37,9 +37,8 @@ class Calibrations(Store):
         """Append a calibration; returns whether it is new."""
         if any(known.digest == one.digest for known in self.all()):
             return False
-        row = structs.asdict(one) | {"created_at": naive(one.created_at)}
         with self._ledger.writing() as connection:
-            append_sealed(connection, calibrations, [row])
+            append_sealed(connection, calibrations, [row_of(one)])
         return True
 
     def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:
@@ -47,12 +46,7 @@ class Calibrations(Store):
         query = select(calibrations).order_by(calibrations.c.number)
         query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
         with self._ledger.reading() as connection:
-            rows = [dict(row._mapping) for row in connection.execute(query)]
-        return tuple(
-            StoredCalibration(**{name: value for name, value in row.items() if name != "number"} | {"created_at": aware(at)})
-            for row in rows
-            for at in (row["created_at"],)
-        )
+            return tuple(record_of(StoredCalibration, row) for row in connection.execute(query))
 
     def find(self, id: str) -> StoredCalibration:
         """Return a calibration by its id, the beginning of it, or `latest`.

@@ -22,12 +22,10 @@ from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Standing
-from areopage.ledger.tables.rows import aware, chunks, json_text, naive, storable, storable_json
+from areopage.ledger.tables.rows import chunks, json_text, record_of, row_of, storable
 from areopage.ledger.tables.schema import canary_rounds, qualifications
 from areopage.models import ModelReference
-from areopage.scoring import CriterionExam, ExamItem, Look, Said, Shift
-
-_decode = msgspec.json.decode
+from areopage.scoring import Look, Shift
 
 
 class Qualifications(Store):
@@ -35,19 +33,7 @@ class Qualifications(Store):
 
     def add(self, found: Sequence[Qualification]) -> tuple[Qualification, ...]:
         """Append the results of an exam in one transaction; returns them with their numbers."""
-        rows = [
-            {
-                **{name: storable(getattr(one, name)) for name in _EXAM_TEXTS},
-                "path": storable(one.path),
-                "at": naive(one.at),
-                "whole": one.whole,
-                "languages": storable_json(one.languages),
-                "keys": json_text(one.keys),
-                "result": storable_json(one.result),
-                "items": storable_json(one.items),
-            }
-            for one in found
-        ]
+        rows = [row_of(one, "number") | {"path": storable(one.path)} for one in found]
         with self._ledger.writing() as connection:
             numbers = append_sealed(connection, qualifications, rows)
         return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
@@ -58,7 +44,7 @@ class Qualifications(Store):
         query = query if suite is None else query.where(qualifications.c.suite == storable(suite))
         query = query if exam is None else query.where(qualifications.c.exam == exam)
         with self._ledger.reading() as connection:
-            return [_qualification_of(row) for row in connection.execute(query)]
+            return [record_of(Qualification, row) for row in connection.execute(query)]
 
     def any_of(self, criteria: Sequence[Criterion]) -> bool:
         """Whether any judge was examined on one of these criteria; canaries follow exams."""
@@ -113,7 +99,6 @@ class Qualifications(Store):
             raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
 
 
-_EXAM_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold", "salt")
 _EXAMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
 
 
@@ -123,21 +108,8 @@ def exams_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qua
     for part in chunks(sorted(paths)):
         query = _EXAMS.where(qualifications.c.path.in_(part)).order_by(qualifications.c.number)
         for row in connection.execute(query):
-            found.setdefault(row.path, []).append(_qualification_of(row))
+            found.setdefault(row.path, []).append(record_of(Qualification, row))
     return found
-
-
-def _qualification_of(row: Row[Any]) -> Qualification:
-    fields = dict(row._mapping)
-    del fields["path"]
-    fields |= {
-        "at": aware(fields["at"]),
-        "languages": _decode(fields["languages"], type=tuple[str, ...]),
-        "keys": _decode(fields["keys"], type=tuple[str, ...]),
-        "result": _decode(fields["result"], type=CriterionExam),
-        "items": _decode(fields.get("items", "[]"), type=tuple[ExamItem, ...]),
-    }
-    return Qualification(**fields)
 
 
 # --- canaries
@@ -149,22 +121,17 @@ class _Result(Struct, frozen=True):
     found: int
 
 
+_RESULT = msgspec.json.Decoder(_Result)
+
+
 class CanaryRounds(Store):
     """The table `canary_rounds`; rows are never changed or removed."""
 
     def add(self, found: Sequence[CanaryRound]) -> tuple[CanaryRound, ...]:
         """Append a round in one transaction; returns it with its numbers, or as another process stored it before."""
         rows = [
-            {
-                **{name: storable(getattr(one, name)) for name in _ROUND_TEXTS},
-                "path": storable(one.path),
-                "sequence": one.sequence,
-                "at": naive(one.at),
-                "keys": json_text(one.keys),
-                "moved": one.moved,
-                "result": json_text(_Result(one.look, one.shift, one.found)),
-                "items": storable_json(one.items),
-            }
+            row_of(one, "number", "found", "look", "shift")
+            | {"path": storable(one.path), "result": json_text(_Result(one.look, one.shift, one.found))}
             for one in found
         ]
         with storage_errors(self._ledger.place):
@@ -206,22 +173,8 @@ def drifts_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Ca
     return found
 
 
-_ROUND_TEXTS = ("round", "exam", "suite", "judge", "model", "digest", "criterion")
-
-
 def _round_of(row: Row[Any]) -> CanaryRound:
-    fields = dict(row._mapping)
-    del fields["path"]
-    result = msgspec.json.decode(fields.pop("result"), type=_Result)
-    fields |= {
-        "at": aware(fields["at"]),
-        "keys": msgspec.json.decode(fields["keys"], type=tuple[str, ...]),
-        "items": msgspec.json.decode(fields.get("items", "{}"), type=dict[str, tuple[Said, ...]]),
-        "look": result.look,
-        "shift": result.shift,
-        "found": result.found,
-    }
-    return CanaryRound(**fields)
+    return record_of(CanaryRound, row, **structs.asdict(_RESULT.decode(row.result)))
 
 
 # --- stored panels

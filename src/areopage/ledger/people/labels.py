@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, case, delete, exists, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, Update, and_, case, delete, exists, func, or_, select, true, update
 
 from areopage.cases import Document
 from areopage.ledger.tables.answer_tables import (
@@ -25,14 +24,13 @@ from areopage.ledger.tables.chain import append_sealed, queued, seal
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.tables.rows import (
-    aware,
     chunks,
     insert_into,
-    json_text,
-    label_of,
     naive,
     named_chunks,
     outcome_of,
+    record_of,
+    row_of,
     storable,
     valid_places,
     values_of,
@@ -90,7 +88,9 @@ class ReviewQueue(Store):
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
         with self._ledger.reading() as connection:
-            return [_item_of(row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))]
+            return [
+                record_of(ReviewItem, row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))
+            ]
 
     def item(self, answer_id: str) -> ReviewItem | None:
         """Return the item of an answer."""
@@ -108,7 +108,7 @@ class ReviewQueue(Store):
         with self._ledger.reading() as connection:
             for part in named_chunks(connection, review_items.c.answer_id, answer_ids):
                 rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
-                found |= {row.answer_id: _item_of(row) for row in rows}
+                found |= {row.answer_id: record_of(ReviewItem, row) for row in rows}
         return found
 
     def draw(self, items: Sequence[ReviewItem]) -> None:
@@ -287,7 +287,7 @@ class Labels(Store):
     def _labels(self, query: Select[Any]) -> Iterator[Label]:
         with self._ledger.reading() as connection:
             for row in connection.execute(query).all():
-                yield label_of(row)
+                yield record_of(Label, row)
 
 
 class Remembered(Store):
@@ -306,10 +306,12 @@ class Remembered(Store):
             latest = {row.rater: row for row in connection.execute(query)}
         if not latest:
             return None
-        if agreed([label_of(row) for row in latest.values()])[0] != "yes":
+        if agreed([record_of(Label, row) for row in latest.values()])[0] != "yes":
             return False
         asked = prompt_key(prompt)
-        return True if any(row.prompt_key == asked and label_of(row).grounded == "yes" for row in latest.values()) else None
+        return (
+            True if any(row.prompt_key == asked and record_of(Label, row).grounded == "yes" for row in latest.values()) else None
+        )
 
 
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
@@ -327,7 +329,7 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
 
 def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
     keys = _text_keys(connection, [label.answer_id for label in given if label.criterion == GROUNDING])
-    rows = [_label_row(label) for label in given]
+    rows = [row_of(label) for label in given]
     for row in rows:
         row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
     append_sealed(connection, labels, rows)
@@ -348,7 +350,7 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     if not items:
         return 0
     statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id", "run_id"])
-    new = connection.execute(statement.returning(*review_items.c), [_item_row(item) for item in items]).all()
+    new = connection.execute(statement.returning(*review_items.c), [row_of(item, "number") for item in items]).all()
     seal(connection, "added", "review_items", [queued(values_of(row)) for row in new])
     return len(new)
 
@@ -394,26 +396,3 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
     """Whether the answer of an id is held, and not settled."""
     theirs = exists().where(answers.c.id == answer_id, decisions.c.answer == answers.c.number, decisions.c.held_key != "")
     return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
-
-
-def _label_row(label: Label) -> dict[str, Any]:
-    """A label as a row, with texts that every database accepts."""
-    fields = msgspec.structs.asdict(label)
-    texts = {name: storable(value) for name, value in fields.items() if isinstance(value, str)}
-    return fields | texts | {"sentences": json_text(label.sentences), "created_at": naive(label.created_at)}
-
-
-def _item_row(item: ReviewItem) -> dict[str, Any]:
-    """An item as a row; its number is the database's."""
-    return {
-        "answer_id": storable(item.answer_id),
-        "why": item.why,
-        "created_at": naive(item.created_at),
-        "state": item.state,
-        "wanted": item.wanted,
-        "run_id": item.run_id,
-    }
-
-
-def _item_of(row: Row[Any]) -> ReviewItem:
-    return ReviewItem(**dict(row._mapping) | {"created_at": aware(row.created_at)})

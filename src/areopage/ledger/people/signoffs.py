@@ -1,20 +1,17 @@
 """What people said of a run: the labels of its answers, their place in the review queue, and sign-offs."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
-from areopage.ledger.tables.rows import aware, json_text, naive, storable
+from areopage.ledger.tables.records import Label, ReviewItem, SignOff
+from areopage.ledger.tables.rows import json_text, record_of, row_of, storable
 from areopage.ledger.tables.schema import signoffs
-
-_STATE = msgspec.json.Decoder(SignedState)
 
 
 class People(Struct, frozen=True, kw_only=True):
@@ -41,7 +38,7 @@ class SignOffs(Store):
         texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
         stored = msgspec.structs.replace(one, **texts)
         stored = msgspec.structs.replace(stored, digest=stored.content_digest)
-        row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
+        row = row_of(stored) | {"signed": json_text(stored.signed)}
         with self._ledger.writing() as connection:
             append_sealed(connection, signoffs, [row])
         return stored
@@ -51,7 +48,7 @@ class SignOffs(Store):
         query = select(signoffs).order_by(signoffs.c.number)
         query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
         with self._ledger.reading() as connection:
-            return tuple(map(_signoff_of, connection.execute(query)))
+            return tuple(record_of(SignOff, row) for row in connection.execute(query))
 
     def people_of(self, run_id: str, answer_ids: Sequence[str]) -> People:
         """Read what people said of a run's answers."""
@@ -63,9 +60,3 @@ class SignOffs(Store):
             items=ReviewQueue(self._ledger).items(answer_ids, run_id),
             signoffs=self.of(run_id),
         )
-
-
-def _signoff_of(row: Row[Any]) -> SignOff:
-    fields = dict(row._mapping) | {"signed_at": aware(row.signed_at), "signed": _STATE.decode(row.signed)}
-    del fields["number"]
-    return SignOff(**fields)

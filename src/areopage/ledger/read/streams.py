@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 from areopage.ledger.tables.answer_tables import answer_judgments, answers, evaluations, judgments
 from areopage.ledger.tables.database import Database, Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label
-from areopage.ledger.tables.rows import label_of
+from areopage.ledger.tables.rows import record_of
 from areopage.ledger.tables.schema import labels
 from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
 from areopage.ledger.write.evaluation_rows import WHOLE_EVALUATIONS, evaluations_of
@@ -52,7 +52,9 @@ class Streams(Store):
 
     def labels(self) -> Iterator[Label]:
         """Iterate over all labels, replaced labels included."""
-        for portion in _portions(self._ledger, select(labels), labels.c.number, lambda _, rows: [label_of(row) for row in rows]):
+        for portion in _portions(
+            self._ledger, select(labels), labels.c.number, lambda _, rows: [record_of(Label, row) for row in rows]
+        ):
             yield from portion
 
 

@@ -13,7 +13,7 @@ from areopage.ledger.people.labels import agreed
 from areopage.ledger.read.queries import PassedOver, TraceFilter, TraceSummary
 from areopage.ledger.tables.answer_tables import answers, decision_reasons, decisions
 from areopage.ledger.tables.records import GROUNDING, Label
-from areopage.ledger.tables.rows import RowValues, chunks, insert_or_add, label_of, naive, storable
+from areopage.ledger.tables.rows import RowValues, chunks, insert_or_add, naive, record_of, storable
 from areopage.ledger.tables.schema import days, labels
 from areopage.ledger.write.answers import prompt_key
 
@@ -235,5 +235,5 @@ def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
     for part in chunks([row.answer_id for row in found if row.verdict == "deliver"]):
         of_them = select(labels).where(labels.c.answer_id.in_(part), labels.c.criterion == GROUNDING).order_by(labels.c.number)
         for row in connection.execute(of_them):
-            given.setdefault(row.answer_id, {})[row.rater] = label_of(row)
+            given.setdefault(row.answer_id, {})[row.rater] = record_of(Label, row)
     return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in given.values())

@@ -4,18 +4,19 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, get_origin, overload
 
 import msgspec
+from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import Column, Connection, Dialect, Row, Select, Table, bindparam, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
-from areopage.ledger.tables.records import Evaluation, Judgment, Label, Run, Verdict
+from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.scoring import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
 Key = TypeVar("Key")
+Record = TypeVar("Record", bound=Struct)
 SURROGATES = re.compile("[\ud800-\udfff]")
 TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
 """Reads the JSON of a list of texts."""
@@ -101,63 +103,62 @@ def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
     return places
 
 
-def row_of(record: Evaluation | Run) -> dict[str, Any]:
-    """A record's fields, with texts that every database accepts."""
-    fields = msgspec.structs.asdict(record)
-    return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
+def row_of(record: Struct, *without: str) -> RowValues:
+    """A record's fields as columns hold them: storable texts, times in UTC without a zone, JSON of what has parts.
+
+    Args:
+        without: the fields that have no column.
+    """
+    row: RowValues = {}
+    for name in record.__struct_fields__:
+        if name not in without:
+            value = getattr(record, name)
+            if isinstance(value, str):
+                value = storable(value)
+            elif isinstance(value, datetime):
+                value = naive(value)
+            elif isinstance(value, (tuple, dict, Struct)):
+                value = storable_json(value)
+            row[name] = value
+    return row
 
 
-def judgment_row(judgment: Judgment) -> dict[str, Any]:
+def record_of(kind: type[Record], row: Row[Any], **others: Any) -> Record:
+    """Read a record from the columns of a row that are called like its fields; see `row_of`.
+
+    Args:
+        others: the fields that are read otherwise; what is neither here nor in the row has its default.
+    """
+    columns, fields = row._mapping, dict[str, Any]()  # read by name, it is five times as fast as the row's attributes
+    for name, decoder in _decoders(kind):
+        if name in columns and name not in others:
+            value = columns[name]
+            if decoder is not None:
+                value = decoder.decode(value)
+            elif isinstance(value, datetime):
+                value = aware(value)
+            fields[name] = value
+    return kind(**fields, **others)
+
+
+@cache
+def _decoders(kind: type[Struct]) -> tuple[tuple[str, Decoder[Any] | None], ...]:
+    """The fields of a record, each with what reads its JSON; None where the column holds the value itself."""
+    found = []
+    for one in msgspec.structs.fields(kind):
+        has_parts = get_origin(one.type) in (tuple, dict) or (isinstance(one.type, type) and issubclass(one.type, Struct))
+        found.append((one.name, Decoder(one.type) if has_parts else None))
+    return tuple(found)
+
+
+def judgment_row(judgment: Judgment) -> RowValues:
     """A judgment's row; its verdicts are separate rows."""
-    return {
-        "key": judgment.key,
-        "run_id": judgment.run_id,
-        "judge": storable(judgment.judge),
-        "model": storable(judgment.model),
-        "pass_index": judgment.pass_index,
-        "turn": judgment.turn,
-        "raw_text": storable(judgment.raw_text),
-        "repair_text": storable(judgment.repair_text),
-        "finish_reason": storable(judgment.finish_reason),
-        "prompt_tokens": judgment.prompt_tokens,
-        "completion_tokens": judgment.completion_tokens,
-        "seconds": judgment.seconds,
-        "repair": judgment.repair,
-        "steps": json_text(judgment.steps) if judgment.steps else "[]",
-        "calls": judgment.calls,
-        "cost": judgment.cost,
-        "currency": storable(judgment.currency),
-        "created_at": naive(judgment.created_at),
-        "stored": judgment.stored,
-    }
+    return row_of(judgment, "verdicts")
 
 
 def values_of(row: Row[Any]) -> RowValues:
     """A row's values by column."""
     return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
-
-
-def judgment_of(values: RowValues, said: tuple[Verdict, ...]) -> Judgment:
-    """Read a judgment from the values of a row and its verdicts."""
-    given = {"steps": TEXTS.decode(values["steps"]), "created_at": aware(values["created_at"]), "verdicts": said}
-    fields = values | given
-    del fields["id"]
-    return Judgment(**fields)
-
-
-def label_of(row: Row[Any]) -> Label:
-    """Read a label from a row, which may have other columns."""
-    return Label(
-        answer_id=row.answer_id,
-        rater=row.rater,
-        criterion=row.criterion,
-        score=row.score,
-        sentences=msgspec.json.decode(row.sentences, type=tuple[int, ...]),
-        note=row.note,
-        origin=row.origin,
-        blind=row.blind,
-        created_at=aware(row.created_at),
-    )
 
 
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select, text, update
 
 from areopage.ledger.tables.answer_tables import answers
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, insert_into, naive, storable, storable_value
+from areopage.ledger.tables.rows import insert_into, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import alerts
 from areopage.ledger.write.operations import Alert
-
-TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")
 
 
 class Alerts(Store):
@@ -205,7 +202,7 @@ class Alerts(Store):
 
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
         with self._ledger.reading() as connection:
-            return [_alert_of(row) for row in connection.execute(query)]
+            return [record_of(Alert, row) for row in connection.execute(query)]
 
 
 def open_alert(connection: Connection, alert: Alert) -> bool:
@@ -216,7 +213,7 @@ def open_alert(connection: Connection, alert: Alert) -> bool:
         index_where=text("state = 'open'"),
         set_={"times": alerts.c.times + 1, "last_seen_at": insert.excluded.last_seen_at},
     )
-    times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
+    times = connection.execute(again.returning(alerts.c.times), row_of(alert, "number")).scalar_one()
     return bool(times == alert.times)
 
 
@@ -236,13 +233,3 @@ def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
     theirs = select(answers.c.id).where(answers.c.source.in_(names))
     subjects = [f"source:{name}" for name in names]
     return [or_(alerts.c.answer_id.in_(theirs), alerts.c.subject.in_(subjects))] if sources else []
-
-
-def _alert_row(alert: Alert) -> dict[str, Any]:
-    row = {name: storable_value(value) for name, value in msgspec.structs.asdict(alert).items()}
-    del row["number"]
-    return row | {name: naive(row[name]) for name in TIMES if row[name] is not None}
-
-
-def _alert_of(row: Row[Any]) -> Alert:
-    return Alert(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in TIMES})

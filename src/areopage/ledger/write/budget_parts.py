@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from areopage.digest import digest_of
 from areopage.ledger.tables.database import Database, holder_name, in_turn
-from areopage.ledger.tables.rows import insert_or_replace, storable
+from areopage.ledger.tables.rows import insert_or_replace, record_of, row_of, storable
 from areopage.ledger.tables.schema import budget_parts
 
 PART_SILENCE = 15.0
@@ -80,8 +80,7 @@ class BudgetParts:
             mine = BudgetPart(holder=self._holder, spent=0.0 if is_new else spent, set_aside=set_aside, wants=wanted is not None)
             gone = before + sum(one.spent for one in others)
             free = free_part(mine, others, left=limit - gone - mine.spent, wanted=wanted or 0.0)
-            row = {"scope": self._scope, "spent_before": before, "seen_at": now}
-            row |= {"holder": mine.holder, "spent": mine.spent, "set_aside": set_aside, "free": free, "wants": mine.wants}
+            row = row_of(mine) | {"scope": self._scope, "spent_before": before, "seen_at": now, "free": free}
             insert_or_replace(connection, budget_parts, row)
             connection.commit()
         is_open = bool(set_aside) or any(one.set_aside for one in others)
@@ -102,7 +101,7 @@ class BudgetParts:
             connection.execute(delete(budget_parts).where(here))
             return self._spent(), None, []
         parts = [
-            BudgetPart(holder=row.holder, spent=row.spent, set_aside=row.set_aside, free=row.free, wants=row.wants)
+            record_of(BudgetPart, row)
             if row.seen_at >= since or row.holder == self._holder
             else BudgetPart(holder=row.holder, spent=row.spent)
             for row in rows

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 
 from areopage.digest import digest_of
 from areopage.ledger.tables.database import Store, in_turn
-from areopage.ledger.tables.rows import insert_or_replace, storable
+from areopage.ledger.tables.rows import insert_or_replace, record_of, storable
 from areopage.ledger.tables.schema import endpoint_shares
 
 SILENCE = 15.0
@@ -46,9 +46,7 @@ class EndpointShares(Store):
             here = endpoint_shares.c.server == key
             connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - SILENCE))
             others = [
-                Held(holder=row.holder, slots=row.slots, rate=row.rate, wanted=row.wanted)
-                for row in connection.execute(select(endpoint_shares).where(here))
-                if row.holder != holder
+                record_of(Held, row) for row in connection.execute(select(endpoint_shares).where(here)) if row.holder != holder
             ]
             share = share_of(holder, others, limit=limit, wanted=wanted)
             kept = {"slots": max(share.slots, in_use), "rate": share.rate, "wanted": wanted}

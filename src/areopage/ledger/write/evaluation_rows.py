@@ -17,9 +17,8 @@ from areopage.ledger.tables.rows import (
     chunks,
     insert_rows,
     naive,
+    record_of,
     row_of,
-    storable,
-    storable_json,
     values_of,
 )
 
@@ -41,26 +40,15 @@ WHOLE_EVALUATIONS = select(evaluations, answers.c.id, answer_texts.c.prompt, ans
 
 def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     """Build an evaluation's row, without number, answer and criteria."""
-    row = row_of(evaluation)
-    for name in ("number", "criteria", "qualification", "standings", *_OF_ANSWER):
-        del row[name]
-    row["received_at"] = evaluation.received_at or evaluation.timestamp
-    row |= {name: storable_json(row[name]) for name in _LISTS}
-    row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
+    row = row_of(evaluation, "number", "criteria", "qualification", "standings", *_OF_ANSWER)
+    row["received_at"] = naive(evaluation.received_at or evaluation.timestamp)
     return row | {"run_id": evaluation.run_id or None, "grade": evaluation.grade if evaluation.state == "evaluated" else ""}
 
 
 def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
     """Build rows of evaluations' criteria (by number), in order."""
     return [
-        {
-            "evaluation": number,
-            "criterion": storable(one.criterion),
-            "position": position,
-            "score": one.score,
-            "grade": one.grade,
-            "agreement": one.agreement,
-        }
+        row_of(one) | {"evaluation": number, "position": position}
         for number, found in criteria.items()
         for position, one in enumerate(found)
     ]
@@ -121,6 +109,5 @@ def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, li
     for part in chunks(list(numbers)):
         query = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(part))
         for row in sorted(connection.execute(query), key=lambda row: (row.evaluation, row.position)):
-            result = CriterionResult(criterion=row.criterion, score=row.score, grade=row.grade, agreement=row.agreement)
-            criteria.setdefault(row.evaluation, []).append(result)
+            criteria.setdefault(row.evaluation, []).append(record_of(CriterionResult, row))
     return criteria

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, Table, and_, delete, func, insert, literal, select, update
 
 from areopage.ledger.tables.answer_tables import answers, judgments, run_cases
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable
+from areopage.ledger.tables.rows import insert_missing, insert_or_replace, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import fleet_notes, fleet_phases, fleet_runs
 
 FleetState = Literal["open", "stopped", "spent", "ended"]
@@ -114,13 +114,13 @@ class Fleet(Store):
         """Return what is known of a run; None where workers were never asked."""
         with self._ledger.reading() as connection:
             row = connection.execute(select(fleet_runs).where(fleet_runs.c.run_id == run_id)).first()
-        return None if row is None else _run_of(row)
+        return None if row is None else record_of(FleetRun, row)
 
     def open_runs(self) -> Sequence[FleetRun]:
         """Return the open runs, oldest first."""
         query = select(fleet_runs).where(fleet_runs.c.state == "open").order_by(fleet_runs.c.asked_at, fleet_runs.c.run_id)
         with self._ledger.reading() as connection:
-            return [_run_of(row) for row in connection.execute(query)]
+            return [record_of(FleetRun, row) for row in connection.execute(query)]
 
     # --- phases
 
@@ -147,17 +147,7 @@ class Fleet(Store):
         """Return the phases of a run, in order."""
         query = select(fleet_phases).where(fleet_phases.c.run_id == run_id).order_by(fleet_phases.c.position, fleet_phases.c.name)
         with self._ledger.reading() as connection:
-            return [
-                FleetPhase(
-                    name=row.name,
-                    total=row.total,
-                    kept=row.kept,
-                    began_at=aware(row.began_at),
-                    ended_at=aware(row.ended_at),
-                    left_open=row.left_open,
-                )
-                for row in connection.execute(query)
-            ]
+            return [record_of(FleetPhase, row) for row in connection.execute(query)]
 
     def answers_are_due(self, run_id: str) -> bool:
         """Whether cases of a run have no answer of the target yet, not even a failed one."""
@@ -191,22 +181,19 @@ class Fleet(Store):
             fleet_notes.c.worker == storable(note.worker),
             fleet_notes.c.server == storable(note.server),
         )
-        row = {"run_id": run_id, "worker": storable(note.worker), "server": storable(note.server), "text": storable(note.text)}
+        row = row_of(note) | {"run_id": run_id}
         with self._ledger.writing() as connection:
             if connection.execute(select(fleet_notes.c.text).where(here)).scalar() == row["text"]:
                 return False
             connection.execute(delete(fleet_notes).where(here))
-            connection.execute(insert(fleet_notes).values(**row, at=naive(note.at)))
+            connection.execute(insert(fleet_notes).values(**row))
         return True
 
     def notes(self, run_id: str) -> Sequence[FleetNote]:
         """Return what workers said of a run, oldest first."""
         query = select(fleet_notes).where(fleet_notes.c.run_id == run_id).order_by(fleet_notes.c.at, fleet_notes.c.worker)
         with self._ledger.reading() as connection:
-            return [
-                FleetNote(worker=row.worker, server=row.server, text=row.text, at=aware(row.at))
-                for row in connection.execute(query)
-            ]
+            return [record_of(FleetNote, row) for row in connection.execute(query)]
 
 
 def _summed(
@@ -227,9 +214,3 @@ def _summed(
 
 def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[str, CallSum]:
     return {name: before.get(name, CallSum()) + newer.get(name, CallSum()) for name in {**before, **newer}}
-
-
-def _run_of(row: Row[Any]) -> FleetRun:
-    return FleetRun(
-        run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at), budget=row.budget
-    )

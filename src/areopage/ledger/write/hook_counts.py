@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from areopage.ledger.read.queries import Period, Scope, midnight
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import NOT_PLANNED, HookCount
-from areopage.ledger.tables.rows import insert_or_replace, naive, storable
+from areopage.ledger.tables.rows import insert_or_replace, naive, row_of, storable
 from areopage.ledger.tables.schema import hook_counts
 
 
@@ -20,16 +20,7 @@ class HookCounts(Store):
         """Store all counts of a tally, which replace earlier ones."""
         with self._ledger.writing() as connection:
             for row in rows:
-                values = {
-                    "tally": tally,
-                    "hour": naive(row.hour),
-                    "source": storable(row.source),
-                    "variant": storable(row.variant),
-                    "why": row.why,
-                    "recorded": row.recorded,
-                    "answers": row.answers,
-                }
-                insert_or_replace(connection, hook_counts, values)
+                insert_or_replace(connection, hook_counts, row_of(row) | {"tally": tally})
 
     def lost(self, period: Period, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
         """The answers of a period that hooks did not submit, by kind; those that were not to be judged are not among them."""

@@ -14,9 +14,9 @@ from areopage.ledger.tables.rows import (
     chunks,
     insert_numbered,
     insert_rows,
-    judgment_of,
     judgment_row,
     outcome_of,
+    record_of,
     values_of,
     verdict_row,
 )
@@ -38,9 +38,7 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
     for part in chunks([row.id for row in rows]):
         for row in _VERDICTS.of(connection, part):
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-    names = rows[0]._fields if rows else ()
-    found = (dict(zip(names, row, strict=True)) for row in rows)
-    return [judgment_of(values, tuple(said.get(values["id"], ()))) for values in found]
+    return [record_of(Judgment, row, verdicts=tuple(said.get(row.id, ()))) for row in rows]
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
-from sqlalchemy import Row, Select, select, update
+from sqlalchemy import Select, select, update
 
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, insert_missing, insert_or_replace, naive, storable, storable_value
+from areopage.ledger.tables.rows import insert_missing, insert_or_replace, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import golden_questions, golden_runs, workers
 
 Role = Literal["ingest", "ask", "read", "write", "admin"]
@@ -120,18 +119,13 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 # --- stores
 
 
-_TIMES = ("started_at", "asked_at", "finished_at")
-
-
 class Workers(Store):
     """The table `workers`."""
 
     def beat(self, worker: Worker) -> None:
         """Insert a worker or renew its heartbeat."""
-        row = msgspec.structs.asdict(worker) | {"host": storable(worker.host)}
-        row |= {"started_at": naive(worker.started_at), "seen_at": naive(worker.seen_at)}
         with self._ledger.writing() as connection:
-            insert_or_replace(connection, workers, row)
+            insert_or_replace(connection, workers, row_of(worker))
 
     def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
         """Return "alive" workers of a pool without a heartbeat since a moment."""
@@ -150,10 +144,7 @@ class Workers(Store):
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
         newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
         with self._ledger.reading() as connection:
-            return [
-                Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
-                for row in connection.execute(newest)
-            ]
+            return [record_of(Worker, row) for row in connection.execute(newest)]
 
 
 class GoldenRuns(Store):
@@ -161,10 +152,8 @@ class GoldenRuns(Store):
 
     def save(self, run: GoldenRun) -> None:
         """Insert or replace a round."""
-        row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
-        row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
         with self._ledger.writing() as connection:
-            insert_or_replace(connection, golden_runs, row)
+            insert_or_replace(connection, golden_runs, row_of(run))
 
     def note_questions(self, run_id: str, answer_ids: Mapping[str, str]) -> None:
         """Note the questions of a round with the ids that their answers get; those of an earlier call are kept."""
@@ -193,8 +182,4 @@ class GoldenRuns(Store):
     def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
         newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
         with self._ledger.reading() as connection:
-            return [_round_of(row) for row in connection.execute(newest)]
-
-
-def _round_of(row: Row[Any]) -> GoldenRun:
-    return GoldenRun(**dict(row._mapping) | {name: aware(row._mapping[name]) for name in _TIMES})
+            return [record_of(GoldenRun, row) for row in connection.execute(newest)]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sqlalchemy import Row, Select, delete, insert, select, update
 
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import aware, naive, storable
+from areopage.ledger.tables.rows import naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import batches
 
 PLANNED = "planned"
@@ -57,8 +57,7 @@ class SentBatches(Store):
 
     def note(self, batch: SentBatch) -> None:
         """Append a batch."""
-        row = {name: getattr(batch, name) for name in batch.__struct_fields__}
-        row |= {"keys": b"".join(map(bytes.fromhex, batch.keys)), "created_at": naive(batch.created_at)}
+        row = row_of(batch) | {"keys": b"".join(map(bytes.fromhex, batch.keys))}
         with self._ledger.durable() as connection:
             connection.execute(insert(batches).values(**row))
 
@@ -120,5 +119,4 @@ def _now() -> datetime:
 
 def _batch_of(row: Row[Any]) -> SentBatch:
     keys = tuple(row.keys[at : at + _DIGEST].hex() for at in range(0, len(row.keys), _DIGEST))
-    times = {name: aware(getattr(row, name)) for name in ("created_at", "asked_at", "seen_at", "ended_at")}
-    return SentBatch(**dict(row._mapping) | times | {"keys": keys})
+    return record_of(SentBatch, row, keys=keys)

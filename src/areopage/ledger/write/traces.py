@@ -30,11 +30,11 @@ from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.rows import (
     TEXTS,
     RowValues,
-    aware,
     chunks,
     insert_into,
     insert_rows,
     naive,
+    record_of,
     storable,
     storable_json,
     values_of,
@@ -183,7 +183,7 @@ class Traces(Store):
         with self._ledger.reading() as connection:
             row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()
             if row is not None:
-                return Release(answer_id=row.answer_id, state=row.state, text=row.text, rater=row.rater, at=aware(row.at))
+                return record_of(Release, row)
             query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number)
             held = connection.execute(query.where(answers.c.id == id, is_held())).first()
         return Release(answer_id=answer_id, state="waiting") if held else None
