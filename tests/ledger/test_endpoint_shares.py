@@ -65,7 +65,7 @@ def test_the_part_of_a_silent_process_returns_after_a_while(ledger: Ledger, monk
     assert shares.renew("lab http://lab", "dead", limit=4, wanted=9, in_use=0).slots == 4
     assert shares.renew("lab http://lab", "alive", limit=4, wanted=9, in_use=0).slots == 0
     assert shares.renew("other http://other", "alive", limit=4, wanted=9, in_use=0).slots == 4
-    monkeypatch.setattr(endpoint_shares, "SILENCE", -1.0)
+    monkeypatch.setattr(endpoint_shares.EndpointShares, "silence", -1.0)
     assert shares.renew("lab http://lab", "alive", limit=4, wanted=9, in_use=0).slots == 4
     shares.leave("alive")
     assert shares.renew("lab http://lab", "third", limit=4, wanted=1, in_use=0).slots == 4

@@ -18,7 +18,6 @@ from areopage.ledger.read.verdict_columns import NUMBERS, VerdictColumns
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, run_cases, verdicts
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
-from areopage.ledger.tables.rows import is_whole
 from areopage.ledger.write.answers import Answers, insert_answers
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
 
@@ -129,7 +128,7 @@ def made_judgments(chance: random.Random, keys: Sequence[str], count: int, runs:
 def valid(stored: Sequence[Judgment], key: str) -> Judgment | None:
     """The latest whole judgment of a key, or the latest one where none is whole."""
     some = [one for one in stored if one.key == key]
-    return next(iter([one for one in reversed(some) if is_whole(one)] or reversed(some)), None)
+    return next(iter([one for one in reversed(some) if one.is_whole] or reversed(some)), None)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -56,7 +56,7 @@ def test_a_server_whose_slots_others_hold_is_called_once_they_are_silent(
         asking = asyncio.create_task(ask(ledger, settings_of(server), "me"))
         await asyncio.wait([asking], timeout=0.3)
         assert not server.calls
-        monkeypatch.setattr(endpoint_shares, "SILENCE", -1.0)
+        monkeypatch.setattr(endpoint_shares.EndpointShares, "silence", -1.0)
         await asking
 
     asyncio.run(waits())

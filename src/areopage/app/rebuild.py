@@ -15,11 +15,6 @@ from areopage.digest import digest_of_list
 from areopage.errors import StorageError
 from areopage.jury import Panel, evaluated_again
 from areopage.ledger import (
-    BLANK,
-    COPIES,
-    FIGURES,
-    PORTION,
-    TEXTS,
     Difference,
     Evaluation,
     GoldenRun,
@@ -28,17 +23,15 @@ from areopage.ledger import (
     Orphans,
     Run,
     StoredOutcome,
-    evaluated,
-    same,
-    storable_value,
+    evaluation_differences,
+    field_differences,
+    with_computed,
 )
 from areopage.monitor import recomputed_round
 
 _CASE = msgspec.json.Decoder(RunCase)
 
-OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
-"""What is computed of evaluations of the benchmark alone; the monitor's were measured."""
-
+PORTION = 200
 OF_ROUNDS = ("asked", "answered", "scored", "mean", "change")
 
 Progress = Callable[[int], None]
@@ -130,15 +123,7 @@ def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[Difference]]]:
     for stored in ledger.golden_runs.list(limit=None):
         if stored.finished_at is not None:
             computed = recomputed_round(ledger, stored)
-            pairs = ((name, getattr(stored, name), getattr(computed, name)) for name in OF_ROUNDS)
-            yield (
-                computed,
-                [
-                    Difference(subject=stored.id, field=f"golden_runs.{name}", stored=held, computed=right)
-                    for name, held, right in pairs
-                    if not same(held, right)
-                ],
-            )
+            yield computed, list(field_differences(stored, computed, OF_ROUNDS, "golden_runs."))
 
 
 class _Change(Struct, frozen=True):
@@ -163,7 +148,7 @@ class _Recomputing:
 
     def portions(self) -> Iterator[list[_Change]]:
         """Every evaluation with what it should be, a portion at a time."""
-        for found in self._ledger.streams.evaluations(*evaluated("monitor")):
+        for found in self._ledger.streams.evaluated("monitor"):
             yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
             self._count(len(found))
         for run in self._ledger.runs():
@@ -185,7 +170,7 @@ class _Recomputing:
         if spec.dataset_digest and not _are_same_cases(self._ledger.run_cases(run.id), spec.dataset_digest):
             what = "not those that the run began with"
             self.damaged.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
-        parts = self._ledger.streams.evaluations(*evaluated("bench", run.id))
+        parts = self._ledger.streams.evaluated("bench", run.id)
         stored = {one.id: one for part in parts for _, one in part}
         if not stored and run.finished_at is None:
             return
@@ -214,7 +199,7 @@ class _Recomputing:
             panel = self._panel(one.run_id)
             if panel is not None:
                 computed = _recomputed(panel, one, judgments.get((answer, one.run_id), ()))
-                differences = _differences(one, computed, (*COPIES, *FIGURES, *TEXTS))
+                differences = evaluation_differences(one, computed)
                 if one.number in words:
                     indexed, wanted = words[one.number]
                     differences.append(
@@ -255,19 +240,8 @@ def _are_same_cases(texts: Iterable[str], digest: str) -> bool:
 
 
 def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:
-    """A stored evaluation with the values that its judgments come to.
-
-    Texts are computed from the judges' own: of an erased answer there are none, and where storage reduced them those that were
-    stored stay.
-    """
     found = evaluated_again(panel, stored.run_id, Case(id=stored.id, prompt=""), judgments, stored.timestamp)
-    values = {name: storable_value(getattr(found, name)) for name in (*COPIES, *FIGURES)} | {"criteria": found.criteria}
-    if stored.erased:
-        values |= dict.fromkeys(BLANK, ()) | {"feedback": "", "reason": ""}
-    elif all(one.stored == "full" for one in judgments):
-        values |= {name: storable_value(getattr(found, name)) for name in TEXTS}
-        values |= {name: tuple(values[name]) for name in ("strengths", "weaknesses", "suggestions")}
-    return structs.replace(stored, **values)
+    return with_computed(stored, found, has_texts=all(one.stored == "full" for one in judgments))
 
 
 def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
@@ -278,33 +252,4 @@ def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
         return _Change(None, computed, (missing,))
     kept = ("number", "received_at", "prompt", "response", "erased")
     whole = structs.replace(computed, **{name: getattr(stored, name) for name in kept})
-    return _Change(stored, whole, tuple(_differences(stored, whole, (*COPIES, *FIGURES, *TEXTS, *OF_RUNS))))
-
-
-def _differences(stored: Evaluation, computed: Evaluation, fields: Sequence[str]) -> list[Difference]:
-    found = [
-        Difference(
-            subject=stored.id, run_id=stored.run_id, field=name, stored=getattr(stored, name), computed=getattr(computed, name)
-        )
-        for name in fields
-        if not same(getattr(stored, name), getattr(computed, name))
-    ]
-    held, right = ({one.criterion: one for one in found.criteria} for found in (stored, computed))
-    for criterion in dict.fromkeys((*right, *held)):
-        before, after = held.get(criterion), right.get(criterion)
-        if (
-            before is None
-            or after is None
-            or before.grade != after.grade
-            or not all(same(getattr(before, name), getattr(after, name)) for name in ("score", "agreement"))
-        ):
-            found.append(
-                Difference(
-                    subject=stored.id,
-                    run_id=stored.run_id,
-                    field=criterion,
-                    stored=None if before is None else before.score,
-                    computed=None if after is None else after.score,
-                )
-            )
-    return found
+    return _Change(stored, whole, tuple(evaluation_differences(stored, whole)))

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from areopage.errors import StorageError
 from areopage.jury.budget import Budget
-from areopage.ledger import PART_SILENCE, BudgetParts
+from areopage.ledger import BudgetParts
 
 LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0
@@ -55,7 +55,7 @@ class SharedBudget(Budget):
             try:
                 await asyncio.to_thread(self._parts.leave)
             except StorageError as fault:
-                LOG.warning("the part of the budget is returned after %g s: %s", PART_SILENCE, fault)
+                LOG.warning("the part of the budget is returned after %g s: %s", self._parts.silence, fault)
 
     async def _keep(self) -> None:
         while True:

@@ -32,15 +32,17 @@ from .people.standing import standing_parts as standing_parts  # The state and t
 from .people.standing import standing_text as standing_text  # The standing of a panel in short
 from .people.standing import standings as standings  # What exams and canaries say of each judge.
 from .people.standing import told_of as told_of  # The fields of a panel's result that say what is known of its judges.
-from .read.caches import COPIES as COPIES
-from .read.caches import FIGURES as FIGURES
-from .read.caches import TEXTS as TEXTS
-from .read.caches import Difference as Difference  # A stored value that differs from its recomputation.
 from .read.caches import Orphans as Orphans  # Rows without the row they refer to
-from .read.caches import evaluated as evaluated  # Conditions for finished evaluations of an origin, optionally under one panel.
-from .read.caches import same as same  # Whether two values are equal, apart from rounding of sums.
 from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
 from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
+from .read.differences import Difference as Difference  # A stored value that differs from its recomputation.
+
+# The values of an evaluation, and its scores, that differ from their recomputation.
+from .read.differences import evaluation_differences as evaluation_differences
+
+# The fields of a record with an id that differ from its recomputation.
+from .read.differences import field_differences as field_differences
+from .read.differences import with_computed as with_computed  # A stored evaluation with the values that its judgments come to.
 
 # The answers of one set on one day under one variant that have a score on a criterion (""
 from .read.lists import EqualAnswers as EqualAnswers
@@ -59,21 +61,15 @@ from .read.streams import PORTION as PORTION
 from .read.verdict_columns import VerdictColumns as VerdictColumns  # Verdicts, a row each.
 from .read.verdict_columns import VerdictKind as VerdictKind  # What verdicts of one kind have in common.
 from .store import Ledger as Ledger  # An open ledger
-from .tables.answer_tables import answer_judgments as answer_judgments
-from .tables.answer_tables import answers as answers
-from .tables.answer_tables import judgments as judgments
-from .tables.answer_tables import verdicts as verdicts
 from .tables.chain import Head as Head  # The last link of a chain
 from .tables.connection import make_folder as make_folder  # Create a folder, and what is missing above it, for its owner alone.
 
 # Create an empty file for its owner alone, unless it exists or cannot be created.
 from .tables.connection import make_private_file as make_private_file
-from .tables.connection import revision_of as revision_of  # The revision of a database
 from .tables.connection import set_sqlite_pragmas as set_sqlite_pragmas  # Configure a new SQLite connection.
 from .tables.connection import shown as shown  # A database URL as users write it, without its password
 from .tables.connection import storage_errors as storage_errors  # Convert database and system errors into one line for the user.
 from .tables.connection import url_of as url_of  # The URL of a ledger
-from .tables.database import holder_name as holder_name  # A name for this process among those that share something.
 
 # The beginning of the step of a judgment that names a sign that the case addresses the judge.
 from .tables.records import ADDRESSED as ADDRESSED
@@ -119,37 +115,27 @@ from .tables.records import Thoughts as Thoughts  # Where an answer's thoughts c
 from .tables.records import Verdict as Verdict  # What one judgment says on one criterion.
 from .tables.records import is_golden as is_golden  # Whether a source is that of golden questions.
 from .tables.rows import chunks as chunks  # Split keys into portions that fit a query.
-
-# Whether every verdict of a judgment is a score, or says that the criterion does not apply.
-from .tables.rows import is_whole as is_whole
 from .tables.rows import json_text as json_text  # Serialise a value as JSON.
 from .tables.rows import storable as storable  # Replace NUL and lone surrogates by U+FFFD, for every database.
-from .tables.rows import storable_value as storable_value  # Make every text of a nested value storable.
-from .tables.schema import REVISION as REVISION
 from .tables.trace_records import Channel as Channel  # `chat`
 from .tables.trace_records import Mode as Mode  # Where the text that the user got comes from.
 from .tables.trace_records import Release as Release  # What became of a held answer.
 from .tables.trace_records import ReleaseState as ReleaseState
 from .tables.trace_records import Trace as Trace  # One answer on its way through the gate
 from .tables.trace_records import decided_trace as decided_trace  # The trace of an answer that the gate has just decided on
-from .write.answers import WHOLE_ANSWERS as WHOLE_ANSWERS  # Answers with their texts
 from .write.answers import Answers as Answers  # The tables `answers` and `answer_texts`.
 from .write.answers import CallTotals as CallTotals  # Calls to one model
 from .write.answers import CaseAnswer as CaseAnswer  # A link from a run's case to its answer.
 from .write.answers import Link as Link  # A link from a judgment's key to an answer's number, under a panel.
 from .write.answers import ReusedAnswers as ReusedAnswers  # Answers of a run that were given to earlier runs
 from .write.answers import StoredState as StoredState  # What is known of an answer without its texts.
-from .write.answers import answer_of as answer_of  # Read an answer from a row of `WHOLE_ANSWERS`, which may have more columns.
 from .write.answers import id_within as id_within  # The id in the ledger of an answer whose own id another source has used first.
 from .write.answers import own_id as own_id  # The id that a source gave to an answer that is stored under `id_within`
 from .write.answers import prompt_key as prompt_key  # The look-up key of a prompt, independent of case and white space.
 from .write.batch import Batch as Batch  # Commits records in groups.
-from .write.budget_parts import PART_SILENCE as PART_SILENCE  # Seconds without a renewal after which a process counts as ended.
 
 # The parts of one budget in the table `budget_parts`, for one process.
 from .write.budget_parts import BudgetParts as BudgetParts
-from .write.endpoint_shares import SILENCE as SILENCE  # Seconds without a renewal after which a process's part returns.
-from .write.evaluation_rows import BLANK as BLANK  # The texts of an evaluation, once they are erased.
 from .write.fleet import CallCounts as CallCounts  # The stored calls of a run
 from .write.fleet import CallSum as CallSum  # Stored calls to one model, with their tokens
 from .write.fleet import Fleet as Fleet  # The tables of runs that workers carry out.

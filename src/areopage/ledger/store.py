@@ -36,7 +36,6 @@ from areopage.ledger.tables.rows import (
     insert_into,
     insert_missing,
     insert_rows,
-    is_whole,
     json_text,
     judgment_row,
     naive,
@@ -250,7 +249,7 @@ class Ledger(Database):
         valid: dict[str, Judgment] = {}
         with self.reading() as connection:
             for attempts in attempts_of(connection, keys):
-                places = valid_places((judgment.key, is_whole(judgment)) for judgment in attempts)
+                places = valid_places((judgment.key, judgment.is_whole) for judgment in attempts)
                 valid |= {key: attempts[place] for key, place in places.items()}
         return valid
 

@@ -23,7 +23,6 @@ from areopage.ledger import (
     ReviewItem,
     compact_standings,
     is_golden,
-    is_whole,
     stored_answer,
     stored_judgment,
     told_of,
@@ -129,7 +128,7 @@ class _OnlyScores:
         self._store, self.secret = store, store.secret
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        return {key: judgment for key, judgment in (await self._store.known(keys)).items() if is_whole(judgment)}
+        return {key: judgment for key, judgment in (await self._store.known(keys)).items() if judgment.is_whole}
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any] | None":
         return self._store.append(judgment, settled)

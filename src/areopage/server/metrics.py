@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from areopage.errors import StorageError, counted
 from areopage.gate import Decision
-from areopage.ledger import REVISION, Batch, Ledger, Period, Trace, revision_of, storage_errors
+from areopage.ledger import Batch, Ledger, Period, Trace
 from areopage.ledger import Scope as AnswerScope
 from areopage.monitor import Losses
 from areopage.server.access import Actor, require
@@ -280,11 +280,10 @@ def _ledger_fault(ledger: Ledger) -> str:
     if url.drivername == "sqlite" and shutil.disk_usage(Path(url.database or "").parent).free < LEAST_FREE_BYTES:
         return "there is no space left for the ledger"
     try:
-        with storage_errors(ledger.place):
-            revision = revision_of(ledger.engine)
+        is_current = ledger.is_current()
     except StorageError:
         return "the ledger cannot be reached"
-    return "" if revision == REVISION else "the ledger was migrated by another version: start this server again"
+    return "" if is_current else "the ledger was migrated by another version: start this server again"
 
 
 def _checks_of(request: Request) -> Sequence[Check]:

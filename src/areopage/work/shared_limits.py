@@ -15,7 +15,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from areopage.errors import StorageError
-from areopage.ledger import SILENCE, Ledger, holder_name
+from areopage.ledger import Ledger
 from areopage.models import CalledServer, Traffic
 
 LOG = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class SharedLimits:
             without_limits: seconds between two looks while no server with limits is known.
         """
         self._shares, self._traffic, self._without_limits = ledger.endpoint_shares, traffic, without_limits
-        self._holder = holder_name()
+        self._holder = self._shares.join()
         self._parts: dict[str, _Part] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -53,7 +53,7 @@ class SharedLimits:
             try:
                 await asyncio.to_thread(self._shares.leave, self._holder)
             except StorageError as fault:
-                LOG.warning("limits of servers are returned after %g s: %s", SILENCE, fault)
+                LOG.warning("limits of servers are returned after %g s: %s", self._shares.silence, fault)
 
     async def _keep(self) -> None:
         while True:
@@ -72,7 +72,7 @@ class SharedLimits:
             share = await asyncio.to_thread(self._shares.renew, name, self._holder, limit=limit, wanted=wanted, in_use=in_use)
         except StorageError as fault:
             part.due_at = now + RENEWED_EVERY
-            if not part.slots or now - part.renewed_at > SILENCE / 2:
+            if not part.slots or now - part.renewed_at > self._shares.silence / 2:
                 if not part.failed:
                     LOG.error("no call to %s begins: its limits cannot be shared: %s", one.address, fault)
                 part.slots, part.failed = 0, True

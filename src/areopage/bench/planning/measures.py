@@ -3,21 +3,17 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from msgspec import Struct, structs
-from sqlalchemy import func, select
+from msgspec import structs
 
 from areopage.bench.spec import RunSpec, spec_of
 from areopage.criteria import PromptSizer
 from areopage.errors import AreopageError
 from areopage.jury import Fitting
-from areopage.ledger import WHOLE_ANSWERS, Answer, Ledger, answer_judgments, answer_of, answers, judgments, verdicts
+from areopage.ledger import Ledger
 from areopage.models import Gauge, ModelReference, ModelStatus
 
 LEAST_CALLS = 5
 """Fewer calls measure nothing."""
-_MEASURED = 60
-_LOOKED_AT = 100_000
-"""The newest judgments among which calls to a model are sought, so that a large ledger is not read through."""
 
 
 def gauge_of(reference: ModelReference, status: ModelStatus) -> Gauge:
@@ -42,15 +38,6 @@ def _measured(gauge: Gauge, model: str, ledger: Ledger) -> Gauge:
     return structs.replace(gauge, bytes_per_token=sum(size for size, _ in sizes) / tokens, calls=len(sizes))
 
 
-class _Stored(Struct, frozen=True):
-    run_id: str
-    judge: str
-    turn: int
-    counted: int
-    criteria: tuple[str, ...]
-    answer: Answer
-
-
 def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
     """The bytes of prompts that a model was sent as a judge of the benchmark, and the tokens that its server counted."""
 
@@ -62,7 +49,7 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
             return None
         return spec, PromptSizer(spec.personas)
 
-    for one in _latest(model, ledger):
+    for one in ledger.spending.judged_prompts(model):
         found = spec_named(one.run_id)
         if found is None or one.answer.erased:
             continue
@@ -72,23 +59,4 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
             continue
         own = tuple(criterion for criterion in spec.criteria if criterion.id in one.criteria)
         fitting = Fitting(judge, spec.gauges.get(str(judge.reference)), spec.personas, sizer)
-        yield sizer.size(own, fitting.fitted(one.answer.case, own, joint=spec.joint).case.at(one.turn)), one.counted
-
-
-def _latest(model: str, ledger: Ledger) -> list[_Stored]:
-    """The latest judgments of a model whose prompts were counted, those that took a repair call left out."""
-    newest = select(func.max(judgments.c.id)).scalar_subquery()
-    query = select(
-        judgments.c.id, judgments.c.key, judgments.c.run_id, judgments.c.judge, judgments.c.turn, judgments.c.prompt_tokens
-    )
-    query = query.where(judgments.c.model == model, judgments.c.id > newest - _LOOKED_AT, judgments.c.prompt_tokens > 0)
-    query = query.where(judgments.c.repair_text == "").order_by(judgments.c.id.desc()).limit(_MEASURED)
-    found: list[_Stored] = []
-    with ledger.reading() as connection:
-        for id, key, run_id, judge, turn, counted in connection.execute(query).all():
-            linked = select(answer_judgments.c.answer).where(answer_judgments.c.key == key).limit(1).scalar_subquery()
-            row = connection.execute(WHOLE_ANSWERS.where(answers.c.number == linked)).one_or_none()
-            if row is not None:
-                own = tuple(connection.execute(select(verdicts.c.criterion).where(verdicts.c.judgment_id == id)).scalars())
-                found.append(_Stored(run_id, judge, turn, counted, own, answer_of(row)))
-    return found
+        yield sizer.size(own, fitting.fitted(one.answer.case, own, joint=spec.joint).case.at(one.turn)), one.tokens

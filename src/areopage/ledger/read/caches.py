@@ -4,15 +4,15 @@ The scores of evaluations and the counts of days are caches. What they are compu
 is only read here.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, delete, exists, func, insert, select, text, update
 
 from areopage.ledger.people.held import is_held
 from areopage.ledger.read.days import computed_days
+from areopage.ledger.read.differences import CACHED, Difference, same
 from areopage.ledger.read.search import add_words, index_words, remove_words
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
@@ -35,31 +35,6 @@ from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
 LISTED = 100
 """How many orphans of a kind are named."""
 
-COPIES = ("suite", "suite_version")
-FIGURES = (
-    *("score_global", "grade", "scored", "not_applicable", "planned", "spread"),
-    *("prompt_tokens", "completion_tokens", "cost", "currency"),
-)
-TEXTS = ("reason", "feedback", "strengths", "weaknesses", "suggestions")
-CACHED = (*COPIES, *FIGURES, *TEXTS, "seconds", "evaluated_at", "timestamp", "source")
-"""The columns of `evaluations` that `rewrite` writes; its scores are rows of their own."""
-
-
-class Difference(Struct, frozen=True, kw_only=True):
-    """A stored value that differs from its recomputation.
-
-    Args:
-        subject: the answer's id, or the key of a count.
-        run_id: the panel's; "" for a count.
-        field: what differs; "evaluation" where all of it is missing.
-    """
-
-    subject: str
-    run_id: str = ""
-    field: str
-    stored: Any
-    computed: Any
-
 
 class Orphans(Struct, frozen=True, kw_only=True):
     """Rows without the row they refer to: their number and first names."""
@@ -80,7 +55,11 @@ class Caches(Store):
 
     def count_evaluated(self, origin: str) -> int:
         """Count the finished evaluations of an origin."""
-        query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
+        query = (
+            select(func.count())
+            .select_from(evaluations)
+            .where(evaluations.c.origin == origin, evaluations.c.state == "evaluated")
+        )
         with self._ledger.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
@@ -192,12 +171,6 @@ class Caches(Store):
                 connection.execute(insert(equal_answers), rows)
 
 
-def evaluated(origin: str, run_id: str | None = None) -> list[ColumnElement[bool]]:
-    """Conditions for finished evaluations of an origin, optionally under one panel."""
-    found = [evaluations.c.origin == origin, evaluations.c.state == "evaluated"]
-    return found if run_id is None else [*found, evaluations.c.run_id == run_id]
-
-
 def _unchanged(connection: Connection, found: Sequence[Evaluation]) -> set[int]:
     """The numbers of those that still stand as they were read; they are locked."""
     gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
@@ -240,13 +213,3 @@ def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[s
         for name in sums:
             if not same(held[name], right[name]):
                 yield Difference(subject=subject, field=f"{table.name}.{name}", stored=held[name], computed=right[name])
-
-
-def same(stored: Any, computed: Any) -> bool:
-    """Whether two values are equal, apart from rounding of sums."""
-    if isinstance(stored, float) or isinstance(computed, float):
-        return stored is not None and computed is not None and math.isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
-    return bool(stored == computed)
-
-
-# --- orphans

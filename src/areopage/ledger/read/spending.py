@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from sqlalchemy import func, select
 
-from areopage.ledger.tables.answer_tables import answers, judgments
+from areopage.ledger.tables.answer_tables import answer_judgments, answers, judgments, verdicts
 from areopage.ledger.tables.database import Store
+from areopage.ledger.tables.records import Answer
+from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
 
 
 class JudgeTotals(Struct, frozen=True):
@@ -32,6 +34,29 @@ class Pace(Struct, frozen=True, kw_only=True):
     calls: int
     seconds: float
     answer_tokens: float | None
+
+
+class JudgedPrompt(Struct, frozen=True):
+    """A judge's prompt, whose tokens the server counted.
+
+    Args:
+        turn: the number of the reply that was judged; 0: the case as a whole.
+        criteria: those that it asked about.
+        answer: the answer that it showed.
+    """
+
+    run_id: str
+    judge: str
+    turn: int
+    tokens: int
+    criteria: tuple[str, ...]
+    answer: Answer
+
+
+_LATEST = 200
+_PROMPTS = 60
+_LOOKED_AT = 100_000
+"""The newest rows among which calls to a model are sought, so that a large ledger is not read through."""
 
 
 class Spending(Store):
@@ -72,7 +97,18 @@ class Spending(Store):
                 )
         return None
 
-
-_LATEST = 200
-_LOOKED_AT = 100_000
-"""The newest rows among which calls to a model are sought, so that a large ledger is not read through."""
+    def judged_prompts(self, model: str) -> list[JudgedPrompt]:
+        """The latest prompts of a model as a judge that its server counted; those that took a repair call are left out."""
+        newest, columns = select(func.max(judgments.c.id)).scalar_subquery(), judgments.c
+        query = select(columns.id, columns.key, columns.run_id, columns.judge, columns.turn, columns.prompt_tokens)
+        query = query.where(columns.model == model, columns.id > newest - _LOOKED_AT, columns.prompt_tokens > 0)
+        query = query.where(columns.repair_text == "").order_by(columns.id.desc()).limit(_PROMPTS)
+        found: list[JudgedPrompt] = []
+        with self._ledger.reading() as connection:
+            for id, key, run_id, judge, turn, counted in connection.execute(query).all():
+                linked = select(answer_judgments.c.answer).where(answer_judgments.c.key == key).limit(1).scalar_subquery()
+                row = connection.execute(WHOLE_ANSWERS.where(answers.c.number == linked)).one_or_none()
+                if row is not None:
+                    asked = tuple(connection.execute(select(verdicts.c.criterion).where(verdicts.c.judgment_id == id)).scalars())
+                    found.append(JudgedPrompt(run_id, judge, turn, counted, asked, answer_of(row)))
+        return found

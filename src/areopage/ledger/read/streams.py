@@ -36,6 +36,11 @@ class Streams(Store):
 
         return _portions(self._ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
 
+    def evaluated(self, origin: str, run_id: str | None = None) -> Iterator[Sequence[tuple[int, Evaluation]]]:
+        """Iterate over finished evaluations of an origin, optionally under one panel, as `evaluations` does."""
+        conditions = [evaluations.c.origin == origin, evaluations.c.state == "evaluated"]
+        return self.evaluations(*conditions, *([] if run_id is None else [evaluations.c.run_id == run_id]))
+
     def judgments(self) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
         """Iterate over judgments with their panels and answer ids."""
 

@@ -19,8 +19,9 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from areopage.ledger.tables.chain import seal_commits
-from areopage.ledger.tables.connection import PATIENCE, open_engine, shown, storage_errors, url_of
+from areopage.ledger.tables.connection import PATIENCE, open_engine, revision_of, shown, storage_errors, url_of
 from areopage.ledger.tables.reading import engine_to_read
+from areopage.ledger.tables.schema import REVISION
 
 PAUSE = 0.001
 MOST_DAMAGES = 20
@@ -133,6 +134,15 @@ class Database:
             yield connection
             connection.rollback()
 
+    def is_current(self) -> bool:
+        """Whether the database has the revision of this program.
+
+        Raises:
+            StorageError: it cannot be reached.
+        """
+        with storage_errors(self.place):
+            return revision_of(self.engine) == REVISION
+
     def damages(self) -> list[str]:
         """The damaged places of a SQLite file: pages and indexes that are not what the others say; nothing of PostgreSQL."""
         if not self.is_sqlite:
@@ -151,6 +161,10 @@ class Database:
         connection.exec_driver_sql("PRAGMA busy_timeout=0")
         connection.rollback()
         return connection
+
+
+SILENCE = 15.0
+"""Seconds without a renewal after which a process's part of what several share returns."""
 
 
 class Store:

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from areopage.cases import Case
 from areopage.digest import digest_of
-from areopage.scoring import Outcome, TimedOut, Unreachable
+from areopage.scoring import Given, Outcome, TimedOut, Unreachable
 from areopage.text import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
@@ -228,6 +228,11 @@ class Judgment(Struct, frozen=True, kw_only=True):
     def outcomes(self) -> dict[str, Outcome]:
         """The outcome on each criterion, by the criterion's id."""
         return {verdict.criterion: verdict.outcome for verdict in self.verdicts}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every verdict is a score, or says that the criterion does not apply."""
+        return bool(self.verdicts) and all(isinstance(verdict.outcome, Given) for verdict in self.verdicts)
 
     @property
     def is_open(self) -> bool:

@@ -80,11 +80,6 @@ def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]
             yield some
 
 
-def is_whole(judgment: Judgment) -> bool:
-    """Whether every verdict of a judgment is a score, or says that the criterion does not apply."""
-    return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Given) for verdict in judgment.verdicts)
-
-
 def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
     """The place of each key's valid judgment among some: the latest whole one, else the latest one.
 

@@ -10,12 +10,9 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, select, update
 
 from areopage.digest import digest_of
-from areopage.ledger.tables.database import Database, holder_name, in_turn
+from areopage.ledger.tables.database import SILENCE, Database, holder_name, in_turn
 from areopage.ledger.tables.rows import insert_or_replace, record_of, row_of, storable
 from areopage.ledger.tables.schema import budget_parts
-
-PART_SILENCE = 15.0
-"""Seconds without a renewal after which a process counts as ended."""
 
 
 class BudgetPart(Struct, frozen=True, kw_only=True):
@@ -54,6 +51,8 @@ class RenewedPart(Struct, frozen=True, kw_only=True):
 class BudgetParts:
     """The parts of one budget in the table `budget_parts`, for one process."""
 
+    silence = SILENCE
+
     def __init__(self, ledger: Database, runs: Sequence[str], spent: Callable[[], float]) -> None:
         """Prepare; the first `renew` takes a part.
 
@@ -75,7 +74,7 @@ class BudgetParts:
         """
         with self._ledger.reading() as connection:
             now = in_turn(connection, self._scope)
-            before, own, others = self._read(connection, now - PART_SILENCE)
+            before, own, others = self._read(connection, now - self.silence)
             is_new = own is None
             mine = BudgetPart(holder=self._holder, spent=0.0 if is_new else spent, set_aside=set_aside, wants=wanted is not None)
             gone = before + sum(one.spent for one in others)

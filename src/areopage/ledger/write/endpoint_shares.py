@@ -1,7 +1,7 @@
 """The parts of a server's limits that processes have: together they never exceed the limits.
 
 A process renews its part about once a second. It gives up what it must give up before another process takes it; the part of one
-that is silent returns after `SILENCE` seconds.
+that is silent returns after `silence` seconds.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,9 @@ from msgspec import Struct
 from sqlalchemy import delete, select
 
 from areopage.digest import digest_of
-from areopage.ledger.tables.database import Store, in_turn
+from areopage.ledger.tables.database import SILENCE, Store, holder_name, in_turn
 from areopage.ledger.tables.rows import insert_or_replace, record_of, storable
 from areopage.ledger.tables.schema import endpoint_shares
-
-SILENCE = 15.0
-"""Seconds without a renewal after which a process's part returns."""
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -29,6 +26,12 @@ class Held(Struct, frozen=True, kw_only=True):
 
 class EndpointShares(Store):
     """The table `endpoint_shares`."""
+
+    silence = SILENCE
+
+    def join(self) -> str:
+        """Return a name for this process, which has no part yet."""
+        return holder_name()
 
     def renew(self, server: str, holder: str, *, limit: int, wanted: int, in_use: int) -> Held:
         """Renew a process's part of a server's limits.
@@ -44,7 +47,7 @@ class EndpointShares(Store):
         with self._ledger.reading() as connection:
             now = in_turn(connection, key)
             here = endpoint_shares.c.server == key
-            connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - SILENCE))
+            connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - self.silence))
             others = [
                 record_of(Held, row) for row in connection.execute(select(endpoint_shares).where(here)) if row.holder != holder
             ]
