@@ -83,14 +83,6 @@ _OWN_THING = re.compile(
 )
 # "after having moved on 1 May", "après avoir emménagé"
 _PARTICIPLE = re.compile(r"\b(?:ayant|étant|having|being|après avoir|après être|après (?:mon|ma))\b[^,;:.!?]{0,40}\Z")
-_DONE = re.compile(
-    r"\b(?:j['’]ai|nous avons|on a)\s+(?:déjà )?\w+(?:é|i|is|us?|it)e?s?\s+(?:[\w'’-]+\s+){0,3}\Z"
-    r"|\b(?:je gagne|nous gagnons|je dois déjà|je paie|je paye|je touche|nous touchons|je vends"
-    r"|nous vendons)\s+(?:[\w'’-]+\s+){0,3}\Z"
-    r"|\b(?:i|we)(?:['’]ve| have)?\s+(?:already |just |only )?(?:(?!need)\w+ed|been \w+ing|paid|bought|sold|spent|sent"
-    r"|gave|lent|saved|earn|owe|pay|make|took|got)"
-    r"\s+(?:[\w'’-]+\s+){0,3}\Z"
-)
 _HAVE = re.compile(
     r"\b(?:still have|j['’](?:en )?ai|nous avons|on a|nous sommes|on est|je (?:suis|fais|pèse|mesure)|i(?:['’]m| am"
     r"|['’]ve(?: got)?| have(?: got)?)|we(?:['’]re| are|['’]ve(?: got)?| have(?: got)?))\s+(?:[\w'’-]+\s+)?\Z"
@@ -100,8 +92,6 @@ _BRIEF = re.compile(
     r"\W*(?:(?!the\b|le\b|la\b|les\b|l['’]|your\b|votre\b|vos\b|sa\b|son\b)[\w'’-]+\s+){0,2}(?:[\w/]+[-/])?\Z"
     r"|\W*the [\w ]{1,30}? came to \Z"
 )
-_DEFINITE = re.compile(r"\b(?:the|les|ces|these|your|vos)\s+(?:[\w-]+\s+)?\Z")
-_THE = re.compile(r"\b(?:the|le|la|les|ces|cette|this|these|your|votre|vos|du|des|aux?)\s+(?:[\w-]+\s+)?\Z|\bl['’]\Z")
 # What the user has and pays for does such things: "my insurance pays £45".
 _SERVING = re.compile(
     r"\b(?:pays?|covers?|earns?|gives?|offers?|costs?|lets?|allows?|provides?|promises?|refunds?|reimburses?|charges?"
@@ -109,12 +99,6 @@ _SERVING = re.compile(
     r"|grants?|knocks?|quotes?|says|states?|wants?|rembours\w*|couvr\w*|donn\w*|offr\w*|coût\w*|rapport\w*|perme\w*"
     r"|prévoi\w*|dur\w*|prome\w*"
     r"|vers\w*|prend|autoris\w*|réclam\w*|demand\w*|factur\w*|impos\w*|appliqu\w*|parl\w*|dit|cit\w*)\b"
-)
-# "and a van of 6.2 m"
-_BRINGS_UP = re.compile(r"\b(?:an?|une?)\s+[\w-]+\s+(?:(?:of|de)\s+|d['’])\Z")
-_I_DO = re.compile(
-    r"\b(?:j['’]|(?:je|nous|i|we) )(?!get\b|receive|need|dois|peux|obtien|bénéfici|dispos|know|think|suppos|assum|sais"
-    r"|pens|croi)\w+ (?:\w+ )?\Z"
 )
 _RELATIVE = re.compile(
     r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+"
@@ -140,12 +124,6 @@ _GIVEN = re.compile(
     r"|en)\s+(?:(?!est\b|is\b|sont\b|are\b)[\w'’-]+\s+|[\w]*['’]){0,3}|le\s+)"
     r"|(?:%|percent|per cent|pour cent)\s*(?:of|de|des|sur)\s+(?:(?:the|your|vos|votre|les?|la)\s+)?)\Z"
 )
-_AT = re.compile(r"\b(?:at|à|aged?|and|et)\s+\Z")
-_IS = re.compile(
-    r"\b(?:is|are|was|were|costs?|cost|est|sont|était|étaient|coûtent?|coûtait|fixée?s?|set|s['’]élève(?:nt)?|reste(?:nt)?"
-    r"|stays?|remains?|lasts?"
-    r"|dure(?:nt)?)\s+(?:bien |indeed |still |toujours |donc |à |at |de |d['’]|d['’]un |for )*\Z"
-)
 
 
 def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
@@ -158,7 +136,7 @@ def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int
         return 1
     if nature == "other" and _OWN_THING.search(asked.before):
         return 1
-    if _PARTICIPLE.search(asked.before) and not _DEFINITE.search(asked.before):
+    if _PARTICIPLE.search(asked.before):
         return 1
     if nature != "duration" and _SUPPOSED.search(asked.before):
         return 1
@@ -179,8 +157,7 @@ def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
         return int(lasted and _FIRST_PERSON.search(asked.opening) is not None)
     pronoun = _SUBJECT_I.search(asked.before) is not None
     goes_on = _GOES_ON.match(asked.before) or _VERBLESS.match(asked.before)
-    brought_up = _BRINGS_UP.search(asked.before) is not None and _SUBJECT_I.search(asked.opening) is not None
-    if nature == "other" and (brought_up or APPOSED.search(asked.opening)):
+    if nature == "other" and APPOSED.search(asked.opening):
         return 1
     near = asked.opening if asked.before != asked.opening else asked.previous + asked.opening
     own = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(near) and goes_on)
@@ -189,16 +166,15 @@ def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
     if age or lasted:
         return 2
     if nature == "duration":
-        told = _HAVE.search(asked.before) or _I_DO.search(asked.before)
-        return int(told is not None and not asked.closing.rstrip().endswith("?"))
+        return int(_HAVE.search(asked.before) is not None and not asked.closing.rstrip().endswith("?"))
     if nature == "share":
-        return int(pronoun and _THE.search(asked.before) is None)
+        return int(pronoun)
     if not pronoun and not goes_on and not date:
         return int(_SERVING.search(asked.before) is None)
-    return 2 if _DONE.search(asked.before) or _HAVE.search(asked.before) else 1
+    return 2 if _HAVE.search(asked.before) else 1
 
 
-def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool) -> bool:
+def repeated(asked: Around, said: Around, sure: int, *, counted: bool) -> bool:
     """Whether an answer speaks of what a question tells as of a circumstance of the user.
 
     Args:
@@ -211,11 +187,9 @@ def repeated(asked: Around, said: Around, sure: int, *, age: bool, counted: bool
         return True
     if _RELATIVE.search(asked.opening) and _THIRD_PERSON.search(said.before):
         return True
-    if age and _AT.search(said.before):
-        return True
     if _NORM.search(said.before):
         return False
-    return _YOURS.search(said.before) is not None or (sure > 1 and _IS.search(said.before) is None)
+    return _YOURS.search(said.before) is not None or sure > 1
 
 
 SUBJECT_I, MINE, HEARD = _SUBJECT_I.pattern, _MINE.pattern, _HEARD.pattern

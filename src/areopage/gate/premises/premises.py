@@ -117,7 +117,7 @@ class Premises:
             "attributed": attributed(said, rival=behind or before or next_, yes=yes),
             "answer: yes": yes,
             "circumstance": sure > 0,
-            "repeated circumstance": sure > 0 and repeated(asked, said, sure, age=age, counted=counted),
+            "repeated circumstance": sure > 0 and repeated(asked, said, sure, counted=counted),
             "called": kind == "name" and _MINE_CALLED.search(asked.opening) is not None,
             "placed": kind == "name" and _PLACED.search(asked.before) is not None and _WE.search(asked.before) is not None,
         }
