@@ -17,10 +17,10 @@ from areopage.errors import ModelError
 from areopage.jury.judges import CallResult, JudgeBackend
 from areopage.jury.opening import open_judge
 from areopage.jury.rules.parameters import Ramp, read_readability
+from areopage.jury.rules.word_forms import syllables, words
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import Outcome, Refused, Scored
-from areopage.text.word_forms import syllables, words
 
 from .rule_calls import asked, criterion_of
 

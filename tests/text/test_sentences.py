@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.jury.rules.word_forms import words
 from areopage.text.sentence_ends import sentences
-from areopage.text.word_forms import words
 from servers import HUGE
 
 

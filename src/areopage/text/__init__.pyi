@@ -10,7 +10,6 @@ from .figure_forms import TextFigure as TextFigure  # A figure
 from .figure_forms import all_figures as all_figures
 from .figure_forms import figures as figures  # All figures of a text in order
 from .figure_forms import supports as supports  # Whether a figure that is held says what is claimed.
-from .folding import PlainText as PlainText  # A text in its plain form that keeps the positions of its words.
 from .folding import lower_case as lower_case  # The text in lower case, as long as it was
 
 # As `pattern.finditer(text)`, for one whose matches all begin at one of `starts`, which ascend.
@@ -18,9 +17,6 @@ from .folding import matches_at as matches_at
 from .folding import plain as plain  # The words of a text in lower case without accents, one space between them
 from .folding import starts_of as starts_of  # Where a part of a text begins, up to a number of times.
 from .folding import unaccented as unaccented  # The text without accents, its letters apart from them (NFKD).
-from .heading_lines import AnswerSection as AnswerSection  # An expected section that was found
-from .heading_lines import headings as headings  # All headings of a text in order, without overlap.
-from .heading_lines import sections as sections  # The expected sections that a text has, in the order of the text
 from .language import is_in_language as is_in_language  # Whether a text is in "fr" or "en", as far as its function words tell
 from .language import language_of as language_of  # "fr" or "en", or "" for too little text
 
@@ -81,10 +77,5 @@ from .withholding import MARKERS as MARKERS  # What is stored and shown in place
 from .withholding import VERSION as VERSION  # Of the lists below
 from .withholding import marked_as as marked_as  # Which content a response stands for that is a marker and nothing else.
 from .withholding import withheld_content as withheld_content  # Why a text is to be withheld
-from .word_forms import Vocabulary as Vocabulary  # Which words count as hard.
-from .word_forms import complex_word_share as complex_word_share  # The share of hard words, 0 to 1
-from .word_forms import is_complex as is_complex  # Whether a word is hard by the vocabulary's measure.
-from .word_forms import syllables as syllables  # How many syllables a word has, at least 1.
-from .word_forms import words as words  # The words of a text as they are written there
 from .written_forms import as_read as as_read  # The text as the module's docstring says
 from .written_forms import unbroken as unbroken  # The text with its words and numbers joined that a line end parts.

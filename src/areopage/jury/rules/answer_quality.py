@@ -21,11 +21,12 @@ from areopage.cases import Case
 from areopage.criteria import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge, rescaled
+from areopage.jury.rules.heading_lines import AnswerSection, headings, sections
 from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
 from areopage.jury.rules.sources import judge_sources
+from areopage.jury.rules.word_forms import words
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
-from areopage.text import AnswerSection, headings, sections, words
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "1"

@@ -45,7 +45,8 @@ from msgspec import Struct
 
 from areopage.criteria import Check
 from areopage.errors import ModelError, name_list
-from areopage.text import Vocabulary, plain
+from areopage.jury.rules.word_forms import Vocabulary
+from areopage.text import plain
 
 TOP_SCORE = 5.0
 _Kind = TypeVar("_Kind")

@@ -19,9 +19,10 @@ from areopage.criteria import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
+from areopage.jury.rules.word_forms import complex_word_share, is_complex, syllables, words
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
-from areopage.text import Span, complex_word_share, is_complex, is_in_language, sentences, syllables, words
+from areopage.text import Span, is_in_language, sentences
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "2"

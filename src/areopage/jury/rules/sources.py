@@ -24,9 +24,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from areopage.cases import Case, Document
+from areopage.jury.rules.heading_lines import sections
 from areopage.jury.rules.parameters import AnswerQualityRules
+from areopage.jury.rules.plain_text import PlainText
 from areopage.scoring import Scored
-from areopage.text import PlainText, Reference, TextFigure, figures, plain, references, sections, supports
+from areopage.text import Reference, TextFigure, figures, plain, references, supports
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)

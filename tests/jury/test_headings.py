@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.jury.rules.heading_lines import headings, sections
 from areopage.text.folding import plain
-from areopage.text.heading_lines import headings, sections
 from servers import HUGE
 
 EXPECTED = {

@@ -17,7 +17,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.text.folding import plain
+from areopage.text import plain
 
 HeadingStyle = Literal["markdown", "bold", "label", "line", "inline"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.text.word_forms import Vocabulary, complex_word_share, is_complex, syllables, words
+from areopage.jury.rules.word_forms import Vocabulary, complex_word_share, is_complex, syllables, words
 from servers import HUGE
 
 ENGLISH = {
