@@ -11,6 +11,7 @@ AreopageError
 │   │   ├── MissingKey        set the environment variable that is named
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
+│   │   └── EmptyLedger       name a ledger that holds tables
 │   ├── UnknownRun            name a run that exists
 │   ├── UnknownAnswer         name an answer that the ledger holds, and that was not erased
 │   ├── NotHeldBack           the answer is not held: it was delivered or is settled already
