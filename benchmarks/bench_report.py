@@ -20,9 +20,9 @@ from playwright.sync_api import sync_playwright
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
+from areopage.bench.report.files import write_run_files
 from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import view_run
-from areopage.report.bench.files import write_run_files
 from areopage.suites.loader import load_suite
 
 JUDGES, AGES = ("judge-a", "judge-b", "judge-c"), ("Child", "Teen", "YoungAdult", "Emerging")

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from areopage.app.schemas import SCHEMAS, schema_file, schema_text
+from areopage.bench.report.files import write_judgments_jsonl
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_judgments_jsonl
 from areopage.report.export import COLUMNS, export_ledger
 from areopage.suites.loader import BUNDLED
 from report.report_runs import case, view_of

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from areopage.app.rebuild import rebuild_ledger, store_readings
 from areopage.app.verify import Verification, kept_heads, verify_ledger
+from areopage.bench.report.files import write_run_files
 from areopage.bench.results.run_view import view_run
 from areopage.errors import UserError
 from areopage.ledger.people.access import Audit
@@ -21,7 +22,6 @@ from areopage.ledger.tables.chain import Head, seal
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import Traces
-from areopage.report.bench.files import write_run_files
 from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
 from areopage.report.rendering import FORMS, write_report

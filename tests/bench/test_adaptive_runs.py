@@ -9,12 +9,12 @@ import pytest
 
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.report.run_results import run_result
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.run_options import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
-from areopage.report.results.run_results import run_result
 from servers.command import Command
 from servers.fake_answers import Call, digest
 from servers.fake_llm import FakeServer

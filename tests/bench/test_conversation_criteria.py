@@ -9,6 +9,9 @@ import msgspec
 import pytest
 
 from areopage.bench.planning.estimate import estimate
+from areopage.bench.report.files import write_judgments, write_judgments_jsonl
+from areopage.bench.report.page import bench_report
+from areopage.bench.report.run_results import record_results, run_result
 from areopage.bench.results.evaluations import run_evaluations
 from areopage.bench.results.run_view import RunView
 from areopage.bench.results.summaries import run_summaries
@@ -19,10 +22,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.files import write_judgments, write_judgments_jsonl
-from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html
-from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored, TimedOut
 from report.report_runs import criterion, judge, judgment, spec_of, view_of
 from servers.command import Command

@@ -8,16 +8,16 @@ import pytest
 from areopage.bench.execution.start import prepare_benchmark, run_benchmark
 from areopage.bench.planning.estimate import estimate
 from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.report.page import bench_report
+from areopage.bench.report.run_results import record_results, run_result
+from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import fingerprint_of
 from areopage.errors import ConfigError
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
-from areopage.report.bench.page import bench_report
-from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import print_report
 from areopage.report.rendering import render_html
-from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored
 from servers.command import Command
 from servers.fake_answers import LIKELY

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from areopage.bench.report.run_results import run_result
 from areopage.errors import StorageError
 from areopage.interop.inspect_export import FINAL, sample_id, write_inspect_log
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored, Unparsed
 from report.report_runs import RESPONSE, case, judgment, view_of
 from servers.inspect_library import with_inspect

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from areopage.bench.panels import Part
+from areopage.bench.report.page import ON_PAPER, bench_report
 from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import Target
@@ -18,7 +19,6 @@ from areopage.jury.judges import PlannedCall
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
-from areopage.report.bench.page import ON_PAPER, bench_report
 from areopage.report.elements import report_locale
 from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Scored

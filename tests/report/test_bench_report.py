@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.figures.worst import MAX_TEXT, WHOLE, WORST
+from areopage.bench.report.page import bench_report
 from areopage.bench.spec import Target
 from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall
@@ -17,7 +18,6 @@ from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
-from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.records import V1_1

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from areopage.bench.report.cases import cases_page
+from areopage.bench.report.files import write_run_files
+from areopage.bench.report.page import bench_report
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.cases import cases_page
-from areopage.report.bench.files import write_run_files
-from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 from areopage.scoring.release_floors import ReleaseFloors

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from areopage.bench.report.terminal import terminal_report
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import Printer, print_report
 from areopage.report.elements import columns, report_locale, rows
 from areopage.report.model import Details, Heading, Listing, Notice, Paragraph, Section, Span, Table

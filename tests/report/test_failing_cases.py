@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 
 from areopage.bench.figures.failing_cases import FAILING_SHOWN, failing_cases, failing_ids
+from areopage.bench.report.page import bench_report
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render_html
 from areopage.scoring.outcome import Scored
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pytest import CaptureFixture
 
+from areopage.bench.report.files import write_results
+from areopage.bench.report.page import bench_report
+from areopage.bench.report.summary import run_summary
+from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView
 from areopage.interop.junit import write_junit
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.files import write_results
-from areopage.report.bench.page import bench_report
-from areopage.report.bench.summary import run_summary
-from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import print_report
 from areopage.report.rendering import render
 from areopage.scoring.outcome import NotApplicable, Scored

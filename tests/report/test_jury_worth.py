@@ -8,18 +8,18 @@ import msgspec
 import pytest
 
 from areopage.bench.figures.people import run_reviewed
+from areopage.bench.report.page import bench_report
+from areopage.bench.report.run_results import run_result
 from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
-from areopage.report.bench.page import bench_report
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text
 from areopage.report.judges.jury_worth import worth_line, worth_texts
 from areopage.report.rendering import render
-from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored
 
 from .report_runs import case, judge, judgment, view_of

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.figures.people import run_reviewed
+from areopage.bench.report.page import bench_report
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
@@ -15,7 +16,6 @@ from areopage.jury.rescoring import Rescoring
 from areopage.ledger.people.labels import SAMPLE, Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
-from areopage.report.bench.page import bench_report
 from areopage.report.rendering import render
 from areopage.review.rubric import Rubric
 from areopage.scoring.outcome import Scored

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from areopage.bench.figures.jury_worth import judge_scores, judge_table
+from areopage.bench.trust.calibrated import judged_run
+from areopage.bench.trust.records import FEW
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.trust.calibrated import judged_run
-from areopage.report.trust.records import FEW
-from areopage.report.trust.run import RUN_TRUST
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unparsed
 from areopage.scoring.worth.tables import JuryTable
 
@@ -53,7 +52,7 @@ def test_tables_and_counts_are_those_of_the_records(tmp_path: Path, seed: int) -
     scored = Counter(one.criterion for one in records if one.score is not None)
     waived = {one.criterion for one in records if not one.applies}
     silent = [one.id for one in CRITERIA if not scored[one.id]]
-    uncovered = RUN_TRUST.of(view).uncovered
+    uncovered = view.trust.uncovered
     assert uncovered.few == {one.id: scored[one.id] for one in CRITERIA if 0 < scored[one.id] < FEW}
     assert set(uncovered.never_apply) == {id for id in silent if id in waived}
     assert set(uncovered.without_score) == {id for id in silent if id not in waived}

@@ -9,16 +9,15 @@ import msgspec
 import pytest
 
 from areopage.app.schemas import schema_text
+from areopage.bench.report.files import write_results
+from areopage.bench.report.records import SCHEMA_NAME, results_type
+from areopage.bench.report.run_results import record_results, run_result
 from areopage.criteria.records import Scale
 from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
-from areopage.report.bench.files import write_results
-from areopage.report.results.records import SCHEMA_NAME, results_type
-from areopage.report.results.run_results import record_results, run_result
-from areopage.report.trust.run import RUN_TRUST
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 from .report_runs import RESPONSE, case, criterion, everyone_says, judge, judgment, view_of
@@ -70,7 +69,7 @@ def test_the_stream_says_the_same_as_the_whole(tmp_path: Path) -> None:
         "schema": SCHEMA_NAME,
         "release": None,
         "people": None,
-        "trust": RUN_TRUST.of(view),
+        "trust": view.trust,
         "run": run_result(view),
         "records": tuple(record_results(view)),
     }

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from areopage.bench.report.files import write_run_files
 from areopage.bench.results import evaluations, run_texts
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.run_view import view_run
 from areopage.cases.records import Case
 from areopage.ledger.read import verdict_columns
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_run_files
 from areopage.scoring import folding
 
 from .report_runs import judge, view_of

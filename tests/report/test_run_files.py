@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from areopage.bench.report.files import write_run_files
 from areopage.bench.results.run_view import view_run
 from areopage.cases.records import RejectedRow
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
-from areopage.report.bench.files import write_run_files
 
 from .report_runs import view_of
 

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 
 from areopage.bench.pass_items import PassKey
+from areopage.bench.report.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
+from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.planning import plan
@@ -19,8 +21,6 @@ from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings
-from areopage.report.bench.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
-from areopage.report.bench.terminal import terminal_report
 from areopage.report.console import print_report
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 

@@ -11,8 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from areopage.bench.report.files import write_run_files
 from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
+from areopage.bench.trust.calibrated import fit_run, planned_labels
+from areopage.bench.trust.page import trust_page
+from areopage.bench.trust.records import Trust
+from areopage.bench.trust.text import gaps, opening
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.criteria.records import Criterion
@@ -24,14 +29,8 @@ from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
 from areopage.locales import LANGUAGES
-from areopage.report.bench.files import write_run_files
 from areopage.report.elements import report_locale
 from areopage.report.rendering import render
-from areopage.report.trust.calibrated import fit_run, planned_labels
-from areopage.report.trust.page import trust_page
-from areopage.report.trust.records import Trust
-from areopage.report.trust.run import RUN_TRUST
-from areopage.report.trust.text import gaps, opening
 from areopage.scoring.exams.records import ExamState
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 from servers.qualified import qualification
@@ -116,7 +115,7 @@ def run_with(
 
 def told(view: RunView, language: str = "en") -> str:
     """All that the page says, as plain text with plain spaces."""
-    page = render(trust_page(view, RUN_TRUST.of(view), "report.html"), "md")
+    page = render(trust_page(view, view.trust, "report.html"), "md")
     return plain(page if language == view.spec.language else "")
 
 
@@ -130,7 +129,7 @@ def commands(found: Trust) -> list[str]:
 
 def test_a_run_without_exam_and_labels_says_that_nothing_is_known_and_which_commands_tell_more(tmp_path: Path) -> None:
     view = run_with(tmp_path)
-    found, locale = RUN_TRUST.of(view), report_locale("en")
+    found, locale = view.trust, report_locale("en")
     assert (found.people, found.score.calibration) == (None, None)
     assert [one.standing.state for one in found.judges] == ["never_examined"] * 2
     judges, people, score, _ = map(plain, opening(found, locale))
@@ -149,7 +148,7 @@ def test_a_run_without_exam_and_labels_says_that_nothing_is_known_and_which_comm
 
 def test_exams_labels_and_a_calibration_give_the_figures_that_other_reports_show(tmp_path: Path) -> None:
     view = run_with(tmp_path, labelled=40, fit=True, exams=True)
-    found = RUN_TRUST.of(view)
+    found = view.trust
     people, calibration = found.people, found.score.calibration
     assert people is not None and calibration is not None and calibration.final is not None
     assert (people.answers, people.of, people.raters, people.at_random, people.others) == (40, 60, 2, True, 0)
@@ -180,7 +179,7 @@ def test_a_calibration_for_another_panel_is_left_out_and_one_of_this_run_goes_be
     newer = fit_run(run_with(tmp_path / "newer", labelled=30, run_id="run-2"), NOW).stored()
 
     def known(view: RunView, *calibrations: Any) -> Trust:
-        return RUN_TRUST.of(msgspec.structs.replace(view, calibrations=calibrations))
+        return msgspec.structs.replace(view, calibrations=calibrations).trust
 
     shown = known(own, stored, newer).score.calibration
     assert shown is not None and (shown.id, shown.source) == (stored.id, "run-1")
@@ -196,13 +195,13 @@ def test_an_altered_calibration_is_not_used_and_the_page_says_so(tmp_path: Path,
     altered = msgspec.structs.replace(stored, body=stored.body.replace('"run_id":"run-1"', '"run_id":"run-9"', 1))
     assert altered != stored
     shown = msgspec.structs.replace(view, calibrations=(altered,))
-    assert (RUN_TRUST.of(shown).score.calibration, RUN_TRUST.of(shown).score.altered) == (None, (stored.id,))
+    assert (shown.trust.score.calibration, shown.trust.score.altered) == (None, (stored.id,))
     assert said in told(shown, language)
     assert said not in told(view, language)
 
 
 def test_labels_without_a_calibration_ask_for_one(tmp_path: Path) -> None:
-    found = RUN_TRUST.of(run_with(tmp_path, labelled=30))
+    found = run_with(tmp_path, labelled=30).trust
     assert found.steps[-1].name == "calibrate" and commands(found)[-1].startswith("areopage calibrate fit run-1")
 
 
@@ -225,7 +224,7 @@ def test_what_the_score_leaves_out_is_named(tmp_path: Path) -> None:
         criteria=(*CRITERIA, criterion("waived")),
         lost={"safety.harm.lost__v1_0": 9},
     )
-    found = RUN_TRUST.of(view)
+    found = view.trust
     gone, locale = found.uncovered, report_locale("en")
     assert (gone.cases, gone.unanswered, gone.unscored, gone.conversations) == (9, 1, 1, 0)
     assert {one.name: one.cases for one in gone.languages} == {"en": 9, "fr": 0}
@@ -245,7 +244,7 @@ def test_what_the_score_leaves_out_is_named(tmp_path: Path) -> None:
 
 def test_conversations_are_counted(tmp_path: Path) -> None:
     talk = (Turn(role="user", content="a"), Turn(role="assistant", content="b"), Turn(role="user", content="c"))
-    found = RUN_TRUST.of(view_of(tmp_path, cases=[case(1), case(2, prompt=talk)]))
+    found = view_of(tmp_path, cases=[case(1), case(2, prompt=talk)]).trust
     assert found.uncovered.conversations == 1
     assert not any("single prompt" in one for one in gaps(found, report_locale("en")))
 
@@ -256,7 +255,7 @@ def test_exams_tell_on_what_and_in_which_languages_judges_were_examined(tmp_path
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         Qualifications(ledger).add([examined(alpha, CRITERIA[0]), examined(beta, CRITERIA[0], "not_qualified")])
         view = view_run(view.run, ledger)
-    found = RUN_TRUST.of(view)
+    found = view.trust
     exams = found.uncovered.unexamined
     assert (exams.criteria, exams.without_gold, exams.languages) == ((INSULTS,), (INSULTS,), ("fr",))
     assert [step.name for step in found.steps][:1] == ["gold"], "the same exam again would tell nothing new"
@@ -272,7 +271,7 @@ def test_nothing_from_outside_reaches_the_page_unescaped(tmp_path: Path, languag
     view = run_with(
         tmp_path, answers=24, labelled=20, fit=True, language=language, criteria=hostile, suite=HOSTILE, run_id=HOSTILE
     )  # fmt: skip
-    html = render(trust_page(view, RUN_TRUST.of(view), "report.html"), "html")
+    html = render(trust_page(view, view.trust, "report.html"), "html")
     assert "<script" not in html and "<img" not in html and html.count("&lt;script&gt;") > 5
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html
     assert not re.search(r"javascript:|https?://|url\(|@import|\bsrc=", html.replace(HOSTILE, "").replace("src=x", ""))

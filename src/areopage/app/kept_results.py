@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench import RunView, view_run
+from areopage.bench import RunView, record_results, run_result, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger import Ledger
-from areopage.report import record_results, run_result
 from areopage.scoring import Release, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")

@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 import areopage
 from areopage.app.sections import AppSection
+from areopage.bench import SCHEMA_NAME, results_type
 from areopage.cases import Case
 from areopage.models import RecordedLine
-from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, SCHEMA_NAME, column_types, results_type
+from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, column_types
 from areopage.suites import SuiteConfig
 from areopage.trust import AuditResult
 

@@ -1,8 +1,5 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
 
-from .commands import command_span as command_span  # A command as a shell takes it.
-from .commands import out_option as out_option  # Where the runs are
-from .commands import run_command as run_command  # A command about a run
 from .comparison.compare import compare_runs as compare_runs  # Compare runs with the first of them.
 from .comparison.compare import fewest_pairs as fewest_pairs  # How many independent pairs a find of the primary test needs
 from .comparison.history import Conclusion as Conclusion  # A run against the runs before it.
@@ -60,21 +57,6 @@ from .execution.start import resumed_since as resumed_since
 from .execution.start import run_benchmark as run_benchmark
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
 from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
-from .figures.case_entry import CASE_TITLE as CASE_TITLE
-
-# A case with its texts, and the judges' words on the criteria that it fails, that are disputed or lack a score.
-from .figures.case_entry import case_entry as case_entry
-from .figures.case_entry import group_labels as group_labels  # What people call a case's own category and sub-category
-
-# The thoughts in the text of an answer that no judge has read
-from .figures.case_entry import thoughts_excerpt as thoughts_excerpt
-from .figures.case_index import CASE_KINDS as CASE_KINDS
-from .figures.case_index import CASES as CASES  # The page of cases, beside the report.
-from .figures.case_index import CaseIndex as CaseIndex  # The names of cases, criteria and groups in anchors and classes
-from .figures.case_index import young_to_old as young_to_old  # Ages in order
-
-# Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned.
-from .figures.coverage import Coverage as Coverage
 from .figures.exam_steps import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
 
 # The file that a case comes from, and the line in it that it begins on
@@ -87,22 +69,13 @@ from .figures.failing_scores import failing_scores as failing_scores  # Every fa
 
 # How many cases fail a criterion of the categories that count first, which are named.
 from .figures.failures import failures_title as failures_title
-from .figures.figure import Figure as Figure  # One figure of a run
-from .figures.figure import Page as Page  # What figures are shown on.
-from .figures.jury_worth import JURY_WORTH as JURY_WORTH
-from .figures.missing import UNSCORED as UNSCORED
-from .figures.people import PEOPLE as PEOPLE
 from .figures.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
 from .figures.people import PeopleResult as PeopleResult  # People's part in a run.
-from .figures.people import drawn_ids as drawn_ids  # The ids of the answers of the run's random sample.
 from .figures.people import human_criterion as human_criterion  # The agreement with people on one criterion, in short.
 from .figures.people import human_texts as human_texts  # The agreement with people in a line or two of plain text
 from .figures.people import reservation_line as reservation_line  # Something that speaks against the approval of a run.
 from .figures.people import run_reviewed as run_reviewed  # The jury of a run against people
-from .figures.people import scores_by_answer as scores_by_answer  # The jury's scores
 from .figures.people import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
-from .figures.people import taught_ids as taught_ids  # The ids of the answers of the run that were queued as they teach most.
-from .figures.registry import all_figures as all_figures  # The figures of a run and those of extensions.
 from .figures.release import Doubt as Doubt  # Why a run settles nothing
 
 # A line for each floor that is not met or open, with the criteria and the cases for which it is.
@@ -110,8 +83,6 @@ from .figures.release import floor_lines as floor_lines
 from .figures.release import listed_verdict as listed_verdict  # The release verdict of a complete run for a list of runs
 from .figures.release import no_release_text as no_release_text  # That the suite sets no floors, as one text.
 from .figures.release import release_text as release_text  # What the verdict means, and which cases fail and break no floor
-from .figures.scores import DETECTABLE as DETECTABLE
-from .figures.worst import RANKED as RANKED
 from .fleet.progress import PhaseProgress as PhaseProgress  # The calls to the target or to one judge
 from .fleet.progress import RunProgress as RunProgress  # How far workers are with a run.
 from .fleet.progress import progress_of as progress_of  # Read how far workers are with a run
@@ -167,22 +138,42 @@ from .planning.run_plan import ModelPlan as ModelPlan  # What is asked of one ju
 from .planning.run_plan import RunPlan as RunPlan  # The plan of one run.
 from .planning.run_plan import plan_run as plan_run  # Plan a run
 from .release_panel import release_judges as release_judges  # What a release verdict needs to know of each judge.
+from .report.exports import Export as Export  # A format
+from .report.exports import ExportOptions as ExportOptions  # What some formats need to know
+from .report.exports import exports as exports  # The formats by name
+from .report.exports import for_people as for_people  # A format with texts in a language.
+from .report.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
+from .report.files import REPORT as REPORT
+
+# Write criteria.csv, the scores of the criteria with their intervals
+from .report.files import write_criteria_file as write_criteria_file
+from .report.files import write_judgments as write_judgments  # Write a row for each planned pass, raw texts included
+from .report.files import write_pages as write_pages  # Write the pages alone, which hold the texts of the cases that they show
+
+# Write results.json, its tables, report.html, cases.html and trust.html
+from .report.files import write_run_files as write_run_files
+from .report.records import SCHEMA_NAME as SCHEMA_NAME
+from .report.records import CriterionDetail as CriterionDetail  # One criterion of one case.
+from .report.records import RecordResult as RecordResult  # The results of one case.
+from .report.records import RunResult as RunResult  # The results of the run
+from .report.records import results_type as results_type  # The type of `results.json` with all figures.
+from .report.run_results import record_results as record_results  # Build the results of each case, in the dataset's order.
+from .report.run_results import run_result as run_result  # Build the results of the run.
+
+# Build the report of a run for a terminal, in the run's language.
+from .report.terminal import terminal_report as terminal_report
 
 # What a list of runs says of a run's results, whatever exams say of its judges
 from .results.evaluations import outcome_of_run as outcome_of_run
 
 # Make the evaluations of a run's answers, each with the keys of its judgments.
 from .results.evaluations import run_evaluations as run_evaluations
-from .results.groups import Dimension as Dimension
-from .results.groups import case_group as case_group  # The group of a case
 
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
 from .results.pass_views import PassView as PassView  # One planned pass, over a reply if `turn` is not 0.
-from .results.pass_views import all_passes as all_passes  # Every planned pass of a run, in order of cases.
 from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
 from .results.pass_views import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
-from .results.pass_views import quotable as quotable  # What judges may quote, as `fold_space` leaves it.
 from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
 from .results.people import KINDS as KINDS
 from .results.people import LONGEST_NAME as LONGEST_NAME
@@ -195,18 +186,15 @@ from .results.reservations import reservation_text as reservation_text  # A rese
 
 # What speaks against an approval without a note, the gravest first
 from .results.reservations import reservations as reservations
-from .results.run_data import RunData as RunData  # A run with its cases, answers, judgments and scores.
 from .results.run_view import RunView as RunView  # A run with its cases, answers, judgments and scores.
 from .results.run_view import view_run as view_run  # Read a run from the ledger and aggregate its scores.
 from .results.summaries import RunSummary as RunSummary  # What a list of runs says of one.
 from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
 from .run_folders import folder_of as folder_of  # The folder that a run's files belong to
 from .run_folders import run_folder as run_folder  # The folder of a run, created if missing
-from .spec import ChosenPart as ChosenPart  # The part of a dataset that a run is about.
 
 # Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
 from .spec import Labels as Labels
-from .spec import Reassessed as Reassessed  # The run whose answers are judged again, and the target that gave them
 from .spec import RunCase as RunCase  # A case with the ids of its criteria.
 from .spec import RunSpec as RunSpec  # A run's specification
 from .spec import Target as Target  # The model under test.
@@ -214,9 +202,38 @@ from .spec import fingerprint_of as fingerprint_of  # Hash the options that dete
 from .spec import spec_of as spec_of  # Read the specification of a stored run.
 from .stored_cases import load_run_cases as load_run_cases  # The cases of a run.
 from .target_prompts import Mode as Mode
-from .words import audience as audience  # The name of an age.
+
+# Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
+from .trust.calibrated import fit_run as fit_run
+
+# The scores of a run's jury, by criterion and answer, and those of each judge.
+from .trust.calibrated import judged_run as judged_run
+
+# How many random labels each criterion of a run takes, and the overall score
+from .trust.calibrated import planned_labels as planned_labels
+
+# The run with the corrected means and single scores of a stored calibration beside its scores.
+from .trust.calibrated import with_calibration as with_calibration
+from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
+
+# All of it as one section of a longer report, with the parts behind the short answer folded.
+from .trust.page import trust_section as trust_section
+from .trust.page import trust_sections as trust_sections  # The sections of the page
+from .trust.page import trust_title as trust_title  # The question that the page answers.
+from .trust.records import FEW as FEW  # A group with fewer cases has no interval
+from .trust.records import FINAL as FINAL  # The key of the overall score among criteria.
+from .trust.records import PartScore as PartScore  # A score as the judges gave it, over `cases`, with its interval.
+from .trust.records import PeopleTrust as PeopleTrust  # What people said of the answers, and how far the jury agrees with them
+from .trust.records import ScoreTrust as ScoreTrust  # The score before and after people's labels correct it.
+from .trust.records import Step as Step  # What would make something known that is not
+from .trust.records import Trust as Trust  # How far a score can be trusted.
+from .trust.records import Uncovered as Uncovered  # What a score does not rest on.
+
+# The exam of the judges that lack one on a criterion, and the criteria that no exam can be about yet.
+from .trust.run import examining_steps as examining_steps
+from .trust.run import judges_trust as judges_trust  # What is known of each judge.
+from .trust.run import unexamined as unexamined  # What exams leave open.
 from .words import part_facts as part_facts  # The fact that names the part of the datasets
 
 # The notice that stands before all others where a page is about a part of the cases.
 from .words import part_notices as part_notices
-from .words import reused_text as reused_text  # Of how many cases the answers are those of earlier runs, and how old they are.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from areopage.app import find_config, open_ledger
-from areopage.bench import RunView, answers_by_kind, queue_answers, view_run
+from areopage.bench import RunView, answers_by_kind, fit_run, judged_run, planned_labels, queue_answers, view_run
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text
 from areopage.cli.periods import last_day
@@ -15,7 +15,7 @@ from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
-from areopage.report import Printer, Table, columns, fit_period, fit_run, judged_run, planned_labels, report_locale, rows
+from areopage.report import Printer, Table, columns, fit_period, report_locale, rows
 from areopage.text import visible
 from areopage.trust import OVERALL, Calibration, CriterionFit, CriterionPlan, read_calibration, teaching_answers
 

@@ -9,7 +9,16 @@ import typer
 from pydantic import ValidationError
 
 from areopage.app import find_config, open_ledger
-from areopage.bench import view_run, with_history
+from areopage.bench import (
+    ExportOptions,
+    exports,
+    terminal_report,
+    view_run,
+    with_calibration,
+    with_history,
+    write_criteria_file,
+    write_run_files,
+)
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -29,20 +38,7 @@ from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
 from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
-from areopage.report import (
-    ExportOptions,
-    Printer,
-    Table,
-    columns,
-    exports,
-    print_report,
-    report_locale,
-    rows,
-    terminal_report,
-    with_calibration,
-    write_criteria_file,
-    write_run_files,
-)
+from areopage.report import Printer, Table, columns, print_report, report_locale, rows
 from areopage.scoring import Profile, Weights
 from areopage.suites import WeightsSection
 from areopage.yaml_document import read_yaml

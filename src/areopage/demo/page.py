@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from areopage.bench import RunView, floor_lines
+from areopage.bench import TRUST, RunView, floor_lines
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
 from areopage.demo.tour import Held, Shown, TourComparison
 from areopage.locales import Locale, locale_for
 from areopage.report import (
     MESSAGE_FILES,
-    TRUST,
     Block,
     Cell,
     Column,

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
-from areopage.bench import RunView, RunWishes, run_benchmark
+from areopage.bench import REPORT, RunView, RunWishes, run_benchmark, write_run_files
 from areopage.cases import Case, load_dataset
 from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
@@ -16,15 +16,7 @@ from areopage.extensions import imported, registered
 from areopage.gate import Decision
 from areopage.ledger import Ledger, last_days
 from areopage.monitor import Intake, MonitorWorker, submissions_of
-from areopage.report import (
-    REPORT,
-    Line,
-    QualityFigures,
-    period_figures,
-    quality_report,
-    write_report,
-    write_run_files,
-)
+from areopage.report import Line, QualityFigures, period_figures, quality_report, write_report
 from areopage.suites import load_suite
 from areopage.trust import ExamWishes, check_exam, prepare_exam, run_exam
 

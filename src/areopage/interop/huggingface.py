@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from areopage.bench import RunView
+from areopage.bench import JUDGMENT_COLUMNS, RunView, record_results, write_judgments
 from areopage.errors import StorageError, UserError
-from areopage.report import JUDGMENT_COLUMNS, Kind, TableColumn, Written, record_results, write_judgments, write_rows
+from areopage.report import Kind, TableColumn, Written, write_rows
 
 CASES, JUDGMENTS = "cases", "judgments"
 SPLIT = "test"

@@ -17,10 +17,10 @@ from typing import IO, Any
 
 import msgspec
 
-from areopage.bench import RunView
+from areopage.bench import CriterionDetail, RecordResult, RunResult, RunView, record_results, run_result
 from areopage.cases import Case
 from areopage.digest import digest_of
-from areopage.report import CriterionDetail, RecordResult, RunResult, Written, record_results, replacing, run_result
+from areopage.report import Written, replacing
 from areopage.scoring import FAILED_NAMES
 from areopage.version import __version__
 

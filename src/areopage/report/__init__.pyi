@@ -1,20 +1,5 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
-from .bench.exports import Export as Export  # A format
-from .bench.exports import ExportOptions as ExportOptions  # What some formats need to know
-from .bench.exports import exports as exports  # The formats by name
-from .bench.exports import for_people as for_people  # A format with texts in a language.
-from .bench.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
-from .bench.files import REPORT as REPORT
-
-# Write criteria.csv, the scores of the criteria with their intervals
-from .bench.files import write_criteria_file as write_criteria_file
-from .bench.files import write_judgments as write_judgments  # Write a row for each planned pass, raw texts included
-from .bench.files import write_pages as write_pages  # Write the pages alone, which hold the texts of the cases that they show
-
-# Write results.json, its tables, report.html, cases.html and trust.html
-from .bench.files import write_run_files as write_run_files
-from .bench.terminal import terminal_report as terminal_report  # Build the report of a run for a terminal, in the run's language.
 from .charts import STYLES as STYLES
 from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import Series as Series  # One line of a chart.
@@ -65,6 +50,7 @@ from .elements import point_on as point_on  # The point of a score on a scale, w
 from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
 from .elements import rows as rows  # Rows of cells.
+from .elements import ruler as ruler  # A score with its interval between the ends of its scale.
 from .elements import variant_name as variant_name  # A variant's name
 from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
 from .export import COLUMNS as COLUMNS  # The files, with the fields of each row.
@@ -124,6 +110,8 @@ from .model import Bar as Bar  # A horizontal bar
 from .model import Blanks as Blanks  # Lines to fill in by hand on paper
 from .model import Block as Block
 from .model import Cell as Cell  # A cell.
+from .model import Choice as Choice  # One choice among entries
+from .model import Choices as Choices  # Buttons above single entries of a page, which show only some of them
 from .model import Column as Column  # A column of a table
 from .model import Details as Details  # Blocks that a page hides behind a summary
 from .model import Entries as Entries  # Answers to look at, the most important first.
@@ -132,6 +120,7 @@ from .model import Excerpt as Excerpt  # A foreign text over several lines.
 from .model import Facts as Facts  # Names with their values.
 from .model import Filter as Filter  # A table with links that show only some of its rows.
 from .model import Heading as Heading  # A heading inside of a section.
+from .model import Headline as Headline  # The most important figure
 from .model import Line as Line  # A text, or parts of one that are joined without a space.
 from .model import Listing as Listing  # Points of a list, with or without a title
 from .model import Notice as Notice  # A warning above all figures
@@ -155,6 +144,7 @@ from .monitor.figures import outward as outward  # Reduce an answer's score to i
 from .monitor.figures import period_figures as period_figures  # Read a report's data.
 from .monitor.page import quality_report as quality_report  # Build the report from figures.
 from .monitor.page import quality_report_name as quality_report_name  # The name of a report's file.
+from .monitor.period_trust import period_trust as period_trust  # Make the record of a period.
 from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
 from .rendering import FORMS as FORMS
 from .rendering import TEMPLATES as TEMPLATES
@@ -164,13 +154,6 @@ from .rendering import environment as environment  # The template environment of
 from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
 from .rendering import render as render  # Render a report in a format.
 from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
-from .results.records import SCHEMA_NAME as SCHEMA_NAME
-from .results.records import CriterionDetail as CriterionDetail  # One criterion of one case.
-from .results.records import RecordResult as RecordResult  # The results of one case.
-from .results.records import RunResult as RunResult  # The results of the run
-from .results.records import results_type as results_type  # The type of `results.json` with all figures.
-from .results.run_results import record_results as record_results  # Build the results of each case, in the dataset's order.
-from .results.run_results import run_result as run_result  # Build the results of the run.
 from .tables import FORMS_BY_SUFFIX as FORMS_BY_SUFFIX
 from .tables import MAX_CELL as MAX_CELL
 from .tables import Kind as Kind  # What a column holds
@@ -178,21 +161,5 @@ from .tables import TableColumn as TableColumn  # A column of a table
 from .tables import TableForm as TableForm  # `csv;` has semicolons between its cells.
 from .tables import Written as Written  # What was written
 from .tables import write_rows as write_rows  # Write a table, replacing the file whole or not at all.
-
-# Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
-from .trust.calibrated import fit_run as fit_run
-
-# The scores of a run's jury, by criterion and answer, and those of each judge.
-from .trust.calibrated import judged_run as judged_run
-
-# How many random labels each criterion of a run takes, and the overall score
-from .trust.calibrated import planned_labels as planned_labels
-
-# The run with the corrected means and single scores of a stored calibration beside its scores.
-from .trust.calibrated import with_calibration as with_calibration
-from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
-from .trust.page import trust_sections as trust_sections  # The sections of the page
-from .trust.page import trust_title as trust_title  # The question that the page answers.
-from .trust.period import period_trust as period_trust  # Make the record of a period.
-from .trust.run import RUN_TRUST as RUN_TRUST
+from .tables import write_table as write_table  # Write a CSV file that spreadsheets read as UTF-8 and never run
 from .whole_files import replacing as replacing  # Yield a temporary path that replaces `path` if the block succeeds.

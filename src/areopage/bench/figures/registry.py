@@ -27,6 +27,7 @@ from areopage.bench.figures.remarks import LEDGER_HEADS, REJECTED, REMARKS, SIGN
 from areopage.bench.figures.scores import DETECTABLE, FINAL_INTERVAL, IF_MISSING, INTERVALS, SETTLED_WEIGHTS, WEIGHT_WARNINGS
 from areopage.bench.figures.worst import RANKED
 from areopage.bench.results.run_data import RunData
+from areopage.bench.trust.run import RUN_TRUST
 from areopage.extensions import imported, registered
 
 FIGURES: tuple[Figure[Any], ...] = (
@@ -34,17 +35,14 @@ FIGURES: tuple[Figure[Any], ...] = (
     *(HISTORY, MODES, DISPUTES, RELEASE, FAILING_CASES, UNSCORED_FIRST, AGE_SCORES, RANKED),
     *(DRIFTS, CONVERSATIONS, JUDGES, COMPLETE, ANSWER_STATES, TARGET_CALLS, REUSED_ANSWERS, COSTS, AGREEMENT, JURY_WORTH),
     *(QUALIFICATION, COVERAGE, COUNTS, LOST_CRITERIA, SOURCES, CALIBRATION, VARIANT, SETTLED_WEIGHTS, WEIGHT_WARNINGS),
-    *(ADAPTIVE_PASSES, PEOPLE, UNANSWERED, MISSING, REJECTED, REMARKS, LEDGER_HEADS, SIGNATURES),
+    *(ADAPTIVE_PASSES, PEOPLE, UNANSWERED, MISSING, REJECTED, REMARKS, LEDGER_HEADS, SIGNATURES, RUN_TRUST),
 )
-
-RUN_TRUST = "areopage.report.trust.run:RUN_TRUST"
-"""How far the score can be trusted: it rests on most other figures, and on what is above this package."""
 
 
 @lru_cache(maxsize=1)
 def all_figures() -> tuple[Figure[Any], ...]:
-    """The figures of a run and those of extensions."""
-    return (*FIGURES, *map(imported, (RUN_TRUST, *registered("figures").values())))
+    """The figures of a run, and those that extensions register."""
+    return (*FIGURES, *map(imported, registered("figures").values()))
 
 
 def case_index(run: RunData) -> CaseIndex:

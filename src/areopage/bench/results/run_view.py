@@ -32,6 +32,7 @@ from areopage.bench.results.run_data import RECORDED, RunData, SourceScore
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.bench.stored_cases import load_run_cases
+from areopage.bench.trust.run import RUN_TRUST
 from areopage.cases import RejectedRow
 from areopage.criteria import BY_REPLY
 from areopage.jury import Rescoring, reparsed
@@ -61,6 +62,7 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
     refused_first = REFUSED_FIRST
     reviewed = PEOPLE
     notes = NOTES
+    trust = RUN_TRUST
 
     @cached_property
     def case_index(self) -> CaseIndex:

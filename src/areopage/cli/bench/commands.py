@@ -260,10 +260,10 @@ def show(
     ledger: LedgerOption = None,
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
-    from areopage.bench import view_run, with_history
+    from areopage.bench import terminal_report, view_run, with_calibration, with_history
     from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.report import print_report, terminal_report, with_calibration
+    from areopage.report import print_report
 
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
@@ -351,11 +351,10 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
-    from areopage.bench import run_folder
+    from areopage.bench import ExportOptions, exports, run_folder
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
-    from areopage.report import ExportOptions, exports
 
     one_of("--format", form, tuple(exports()))
     options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)

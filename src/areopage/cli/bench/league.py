@@ -11,6 +11,7 @@ import typer
 from msgspec import Struct
 
 from areopage.bench import (
+    REPORT,
     Absent,
     Entry,
     League,
@@ -48,7 +49,7 @@ from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, U
 from areopage.jury import Budget
 from areopage.ledger import Ledger, Run
 from areopage.models import Contact
-from areopage.report import LEAGUE_PAGE, REPORT, TREND_PAGE, league_report, print_report, trend_report, write_league, write_trend
+from areopage.report import LEAGUE_PAGE, TREND_PAGE, league_report, print_report, trend_report, write_league, write_trend
 from areopage.scoring import Release, Standing
 from areopage.suites import load_suite
 from areopage.text import visible

@@ -12,6 +12,7 @@ import typer
 from areopage.app import LEDGER_VARIABLE, find_config
 from areopage.bench import (
     KINDS,
+    REPORT,
     Kind,
     PeopleResult,
     RunView,
@@ -26,6 +27,8 @@ from areopage.bench import (
     signoff_texts,
     view_run,
     with_history,
+    write_pages,
+    write_run_files,
 )
 from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import Places, opened_ledger
@@ -33,7 +36,7 @@ from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption,
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
-from areopage.report import REPORT, agreement_text, replacing, report_locale, table, write_pages, write_run_files
+from areopage.report import agreement_text, replacing, report_locale, table
 from areopage.review import Rubric
 from areopage.scoring import Share
 from areopage.text import visible

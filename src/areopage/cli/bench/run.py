@@ -268,7 +268,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
 
 def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
     """Write the files of a run, and what there is to say of it into its log."""
-    from areopage.report import write_run_files
+    from areopage.bench import write_run_files
 
     for path in write_run_files(view, folder):
         log.write("INFO", f"wrote {path.name}")
@@ -279,7 +279,8 @@ def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
 
 def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> int:
     """Print the results; return the exit code."""
-    from areopage.report import print_report, terminal_report
+    from areopage.bench import terminal_report
+    from areopage.report import print_report
 
     print_report(terminal_report(view, folder, place))
     return _exit_code(view, hint)

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from areopage.bench import Trust
 from areopage.criteria import Scale
 from areopage.errors import UserError, name_list
 from areopage.ledger import Evaluation, Ledger, Period, Scope, is_unfit
 from areopage.monitor import CriterionFigures, MonitorConfig, PeriodFigures, criterion_labels
 from areopage.report.monitor.calibrated import applied_to_period
-from areopage.report.trust.period import period_trust
-from areopage.report.trust.records import Trust
+from areopage.report.monitor.period_trust import period_trust
 from areopage.review import Rubric, ledger_worth
 from areopage.scoring import AppliedCalibration, JuryWorth
 from areopage.text import Policy, stored_text

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
+from areopage.bench import trust_section
 from areopage.criteria import Scale
 from areopage.ledger import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
@@ -51,7 +52,6 @@ from areopage.report.monitor.calibrated import correction_of, period_calibration
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.rendering import Form
-from areopage.report.trust.page import trust_section
 from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits
 from areopage.version import __version__
 

@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from areopage.bench import (
     LONGEST_NAME,
     LONGEST_NOTE,
+    REPORT,
     HumanCriterion,
     RunView,
     exam_steps,
@@ -34,7 +35,7 @@ from areopage.bench import (
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Ledger, Run, SignOff
 from areopage.locales import Locale
-from areopage.report import REPORT, TEMPLATES
+from areopage.report import TEMPLATES
 from areopage.scoring import Release, Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of

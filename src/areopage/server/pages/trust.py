@@ -4,10 +4,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from areopage.bench import trust_sections, trust_title
 from areopage.ledger import last_days
 from areopage.locales import sentence_case
 from areopage.monitor import PeriodFigures, criterion_labels
-from areopage.report import RUN_TRUST, period_trust, report_locale, trust_sections, trust_title
+from areopage.report import period_trust, report_locale
 from areopage.review import Rubric, ledger_worth
 from areopage.server.access import Reader
 from areopage.server.context import context_of
@@ -29,7 +30,7 @@ def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     view = view_of(context_of(request), reader, id)
     if view is None:
         return render(request, "missing.html.j2", 404)
-    locale, trust = report_locale(language_code(request)), RUN_TRUST.of(view.in_language(language_code(request)))
+    locale, trust = report_locale(language_code(request)), view.in_language(language_code(request)).trust
     return render(
         request,
         "trust_run.html.j2",

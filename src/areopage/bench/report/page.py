@@ -2,11 +2,14 @@
 
 from msgspec import structs
 
-from areopage.bench import CASES, Page, RunView, all_figures, part_facts, reused_text
-from areopage.report.elements import report_locale, ruler
-from areopage.report.model import Badge, Headline, Line, Report, Section, Span
-from areopage.report.results.run_results import run_result
-from areopage.report.trust.page import TRUST
+from areopage.bench.figures.case_index import CASES
+from areopage.bench.figures.figure import Page
+from areopage.bench.figures.registry import all_figures
+from areopage.bench.report.run_results import run_result
+from areopage.bench.results.run_view import RunView
+from areopage.bench.trust.page import TRUST
+from areopage.bench.words import part_facts, reused_text
+from areopage.report import Badge, Headline, Line, Report, Section, Span, report_locale, ruler
 from areopage.version import __version__
 
 ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")

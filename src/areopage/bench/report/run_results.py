@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from areopage.bench import Coverage, PassView, RunSpec, RunView, Target, passes_of, quotable, quoted_verbatim
-from areopage.cases import Case
-from areopage.criteria import TEMPLATE_VERSION
-from areopage.digest import digest_of
-from areopage.report.results.records import (
+from areopage.bench.figures.coverage import Coverage
+from areopage.bench.report.records import (
     AnswerDetail,
     CriterionDetail,
     Digests,
@@ -28,6 +25,12 @@ from areopage.report.results.records import (
     metadata_type,
     stored_figures,
 )
+from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim
+from areopage.bench.results.run_view import RunView
+from areopage.bench.spec import RunSpec, Target
+from areopage.cases import Case
+from areopage.criteria import TEMPLATE_VERSION
+from areopage.digest import digest_of
 from areopage.scoring import (
     Consistency,
     CriterionScore,

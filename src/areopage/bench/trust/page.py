@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from areopage.bench import HumanCriterion, RunData, audience, command_span, run_command
+from areopage.bench.commands import command_span, run_command
+from areopage.bench.figures.people import HumanCriterion
+from areopage.bench.results.run_data import RunData
+from areopage.bench.trust.records import FINAL, Group, JudgeTrust, PartScore, PeopleTrust, Trust
+from areopage.bench.trust.text import exam_state, gaps, group_name, language_name, opening, step_text
+from areopage.bench.words import audience
 from areopage.locales import MISSING, Locale
-from areopage.report.elements import axis_of, columns, figure_text, head_facts, point_on, report_locale, rows
-from areopage.report.judges.jury_worth import worth_texts
-from areopage.report.judges.qualification import ALARMING
-from areopage.report.model import (
+from areopage.report import (
+    ALARMING,
     Badge,
     Block,
     Cell,
@@ -23,10 +26,16 @@ from areopage.report.model import (
     Section,
     Span,
     Table,
+    axis_of,
+    columns,
+    figure_text,
+    head_facts,
     line,
+    point_on,
+    report_locale,
+    rows,
+    worth_texts,
 )
-from areopage.report.trust.records import FINAL, Group, JudgeTrust, PartScore, PeopleTrust, Trust
-from areopage.report.trust.text import exam_state, gaps, group_name, language_name, opening, step_text
 from areopage.scoring import FEWEST_ITEMS, CorrectedScore, Estimate
 from areopage.version import __version__
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from areopage.bench import RunView
+from areopage.bench.report.files import write_judgments, write_judgments_jsonl
+from areopage.bench.report.summary import write_summary
+from areopage.bench.results.run_view import RunView
 from areopage.extensions import imported, registered
-from areopage.report.bench.files import write_judgments, write_judgments_jsonl
-from areopage.report.bench.summary import write_summary
-from areopage.report.tables import TableForm, Written
+from areopage.report import TableForm, Written
 
 
 class ExportOptions(NamedTuple):

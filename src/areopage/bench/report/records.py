@@ -11,7 +11,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import ChosenPart, Coverage, Figure, Reassessed, all_figures
+from areopage.bench.figures.coverage import Coverage
+from areopage.bench.figures.figure import Figure
+from areopage.bench.figures.registry import all_figures
+from areopage.bench.spec import ChosenPart, Reassessed
 from areopage.cases import Turn
 from areopage.criteria import Scale, Scope
 from areopage.ledger import Thoughts

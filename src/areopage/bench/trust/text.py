@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from areopage.bench import audience
+from areopage.bench.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
+from areopage.bench.words import audience
 from areopage.locales import Locale
-from areopage.report.elements import range_text
-from areopage.report.judges.qualification import judge_reason, judge_text
-from areopage.report.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
+from areopage.report import judge_reason, judge_text, range_text
 from areopage.scoring import AppliedCalibration, Estimate, Share
 
 PARTS_SHOWN = 3

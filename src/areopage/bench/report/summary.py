@@ -4,12 +4,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench import RunView, command_span, run_command
+from areopage.bench.commands import command_span, run_command
+from areopage.bench.report.page import bench_report
+from areopage.bench.results.run_view import RunView
 from areopage.locales import Locale
-from areopage.report.bench.page import bench_report
-from areopage.report.model import Facts, Line, Report, Section, Span
-from areopage.report.rendering import render
-from areopage.report.whole_files import replacing
+from areopage.report import Facts, Line, Report, Section, Span, render, replacing
 
 MOST_CHARACTERS = 65_000
 """GitHub accepts comments of under 65,536 characters."""

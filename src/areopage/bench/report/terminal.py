@@ -6,13 +6,14 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage.bench import RunView, command_span
+from areopage.bench.commands import command_span
+from areopage.bench.report.files import REJECTED, REPORT
+from areopage.bench.report.page import bench_report
+from areopage.bench.results.run_view import RunView
+from areopage.bench.trust.page import TRUST
 from areopage.ledger import exam_words
 from areopage.locales import Locale, one_line
-from areopage.report.bench.files import REJECTED, REPORT
-from areopage.report.bench.page import bench_report
-from areopage.report.model import Facts, Line, Listing, Report, Section, Span, line
-from areopage.report.trust.page import TRUST
+from areopage.report import Facts, Line, Listing, Report, Section, Span, line
 
 SHOWN_REASONS = 5
 REASON_LENGTH = 200

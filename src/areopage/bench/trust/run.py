@@ -5,25 +5,18 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from areopage.bench import (
-    DETECTABLE,
-    JURY_WORTH,
-    PEOPLE,
-    UNSCORED,
-    Dimension,
-    Figure,
-    RunData,
-    answers_by_kind,
-    case_group,
-    drawn_ids,
-    out_option,
-    run_command,
-    young_to_old,
-)
-from areopage.cases import Case
-from areopage.ledger import CriterionStanding, JudgeStanding, compact_standings
-from areopage.report.trust.calibrated import fitting_calibration, judged_run, planned_labels
-from areopage.report.trust.records import (
+from areopage.bench.commands import out_option, run_command
+from areopage.bench.figures.case_index import young_to_old
+from areopage.bench.figures.figure import Figure
+from areopage.bench.figures.jury_worth import JURY_WORTH
+from areopage.bench.figures.missing import UNSCORED
+from areopage.bench.figures.people import PEOPLE, drawn_ids
+from areopage.bench.figures.scores import DETECTABLE
+from areopage.bench.results.groups import Dimension, case_group
+from areopage.bench.results.people import answers_by_kind
+from areopage.bench.results.run_data import RunData
+from areopage.bench.trust.calibrated import fitting_calibration, judged_run, planned_labels
+from areopage.bench.trust.records import (
     FEW,
     Group,
     JudgeTrust,
@@ -36,6 +29,8 @@ from areopage.report.trust.records import (
     Uncovered,
     Unexamined,
 )
+from areopage.cases import Case
+from areopage.ledger import CriterionStanding, JudgeStanding, compact_standings
 from areopage.scoring import FEWEST_ITEMS, Interval, JuryWorth, upper_bound
 from areopage.trust import FEWEST_LABELS, altered_calibrations
 
@@ -110,7 +105,7 @@ def unexamined(standings: Sequence[JudgeStanding], languages: Sequence[str]) -> 
     return Unexamined(criteria=tuple(lacking), without_gold=tuple(without), languages=tuple(unspoken))
 
 
-def exam_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple[str, ...] = ()) -> Iterator[Step]:
+def examining_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple[str, ...] = ()) -> Iterator[Step]:
     """The exam of the judges that lack one on a criterion, and the criteria that no exam can be about yet."""
     without = unexamined(standings, ()).without_gold
     fit = [judge for judge in standings if judge.state != "unfit"]
@@ -253,7 +248,7 @@ def _steps(view: RunData, people: PeopleTrust | None, score: ScoreTrust) -> Iter
     if not view.complete:
         yield Step(name="resume", command=run_command(view, "bench", "resume"))
     joint = ("--joint",) if view.spec.joint else ()
-    yield from exam_steps(view.spec.suite, view.standings, (*joint, *out_option(view)))
+    yield from examining_steps(view.spec.suite, view.standings, (*joint, *out_option(view)))
     labelled = people.criteria if people is not None and people.at_random else {}
     most = max((one.answers for one in labelled.values()), default=0)
     if score.needed:

@@ -2,11 +2,13 @@
 
 from contextlib import suppress
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 from msgspec import structs
 
-from areopage.bench import RunData, RunView, drawn_ids, scores_by_answer, taught_ids
+from areopage.bench.figures.people import drawn_ids, scores_by_answer, taught_ids
+from areopage.bench.results.run_data import RunData
 from areopage.errors import UserError
 from areopage.ledger import Ledger
 from areopage.review import OVERALL, Rubric, ratings_of
@@ -21,6 +23,8 @@ from areopage.trust import (
     plan_run,
     read_calibration,
 )
+
+View = TypeVar("View", bound=RunData)
 
 
 def judged_run(view: RunData) -> JudgedRun:
@@ -86,7 +90,7 @@ def fitting_calibration(view: RunData) -> AppliedCalibration | None:
     return None
 
 
-def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
+def with_calibration(view: View, ledger: Ledger, id: str) -> View:
     """The run with the corrected means and single scores of a stored calibration beside its scores.
 
     Args:

@@ -8,24 +8,24 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench import CASES, PassView, RunView, all_passes
+from areopage.bench.figures.case_index import CASES
+from areopage.bench.report.cases import cases_page
+from areopage.bench.report.page import bench_report
+from areopage.bench.report.records import SCHEMA_NAME, stored_figures
+from areopage.bench.report.run_results import record_results, run_criteria, run_result
+from areopage.bench.results.pass_views import PassView, all_passes
+from areopage.bench.results.run_view import RunView
+from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import Case, write_rejected
 from areopage.criteria import Criterion
 from areopage.errors import StorageError
 from areopage.jury import Judge
 from areopage.ledger import Judgment
-from areopage.report.bench.cases import cases_page
-from areopage.report.bench.page import bench_report
-from areopage.report.rendering import write_report
-from areopage.report.results.records import SCHEMA_NAME, stored_figures
-from areopage.report.results.run_results import record_results, run_criteria, run_result
-from areopage.report.tables import TableColumn, TableForm, Written, write_rows, write_table
-from areopage.report.trust.page import TRUST, trust_page
-from areopage.report.trust.run import RUN_TRUST
-from areopage.report.whole_files import replacing
+from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
 
-RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
+RESULTS, TABLE, CRITERIA, REJECTED = "results.json", "results.csv", "criteria.csv", "rejected.csv"
+REPORT = "report.html"
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
@@ -106,7 +106,7 @@ def write_pages(view: RunView, folder: Path) -> list[Path]:
     make_folder(folder)
     write_report(cases_page(view, REPORT), "html", folder / CASES)
     write_report(bench_report(view), "html", folder / REPORT)
-    write_report(trust_page(view, RUN_TRUST.of(view), REPORT), "html", folder / TRUST)
+    write_report(trust_page(view, view.trust, REPORT), "html", folder / TRUST)
     return [folder / name for name in (REPORT, CASES, TRUST)]
 
 

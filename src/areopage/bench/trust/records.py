@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.bench import HumanCriterion
+from areopage.bench.figures.people import HumanCriterion
 from areopage.criteria import Scale
 from areopage.ledger import Standing
 from areopage.scoring import AppliedCalibration, Estimate, FailuresSeen, JudgeContribution, JuryWorth

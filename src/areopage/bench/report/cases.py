@@ -6,22 +6,28 @@ It is written case by case, and can be filtered without a script.
 from collections import Counter
 from collections.abc import Iterator
 
-from areopage.bench import (
-    CASE_KINDS,
-    CASE_TITLE,
-    RANKED,
-    CaseIndex,
-    RunView,
-    audience,
-    case_entry,
-    group_labels,
-    thoughts_excerpt,
-)
+from areopage.bench.figures.case_entry import CASE_TITLE, case_entry, group_labels, thoughts_excerpt
+from areopage.bench.figures.case_index import CASE_KINDS, CaseIndex
+from areopage.bench.figures.worst import RANKED
+from areopage.bench.results.run_view import RunView
+from areopage.bench.trust.page import TRUST
+from areopage.bench.words import audience
 from areopage.cases import Case
 from areopage.locales import Locale, one_line
-from areopage.report.elements import excerpt, head_facts, report_locale
-from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
-from areopage.report.trust.page import TRUST
+from areopage.report import (
+    Block,
+    Choice,
+    Choices,
+    Entry,
+    Facts,
+    Paragraph,
+    Report,
+    Section,
+    Span,
+    excerpt,
+    head_facts,
+    report_locale,
+)
 from areopage.version import __version__
 
 

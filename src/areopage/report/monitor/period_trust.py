@@ -2,12 +2,23 @@
 
 from collections.abc import Sequence
 
-from areopage.bench import human_criterion
+from areopage.bench import (
+    FEW,
+    FINAL,
+    PartScore,
+    PeopleTrust,
+    ScoreTrust,
+    Step,
+    Trust,
+    Uncovered,
+    examining_steps,
+    human_criterion,
+    judges_trust,
+    unexamined,
+)
 from areopage.ledger import JudgeStanding, Ledger
 from areopage.monitor import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
-from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
-from areopage.report.trust.run import exam_steps, judges_trust, unexamined
 from areopage.review import OVERALL, AgreementReport, Rubric
 from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, Detectable, JuryWorth
 from areopage.suites import Suite
@@ -39,7 +50,7 @@ def period_trust(
     judges = judges_trust(standings, worth)
     people = _people(ledger, suite, language, sources)
     calibration = calibration or fitting_to_period(ledger, figures.period, figures.scope)
-    steps = [*exam_steps(suite.name, standings)]
+    steps = [*examining_steps(suite.name, standings)]
     random_ones = people.answers if people is not None and people.at_random else 0
     if random_ones < FEWEST_ITEMS:
         steps.append(Step(name="period_label", command=("areopage", "review", "fill"), labels=FEWEST_ITEMS))

@@ -1,1 +1,0 @@
-"""`results.json`: its records, made from a run."""
