@@ -7,7 +7,7 @@ the datasets are judged; where a suite asks a target, its answers are planned. O
 
     one_by_one, joint       judge calls of the suite's own passes
     different_...           those of them with a key of their own: identical cases share a call
-    prompt_tokens           of each way, estimated as `bench run` does (four characters a token)
+    prompt_tokens           of each way, planned as `bench run` does (four bytes a token)
     three_passes_at_0       judge calls of three equal passes at temperature 0, each asked, and asked once
 
 A last line has the processor time of a score's expectation from an answer of 150 tokens with 20 alternatives each, beside that of
@@ -22,8 +22,9 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.planning.estimate import estimate
-from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import PreparedRun, prepare_run
+from areopage.bench.planning.run_plan import plan_run
 from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
 from areopage.jury.reader import read_answer
@@ -37,7 +38,7 @@ TARGET = "ollama:any"
 
 def prepared_run(suite: Suite, language: str, *, joint: bool) -> PreparedRun:
     """The plan of a run, with a stand-in for the target where cases have no response."""
-    wishes = RunWishes(language=language, limit=-1, joint=joint)
+    wishes = RunOptions(language=language, limit=-1, joint=joint)
     try:
         return prepare_run(suite, wishes)
     except UserError:
@@ -68,14 +69,14 @@ def passes_at_0(prepared: PreparedRun, *, once: bool) -> int:
         for judge in prepared.spec.judges
     ]
     spec = msgspec.structs.replace(prepared.spec, judges=tuple(judge.asked_once() if once else judge for judge in judges))
-    return sum(estimate(spec, prepared.cases).judge_calls.values())
+    return sum(plan_run(spec, prepared.cases).size.judge_calls.values())
 
 
 def measured(suite: Suite, language: str) -> Mapping[str, Any]:
     """The counts of one suite in one language."""
     single, joint = (prepared_run(suite, language, joint=joint) for joint in (False, True))
-    sizes = {"one_by_one": estimate(single.spec, single.cases), "joint": estimate(joint.spec, joint.cases)}
-    calls = {name: sum(size.judge_calls.values()) for name, size in sizes.items()}
+    plans = {"one_by_one": plan_run(single.spec, single.cases), "joint": plan_run(joint.spec, joint.cases)}
+    calls = {name: sum(plan.size.judge_calls.values()) for name, plan in plans.items()}
     return {
         "suite": suite.name,
         "language": language,
@@ -85,7 +86,7 @@ def measured(suite: Suite, language: str) -> Mapping[str, Any]:
         "models": sum(judge.is_model for judge in single.spec.judges),
         **calls,
         "joint_share": round(calls["joint"] / calls["one_by_one"], 3),
-        "prompt_tokens": {name: size.prompt_tokens for name, size in sizes.items()},
+        "prompt_tokens": {name: plan.prompt_tokens for name, plan in plans.items()},
         "different_one_by_one": different_calls(single),
         "different_joint": different_calls(joint),
         "three_passes_at_0": {"each": passes_at_0(single, once=False), "once": passes_at_0(single, once=True)},

@@ -25,7 +25,7 @@ from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import RunContext, Silent
 from areopage.bench.execution.run import carry_out
 from areopage.bench.execution.start import begin_run, prepare_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.bench.results.run_view import view_run
 from areopage.bench.run_folders import run_folder
 from areopage.ledger.store import Ledger
@@ -53,7 +53,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     table = folder / "cases.csv"
     table.write_text("prompt,response\n" + "".join(f'"Why does it rain at town {i}?","{ANSWER}"\n' for i in range(CASES)))
     judges = tuple(f"{name}=openai@mock:{name}" for name in ("judge-a", "judge-b", "judge-c"))
-    wishes = RunWishes(datasets=(table,), judges=judges, criteria=CRITERIA, passes=3, concurrency=CONCURRENCY)
+    wishes = RunOptions(datasets=(table,), judges=judges, criteria=CRITERIA, passes=3, concurrency=CONCURRENCY)
     suite = load_suite("child_safety")
     endpoints = {"mock": EndpointSection(provider="openai", base_url=f"{url}/v1")}
     suite = msgspec.structs.replace(suite, config=suite.config.model_copy(update={"endpoints": endpoints}))

@@ -18,7 +18,7 @@ from mock_server import MOCK, mock_server
 from storms import stats_of
 
 from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.ledger.store import Ledger
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
@@ -40,7 +40,7 @@ def main() -> None:
         suite = load_suite("child_safety")
         endpoints = {name: EndpointSection(provider="openai", base_url=f"{url}/v1") for name, url in urls.items()}
         suite = msgspec.structs.replace(suite, config=suite.config.model_copy(update={"endpoints": endpoints}))
-        wishes = RunWishes(
+        wishes = RunOptions(
             datasets=(table,),
             target="openai@answers:bot",
             judges=tuple(f"{name}=openai@{name}:judge-{name}" for name in NAMES[1:]),

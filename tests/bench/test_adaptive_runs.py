@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.bench.report.run_results import run_result
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.run_options import passes_wanted
@@ -60,7 +60,7 @@ def run_in(folder: Path, suite: Path, **wishes: Any) -> RunView:
     """Run the suite with a ledger in a folder."""
     folder.mkdir(exist_ok=True)
     with Ledger.open(folder / "ledger.db") as ledger:
-        return run_benchmark(str(suite), RunWishes(**wishes), ledger=ledger, out=folder)
+        return run_benchmark(str(suite), RunOptions(**wishes), ledger=ledger, out=folder)
 
 
 def test_passes_are_added_where_they_are_worth_it_and_nothing_planned_is_missing(

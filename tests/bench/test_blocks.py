@@ -1,8 +1,10 @@
-"""Blocks of a run's calls: one that cannot be done stops the others first; the first ones do not wait for the queue."""
+"""Blocks of a run's calls: they are claimed from a queue, and one that cannot be done stops the others first."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,22 +12,35 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from areopage.bench.execution.blocks import RunBlocks
-from areopage.bench.execution.courses import AT_ONCE
+from areopage.bench.execution.blocks import AT_ONCE, RunBlocks
 from areopage.bench.execution.phases import Place
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown, UserError
+from areopage.ledger.store import Ledger
 from areopage.ledger.write.operations import Worker, Workers
 from areopage.work import worker as worker_module
-from areopage.work.turn import Turn
-from areopage.work.worker import WorkerPool, opening
+from areopage.work.locks import exclusive, try_exclusive
+from areopage.work.worker import WorkerPool, open_worker
 from servers import PATIENCE
 from servers.new_ledger import ledger_at
+
+PLACE = Place(name="phase", server="server")
 
 
 def pool_in(folder: Path) -> WorkerPool:
     """The workers of a run."""
     return WorkerPool(name="bench:run", folder=folder, dead_after=DEAD_AFTER, pace=PACE)
+
+
+def blocks_in(folder: Path, ledger: Ledger) -> RunBlocks:
+    """The blocks of a run on one server."""
+    return RunBlocks(ledger, pool_in(folder), "run", ["server"])
+
+
+def queues_in(folder: Path) -> list[str]:
+    """The queues of blocks that a ledger's queue has."""
+    with closing(sqlite3.connect(folder / "ledger.db.queue.db")) as queue:
+        return [name for (name,) in queue.execute("SELECT name FROM queues WHERE name LIKE 'bench_block%'")]
 
 
 class TwoBlocks:
@@ -83,9 +98,9 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
     ledger = ledger_at(tmp_path / "ledger.db")
 
     async def asking_at_the_end() -> set[int] | None:
-        run, phase = RunBlocks("run", ["server"]), TwoBlocks(fails)
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
+        phase = TwoBlocks(fails)
+        async with blocks_in(tmp_path, ledger) as run:
+            carried = asyncio.create_task(run.carry_out([(PLACE, phase)]))
             await phase.both_ask.wait()
             if not fails:
                 carried.cancel()
@@ -139,112 +154,74 @@ class Counted:
         raise AssertionError(reason)
 
 
-def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
+def test_blocks_are_claimed_from_the_queue_a_few_at_once_and_the_last_process_removes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Opening the queue takes longer than a call: calls need not wait for it, and no call is made twice."""
     ledger, may_open, open_ = ledger_at(tmp_path / "ledger.db"), threading.Event(), worker_module._open
-    other = Turn(ledger.engine.url, "bench:run")
 
-    def late(*given: Any) -> Any:
+    def late(*arguments: Any) -> Any:
         assert may_open.wait(PATIENCE)
-        return open_(*given)
+        return open_(*arguments)
 
     monkeypatch.setattr(worker_module, "_open", late)
 
     async def asked() -> list[int]:
-        run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
-            async with asyncio.timeout(PATIENCE):
-                await phase.at_once.wait()
-            assert (worker.is_needed, worker.is_open, other.take()) == (False, False, False)
+        phase = Counted()
+        async with blocks_in(tmp_path, ledger) as run:
+            carried = asyncio.create_task(run.carry_out([(PLACE, phase)]))
+            while [worker.state for worker in Workers(ledger).list("bench:run")] != ["alive"]:  # noqa: ASYNC110 - a row
+                await asyncio.sleep(0.01)
+            assert phase.asked == []  # another process may have begun the first blocks, or have died at them
             may_open.set()
-            await asyncio.to_thread(other.wait)  # until the queue has given these blocks, which do not end, to this process
-            assert (worker.is_open, other.take(), phase.asked) == (True, True, [0, 1, 2, 3])
-            phase.may_end.set()
-            async with asyncio.timeout(PATIENCE):
-                await carried
-                await run.finish(worker)
-        return phase.asked
-
-    try:
-        assert asyncio.run(asked()) == [0, 1, 2, 3, 4, 5]
-    finally:
-        other.pass_on()
-        ledger.close()
-    assert not list(tmp_path.glob("*.queue.db.*.lock"))
-
-
-def _refused(*_: Any) -> Any:
-    raise AssertionError("the queue is opened")
-
-
-def test_a_process_that_stays_alone_opens_no_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening and closing the queue takes longer than a short run; the worker's heartbeat shows others that it was there."""
-    monkeypatch.setattr(worker_module, "_open", _refused)
-    ledger = ledger_at(tmp_path / "ledger.db")
-
-    async def asked() -> list[int]:
-        run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             async with asyncio.timeout(PATIENCE):
                 await phase.at_once.wait()
-                while [one.state for one in Workers(ledger).list("bench:run")] != ["alive"]:  # noqa: ASYNC110 - a row, no event
-                    await asyncio.sleep(0.01)
+                assert phase.asked == [0, 1, 2, 3]
                 phase.may_end.set()
                 await carried
-                await run.finish(worker)
         return phase.asked
 
     try:
         assert asyncio.run(asked()) == [0, 1, 2, 3, 4, 5]
-        assert [one.state for one in Workers(ledger).list("bench:run")] == ["stopped"]
+        assert [worker.state for worker in Workers(ledger).list("bench:run")] == ["stopped"]
+    finally:
+        ledger.close()
+    assert queues_in(tmp_path) == []
+    assert not list(tmp_path.glob("ledger.db.[0-9a-f]*.lock"))
+
+
+class Done(Counted):
+    """A phase without open calls."""
+
+    async def more(self) -> Sequence[int]:
+        self.complete = True
+        return ()
+
+
+def test_a_run_without_open_calls_opens_no_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> Any:
+        raise AssertionError("the queue is opened")
+
+    monkeypatch.setattr(worker_module, "_open", refused)
+    ledger = ledger_at(tmp_path / "ledger.db")
+
+    async def carry_out() -> None:
+        async with blocks_in(tmp_path, ledger) as run:
+            await run.carry_out([(PLACE, Done())])
+
+    try:
+        asyncio.run(carry_out())
     finally:
         ledger.close()
     assert not list(tmp_path.glob("*.queue.db*"))
 
 
-def test_a_process_that_is_alone_begins_the_next_block_as_soon_as_one_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker_module, "_open", _refused)
-    ledger, ends = ledger_at(tmp_path / "ledger.db"), [asyncio.Event() for _ in range(6)]
-
-    class OneByOne(Counted):
-        async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
-            self.asked.append(number)
-            all_begun()
-            await ends[number].wait()
-
-    async def asked() -> None:
-        run, phase = RunBlocks("run", ["server"]), OneByOne()
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
-            for begun in range(AT_ONCE, 7):
-                async with asyncio.timeout(PATIENCE):
-                    while phase.asked != list(range(begun)):  # noqa: ASYNC110 - a list, no event
-                        await asyncio.sleep(0)
-                ends[begun - AT_ONCE].set()
-            for end in ends:
-                end.set()
-            await carried
-
-    try:
-        asyncio.run(asked())
-    finally:
-        ledger.close()
-
-
-def test_a_process_has_one_worker_also_while_that_is_alone(tmp_path: Path) -> None:
-    """A second one would fail in the middle of a run, when another process wants to take part."""
-    ledger, run = ledger_at(tmp_path / "ledger.db"), RunBlocks("run", ["server"])
+def test_a_process_has_one_worker(tmp_path: Path) -> None:
+    ledger, pool = ledger_at(tmp_path / "ledger.db"), pool_in(tmp_path)
 
     async def second() -> None:
-        async with opening(ledger, run, pool_in(tmp_path)):
+        async with open_worker(ledger, blocks_in(tmp_path, ledger), pool):
             with pytest.raises(UserError, match="has a worker already"):
-                async with opening(ledger, run, structs.replace(pool_in(tmp_path), name="bench:other")):
+                async with open_worker(ledger, blocks_in(tmp_path, ledger), structs.replace(pool, name="bench:other")):
                     pass
 
     try:
@@ -256,56 +233,23 @@ def test_a_process_has_one_worker_also_while_that_is_alone(tmp_path: Path) -> No
 
 def test_the_queue_stays_for_a_process_that_has_just_begun_to_take_part(tmp_path: Path) -> None:
     """Its blocks would never be given to it: it would wait for ever. The last heartbeat does not show it yet."""
-    ledger, run, now = ledger_at(tmp_path / "ledger.db"), RunBlocks("run", ["server"]), datetime.now(UTC)
-    workers, opens = Workers(ledger), Turn(ledger.engine.url, "bench:run")
-    later = Worker(id="other-1", pool="bench:run", host="other", process=1, started_at=now, seen_at=now, state="alive")
+    ledger, now = ledger_at(tmp_path / "ledger.db"), datetime.now(UTC)
+    workers, name = Workers(ledger), "bench:run"
+    later = Worker(id="other-1", pool=name, host="other", process=1, started_at=now, seen_at=now, state="alive")
 
-    async def found() -> list[bool]:
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            await worker.opened()
-            worker.share()
-            assert opens.take()
-            last = [await worker.is_last()]
-            workers.beat(later)
-            opens.pass_on()
-            last.append(await worker.is_last())
-            workers.mark(later.id, "stopped")
-            last.append(await worker.is_last())
-            assert not opens.take()  # until this process has ended, no other one opens the queue that it removes
-        return last
+    async def queues_after(state: str) -> list[str]:
+        async with open_worker(ledger, blocks_in(tmp_path, ledger), pool_in(tmp_path)) as worker:
+            async with exclusive(ledger, name):
+                ending = asyncio.create_task(worker.remove_queues())
+                await asyncio.sleep(0.05)
+                workers.beat(structs.replace(later, state=state))
+            await ending
+            with try_exclusive(ledger, name) as mine:
+                assert not mine  # until this process has ended, no other one opens the queue that it removes
+            return queues_in(tmp_path)
 
     try:
-        assert asyncio.run(found()) == [False, False, True]
-    finally:
-        ledger.close()
-
-
-def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process may have begun the first blocks, or have died at them."""
-    ledger, may_open, open_ = ledger_at(tmp_path / "ledger.db"), threading.Event(), worker_module._open
-
-    def late(*given: Any) -> Any:
-        assert may_open.wait(PATIENCE)
-        return open_(*given)
-
-    async def asked_before(phase: Counted) -> list[int]:
-        run = RunBlocks("run", ["server"])
-        async with opening(ledger, run, pool_in(tmp_path)) as worker:
-            phase.may_end.set()
-            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
-            for _ in range(100):
-                await asyncio.sleep(0)
-            before = list(phase.asked)
-            may_open.set()
-            await carried
-        return before
-
-    monkeypatch.setattr(worker_module, "_open", late)
-    try:
-        assert asyncio.run(asked_before(Counted())) == [0, 1, 2, 3, 4, 5]
-        may_open.clear()
-        assert asyncio.run(asked_before(Counted())) == []
+        assert len(asyncio.run(queues_after("alive"))) == 2
+        assert asyncio.run(queues_after("stopped")) == []
     finally:
         ledger.close()

@@ -23,7 +23,8 @@ from areopage.bench.conversations.children import (
 from areopage.bench.conversations.turns import Conversations
 from areopage.bench.execution.target_calls import record_of
 from areopage.bench.keys import AnswerCall
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import prepare_run
 from areopage.bench.spec import Target
 from areopage.cases.records import Case, Child, Turn
 from areopage.ledger.store import Ledger
@@ -134,7 +135,9 @@ def test_every_risk_of_sexual_harm_and_grooming_in_kora_is_protected() -> None:
 
 
 def test_a_conversation_ends_where_the_childs_server_turns_the_call_away(suite: Path, tmp_path: Path) -> None:
-    spec = replace(prepare_run(load_suite(str(suite)), RunWishes()).spec, child=Target(reference=ModelReference("ollama", "kid")))
+    spec = replace(
+        prepare_run(load_suite(str(suite)), RunOptions()).spec, child=Target(reference=ModelReference("ollama", "kid"))
+    )
     case = Case(id="c", prompt="Hi", child=Child(turns=3))
 
     async def ask(call: AnswerCall) -> Answer:

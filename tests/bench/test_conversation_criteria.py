@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from areopage.bench.planning.estimate import estimate
+from areopage.bench.planning.run_size import run_size
 from areopage.bench.report.files import write_judgments, write_judgments_jsonl
 from areopage.bench.report.page import bench_report
 from areopage.bench.report.run_results import record_results, run_result
@@ -114,7 +114,7 @@ def test_a_conversation_that_is_still_to_come_is_planned_by_the_turns_of_its_chi
     both = (scoped("careful", "turn"), scoped("whole", "conversation"))
     spec = spec_of(criteria=both, judges=(judge("alpha", passes=2),))
     listed = [RunCase(case=case, criteria=tuple(one.id for one in both))]
-    assert estimate(spec, listed).judge_calls == {"alpha": 2 * (4 + 1)}
+    assert run_size(spec, listed).judge_calls == {"alpha": 2 * (4 + 1)}
 
 
 def test_rescoring_summaries_and_evaluations_agree_with_the_run(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from areopage.bench.execution.start import prepare_benchmark, run_benchmark
-from areopage.bench.planning.estimate import estimate
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.run_plan import plan_run
 from areopage.bench.report.page import bench_report
 from areopage.bench.report.run_results import record_results, run_result
 from areopage.bench.report.terminal import terminal_report
@@ -53,7 +53,7 @@ def run_in(folder: Path, suite: Path, **wishes: Any) -> RunView:
     """Run the suite with a ledger in a folder."""
     folder.mkdir(exist_ok=True)
     with Ledger.open(folder / "ledger.db") as ledger:
-        return run_benchmark(str(suite), RunWishes(**wishes), ledger=ledger, out=folder)
+        return run_benchmark(str(suite), RunOptions(**wishes), ledger=ledger, out=folder)
 
 
 def seen_again(folder: Path, view: RunView, variant: Rescoring | None = None) -> RunView:
@@ -95,25 +95,25 @@ def test_a_joint_call_counts_once_in_a_judge_s_health(tmp_path: Path, server: Fa
 
 
 def test_the_plan_tells_what_joint_calls_save(server: FakeServer, answered: Path) -> None:
-    singly, jointly = (prepare_benchmark(str(answered), RunWishes(joint=joint)) for joint in (False, True))
-    small, one_by_one = estimate(jointly.spec, jointly.cases), estimate(singly.spec, singly.cases)
-    assert (one_by_one.calls, one_by_one.joint_saved) == (VERDICTS, 0)
-    assert (small.calls, small.joint_saved) == (VERDICTS // CRITERIA, VERDICTS - VERDICTS // CRITERIA)
+    singly, jointly = (prepare_benchmark(str(answered), RunOptions(joint=joint)) for joint in (False, True))
+    small, one_by_one = plan_run(jointly.spec, jointly.cases), plan_run(singly.spec, singly.cases)
+    assert (one_by_one.size.calls, one_by_one.size.joint_saved) == (VERDICTS, 0)
+    assert (small.size.calls, small.size.joint_saved) == (VERDICTS // CRITERIA, VERDICTS - VERDICTS // CRITERIA)
     assert small.prompt_tokens < one_by_one.prompt_tokens
-    assert small.completion_tokens == one_by_one.completion_tokens
+    assert small.answer_tokens == one_by_one.answer_tokens
     assert fingerprint_of(jointly.spec, jointly.cases) != fingerprint_of(singly.spec, singly.cases)
 
 
 def test_the_suite_says_whether_judging_is_joint_and_the_user_may_say_otherwise(server: FakeServer, answered: Path) -> None:
     suite = str(evaluation(answered, [{"temperature": 0.1}], joint=True))
-    assert prepare_benchmark(suite, RunWishes()).spec.joint
-    assert not prepare_benchmark(suite, RunWishes(joint=False)).spec.joint
+    assert prepare_benchmark(suite, RunOptions()).spec.joint
+    assert not prepare_benchmark(suite, RunOptions(joint=False)).spec.joint
 
 
 def test_adaptive_passes_and_joint_judging_exclude_each_other(server: FakeServer, answered: Path) -> None:
     suite = str(evaluation(answered, [{"temperature": 0.1}], joint=True))
     with pytest.raises(ConfigError, match="criterion by criterion"):
-        prepare_benchmark(suite, RunWishes(adaptive=True))
+        prepare_benchmark(suite, RunOptions(adaptive=True))
 
 
 # --- passes that repeat each other
@@ -146,7 +146,7 @@ def test_passes_with_equal_options_at_temperature_0_are_one_pass(tmp_path: Path,
 def test_all_passes_are_asked_where_they_may_differ_or_the_user_says_so(
     server: FakeServer, answered: Path, passes: list[dict[str, Any]], wishes: dict[str, Any], changes: dict[str, Any]
 ) -> None:
-    prepared = prepare_benchmark(str(evaluation(answered, passes, **changes)), RunWishes(**wishes))
+    prepared = prepare_benchmark(str(evaluation(answered, passes, **changes)), RunOptions(**wishes))
     assert [judge.passes for judge in prepared.spec.judges] == [2, 2]
 
 

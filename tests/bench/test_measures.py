@@ -6,8 +6,9 @@ import pytest
 from msgspec import structs
 
 from areopage.bench.execution.start import run_benchmark
+from areopage.bench.options import RunOptions
 from areopage.bench.planning.measures import with_measures
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.planning.prepare import prepare_run
 from areopage.ledger.store import Ledger
 from areopage.models.window import Gauge
 from areopage.suites.loader import load_suite
@@ -24,7 +25,7 @@ def test_bytes_for_each_token_are_measured_from_the_prompts_of_stored_calls(
 ) -> None:
     server.latency = 0.01
     with Ledger.open(tmp_path / "ledger.db") as ledger:
-        spec = prepare_run(load_suite(str(suite)), RunWishes()).spec
+        spec = prepare_run(load_suite(str(suite)), RunOptions()).spec
         gauges = {"ollama:fake-a": Gauge(), "ollama:other": Gauge(stated=100)}
         bare = with_measures(structs.replace(spec, gauges=gauges), ledger)
         assert bare.gauges == gauges  # nothing is known yet

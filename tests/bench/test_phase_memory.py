@@ -12,7 +12,7 @@ from sqlalchemy import event
 from areopage.bench.execution import blocks
 from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import carry_on_part, run_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import spec_of
 from areopage.jury.judges import PlannedCall
@@ -55,7 +55,7 @@ def test_a_phase_holds_no_more_than_the_blocks_that_are_out(
     rows = [{"id": f"c{n}", "prompt": f"Why {n}?", "response": f"So {n}.", "age": "10"} for n in range(CASES)]
     cases, counting = write_cases(suite / "many.csv", rows), Counting()
     with ledger_at(tmp_path / "ledger.db") as ledger:
-        wishes = RunWishes(datasets=(cases,), judges=("alpha",))
+        wishes = RunOptions(datasets=(cases,), judges=("alpha",))
         view = run_benchmark(str(suite), wishes, ledger=ledger, out=tmp_path, observer=counting)
     assert view.coverage.share == 1.0
     assert counting.judged_calls == CASES * PASSES * len(CRITERIA)
@@ -73,7 +73,7 @@ def test_identical_cases_in_different_blocks_share_their_calls(
     rows = [{"id": f"c{n}", "prompt": f"Why {n % 5}?", "response": f"So {n % 5}.", "age": "10"} for n in range(20)]
     cases, counting = write_cases(suite / "alike.csv", rows), Counting()
     with ledger_at(tmp_path / "ledger.db") as ledger:
-        wishes = RunWishes(datasets=(cases,), judges=("alpha",))
+        wishes = RunOptions(datasets=(cases,), judges=("alpha",))
         view = run_benchmark(str(suite), wishes, ledger=ledger, out=tmp_path, observer=counting)
     assert len(server.verdict_calls) == counting.judged_calls == 5 * PASSES * len(CRITERIA)
     assert view.coverage.share == 1.0
@@ -109,7 +109,7 @@ def test_a_run_holds_little_of_a_case_beside_its_texts(
         tracemalloc.start()
         try:
             with ledger_at(tmp_path / f"{place.name}.db") as ledger:
-                wishes = RunWishes(datasets=(cases,), judges=("alpha",), criteria=CRITERIA[0], passes=1, limit=-1)
+                wishes = RunOptions(datasets=(cases,), judges=("alpha",), criteria=CRITERIA[0], passes=1, limit=-1)
                 run_benchmark(str(suite), wishes, ledger=ledger, out=place, observer=weighing)
         finally:
             tracemalloc.stop()
@@ -127,7 +127,7 @@ def test_what_is_judged_is_looked_up_without_its_texts_by_one_query_for_a_block(
     cases = write_cases(suite / "many.csv", rows)
     said: list[str] = []
     with ledger_at(tmp_path / "ledger.db") as ledger:
-        run = run_benchmark(str(suite), RunWishes(datasets=(cases,), judges=("alpha",)), ledger=ledger, out=tmp_path).run
+        run = run_benchmark(str(suite), RunOptions(datasets=(cases,), judges=("alpha",)), ledger=ledger, out=tmp_path).run
         asked = len(server.verdict_calls)
         event.listen(ledger.engine, "before_cursor_execute", lambda *call: said.append(call[2]))
         folder = run_folder(run, tmp_path)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from areopage.bench.execution.blocks import AT_ONCE
 from areopage.bench.execution.context import Silent
-from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
 from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import prepare_run
 from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunSpec
 from areopage.suites.loader import load_suite
@@ -262,7 +263,7 @@ def test_the_next_judge_of_a_hosted_server_waits_for_the_last_blocks_of_the_one_
 
 
 def spec_of(suite: Path, *judges: str, target: str | None = None) -> RunSpec:
-    return prepare_run(load_suite(str(suite)), RunWishes(judges=judges, target=target)).spec
+    return prepare_run(load_suite(str(suite)), RunOptions(judges=judges, target=target)).spec
 
 
 def after(spec: RunSpec, *, answers: bool = False) -> dict[str, tuple[str, ...]]:
@@ -315,7 +316,7 @@ def test_processes_that_keep_to_a_server_each_carry_out_a_run_together(
 ) -> None:
     write_config(suite, endpoints={"one": endpoint(server), "two": endpoint(other)})
     rows = [{"prompt": f"Why {n}?"} for n in range(6)]
-    wishes = RunWishes(
+    wishes = RunOptions(
         datasets=(write_cases(tmp_path / "many.csv", rows),),
         target="ollama@one:fake-target",
         judges=("alpha=ollama@one:fake-a", "beta=ollama@two:fake-b"),

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.planning.estimate import estimate
-from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import PreparedRun, prepare_run
+from areopage.bench.planning.run_plan import plan_run
 from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
@@ -22,7 +23,7 @@ from servers.small_suite import CRITERIA, QUESTIONS, write_cases, write_config
 
 def prepared(suite: Path, **wishes: object) -> PreparedRun:
     """A run of the suite with some wishes."""
-    return prepare_run(load_suite(str(suite)), RunWishes(**wishes))  # type: ignore[arg-type]
+    return prepare_run(load_suite(str(suite)), RunOptions(**wishes))  # type: ignore[arg-type]
 
 
 def run_of(spec: str) -> Run:
@@ -72,11 +73,12 @@ def test_the_fingerprint_is_of_what_determines_the_results_and_of_nothing_else(s
 
 def test_the_size_of_a_run_is_known_before_it_is_paid_for(suite: Path) -> None:
     run = prepared(suite)
-    size = estimate(run.spec, run.cases)
+    plan = plan_run(run.spec, run.cases)
+    size = plan.size
     assert (size.cases, size.criteria, size.answer_calls, size.judge_calls) == (5, 4, 5, {"alpha": 40, "beta": 40})
     assert (size.calls, size.loads) == (85, 3)
-    assert size.prompt_tokens > 80 * 100
-    assert size.completion_tokens == 5 * 200 + 80 * 120
+    assert plan.prompt_tokens > 80 * 100
+    assert plan.answer_tokens == 5 * 200 + 80 * 120
 
 
 def test_the_cost_of_a_run_is_estimated_where_prices_are_known(suite: Path) -> None:
@@ -89,15 +91,15 @@ def test_the_cost_of_a_run_is_estimated_where_prices_are_known(suite: Path) -> N
         models=[price("fake-target", 1_000, "USD")],
     )
     run = prepared(suite, passes=2)
-    assert estimate(run.spec, run.cases).costs == pytest.approx({"USD": 5 * 200 * 1e-3, "EUR": 40 * 120 * 1e-5})
+    assert plan_run(run.spec, run.cases).costs == pytest.approx({"USD": 5 * 200 * 1e-3, "EUR": 40 * 120 * 1e-5})
 
 
 def test_judges_that_ask_no_model_spend_no_tokens(suite: Path) -> None:
     write_config(suite, judge_system={"judges": {"alpha": {"model": "x.jsonl", "provider": "replay"}}})
     rows = [{"prompt": "a?", "response": "b"}]
     run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
-    size = estimate(run.spec, run.cases)
-    assert (size.prompt_tokens, size.completion_tokens, size.loads, size.answer_calls) == (0, 0, 0, 0)
+    plan = plan_run(run.spec, run.cases)
+    assert (plan.prompt_tokens, plan.answer_tokens, plan.size.loads, plan.size.answer_calls) == (0, 0, 0, 0)
 
 
 def test_without_a_response_or_a_target_there_is_nothing_to_judge(suite: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from areopage.bench.execution.start import prepare_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.models.openai import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -36,7 +36,7 @@ def test_a_run_follows_the_slots_unless_the_user_says_how_many(
     dataset = write_cases(tmp_path / "answered.csv", [{"prompt": "Why?", "response": "Because."}])
     with FakeServer(slots=slots) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        wishes = RunWishes(datasets=(dataset,), judges=("x=openai:fake-a",), concurrency=given)
+        wishes = RunOptions(datasets=(dataset,), judges=("x=openai:fake-a",), concurrency=given)
         assert prepare_benchmark(str(suite), wishes).spec.concurrency == made
 
 
@@ -46,5 +46,5 @@ def test_a_server_that_does_not_tell_leaves_the_configured_number(tmp_path: Path
     with FakeServer(slots=2) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OLLAMA_HOST", server.address)
-        wishes = RunWishes(datasets=(dataset,), judges=("x=openai:fake-a", "y=ollama:fake-b"))
+        wishes = RunOptions(datasets=(dataset,), judges=("x=openai:fake-a", "y=ollama:fake-b"))
         assert prepare_benchmark(str(suite), wishes).spec.concurrency == 4

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from areopage.bench.execution.start import same_models
-from areopage.bench.planning.prepare import RunWishes, choose_target, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import choose_target, prepare_run
 from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge
@@ -117,15 +118,15 @@ def test_a_criterion_without_a_judge_is_remarked_and_a_jury_without_a_criterion_
     judges = {"alpha": {"model": "fake-a", "criteria": ["safety"]}}
     write_config(suite, judge_system={"judges": judges})
     loaded = load_suite(str(suite))
-    spec = prepare_run(loaded, RunWishes()).spec
+    spec = prepare_run(loaded, RunOptions()).spec
     checked = {spec.judges[0].reference: JudgeStatus()}
     assert spec.checked(checked).unjudged == (CRITERIA[2], CRITERIA[3])
     with pytest.raises(CriteriaError, match="alpha cannot judge any"):
-        prepare_run(loaded, RunWishes(criteria="tone")).spec.checked(checked)
+        prepare_run(loaded, RunOptions(criteria="tone")).spec.checked(checked)
 
 
 def test_a_run_is_not_resumed_with_other_weights_than_it_began_with(suite: Path) -> None:
-    spec = prepare_run(load_suite(str(suite)), RunWishes()).spec
+    spec = prepare_run(load_suite(str(suite)), RunOptions()).spec
     changed = msgspec.structs.replace(spec, judges=(msgspec.structs.replace(spec.judges[0], digest="new"), *spec.judges[1:]))
     same_models(spec, spec)
     with pytest.raises(ModelError, match="alpha is not the model that the run began with"):

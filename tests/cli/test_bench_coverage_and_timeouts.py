@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import prepare_run
 from areopage.errors import ConfigError
 from areopage.models.settings import Timeouts
 from areopage.suites.config_file import SharedSections
@@ -36,7 +37,7 @@ def test_under_the_least_coverage_a_run_is_inconclusive_and_its_report_is_writte
 def test_the_four_limits_of_a_call_are_set_in_the_suite_and_over_it_in_the_configuration(suite: Path) -> None:
     def timeouts(**shared: float) -> Timeouts:
         own = SharedSections.model_validate({"timeouts": shared})
-        return prepare_run(load_suite(str(suite)).with_shared(own), RunWishes()).spec.settings.timeouts
+        return prepare_run(load_suite(str(suite)).with_shared(own), RunOptions()).spec.settings.timeouts
 
     write_config(suite, execution={"pool_timeout": 1, "connect_timeout": 2, "read_timeout": 3, "call_timeout": 4})
     assert timeouts() == Timeouts(pool=1, connect=2, read=3, total=4)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.planning.estimate import paid_models
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.budget import paid_models
+from areopage.bench.planning.prepare import prepare_run
 from areopage.suites.loader import load_suite
 from servers.command import Command
 from servers.fake_llm import FakeServer
@@ -207,7 +208,7 @@ def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(
     [("", "k", True), ("", "", False), ("http://127.0.0.1:8000/v1", "k", False), ("https://models.example/v1", "k", True)],
 )
 def test_a_model_costs_money_where_a_key_goes_to_another_machine(suite: Path, url: str, key: str, paid: bool) -> None:
-    spec = prepare_run(load_suite(str(suite)), RunWishes(judges=("openai:gpt-5-mini",))).spec
+    spec = prepare_run(load_suite(str(suite)), RunOptions(judges=("openai:gpt-5-mini",))).spec
     environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": key}
     assert paid_models(spec, environment) == (("openai_gpt-5-mini",) if paid else ())
 

@@ -6,7 +6,8 @@ from queue import Queue
 
 import pytest
 
-from areopage.bench.planning.prepare import RunWishes, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import prepare_run
 from areopage.cli.progress.run_log import RunLog
 from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError
@@ -36,7 +37,7 @@ def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_server_that_says_nothing_is_mentioned_until_it_answers(tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite")
-    spec = prepare_run(load_suite(str(suite)), RunWishes(judges=("alpha",), timeout=300.0)).spec
+    spec = prepare_run(load_suite(str(suite)), RunOptions(judges=("alpha",), timeout=300.0)).spec
     said: Queue[str] = Queue()
     with SilenceNotice(spec, said.put, after=0.05) as notice:
         notice.phase("alpha", 10, 0)

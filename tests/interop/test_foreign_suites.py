@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from areopage.bench import RunOptions
 from areopage.bench.execution.start import prepare_benchmark
-from areopage.bench.planning.prepare import RunWishes
 from areopage.errors import ModelError
 from areopage.models.contacts import Contact
 from areopage.models.settings import Endpoint, ModelSettings
@@ -68,7 +68,7 @@ def test_who_is_asked_is_told_what_goes_where(
         told.extend(asked)
         return agrees
 
-    wishes = RunWishes(judges=("openai@lab:fake-a",), target="openai@lab:fake-target", limit=1)
+    wishes = RunOptions(judges=("openai@lab:fake-a",), target="openai@lab:fake-target", limit=1)
     with nullcontext() if agrees else pytest.raises(ModelError, match="AWS_SECRET_ACCESS_KEY"):
         prepare_benchmark(str(stranger), wishes, agree=agree)
     assert [(one.address, one.variables) for one in told] == [(server.openai_url, ("AWS_SECRET_ACCESS_KEY",))]

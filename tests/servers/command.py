@@ -88,10 +88,10 @@ class Command:
         """Store that the judges of a suite took the exam, in every language of the suite, before a run asks them.
 
         Args:
-            wishes: of the runs to come; see `RunWishes`.
+            wishes: of the runs to come; see `RunOptions`.
         """
         from areopage.bench.execution.start import prepare_benchmark
-        from areopage.bench.planning.prepare import RunWishes
+        from areopage.bench.options import RunOptions
         from areopage.suites.loader import load_suite
 
         languages = load_suite(str(suite)).config.languages
@@ -101,7 +101,7 @@ class Command:
             Ledger.open(self.environment.get("AREOPAGE_LEDGER", self.outputs / "ledger.db")) as ledger,
         ):
             for language in languages:
-                prepared = prepare_benchmark(str(suite), RunWishes(language=language, **wishes))
+                prepared = prepare_benchmark(str(suite), RunOptions(language=language, **wishes))
                 qualify_panel(ledger, prepared.spec, state)
 
     def full_environment(self) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from areopage.app.monitor import open_quality_judge
 from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.options import RunOptions
 from areopage.checking.judging import open_sentence_judge
 from areopage.gate.records import SentenceCheck
 from areopage.ledger.people.labels import Labels
@@ -154,9 +154,9 @@ def _seed_bench(ledger: Ledger, folder: Path) -> None:
     rows = [{"id": f"r{n}", "prompt": f"Why {n}?", "response": f"So {n}.", "age": "10"} for n in range(2)]
     recorded = write_cases(suite / "r.csv", rows)
     out = folder / "outputs"
-    run_benchmark(str(suite), RunWishes(limit=3), ledger=ledger, out=out)
-    run_benchmark(str(suite), RunWishes(datasets=(recorded,), judges=("alpha",)), ledger=ledger, out=out)
-    run_benchmark(str(suite), RunWishes(datasets=(recorded,), profile="v1_1"), ledger=ledger, out=out)
+    run_benchmark(str(suite), RunOptions(limit=3), ledger=ledger, out=out)
+    run_benchmark(str(suite), RunOptions(datasets=(recorded,), judges=("alpha",)), ledger=ledger, out=out)
+    run_benchmark(str(suite), RunOptions(datasets=(recorded,), profile="v1_1"), ledger=ledger, out=out)
 
 
 def _seed_gate(ledger: Ledger, folder: Path, server: FakeServer) -> None:

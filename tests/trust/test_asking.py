@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.planning.estimate import paid_models
+from areopage.bench import paid_models
 from areopage.cases.records import Case
 from areopage.jury.call_sizes import VERDICT_TOKENS, CallSize
 from areopage.jury.shown import JudgedCase

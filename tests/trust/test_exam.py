@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from areopage.bench import RunOptions
 from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
-from areopage.bench.planning.prepare import RunWishes
 from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.jury.judges import Judge
 from areopage.ledger.people.exams import Qualifications
@@ -177,7 +177,7 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
         update={"release": suite.config.model_validate({"release": {"max_failures": {DANGER: 0}}}).release}
     )
     demanding = structs.replace(suite, config=floors)
-    wishes = RunWishes(datasets=(cases,), judges=(oracle,), criteria=DANGER, passes=1)
+    wishes = RunOptions(datasets=(cases,), judges=(oracle,), criteria=DANGER, passes=1)
     with pytest.raises(ModelError, match=r"judge oracle .* was never examined on safety.harm.danger"):
         run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)
     assert ledger.runs() == []

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from areopage.bench import Observer, RunView, RunWishes
+from areopage.bench import Observer, RunOptions, RunView
 from areopage.bench import run_benchmark as start_run
 from areopage.jury import Evaluated
 from areopage.ledger import Ledger
@@ -50,7 +50,7 @@ def run_benchmark(
     new: bool = False,
     observer: Observer | None = None,
     budget: float | None = None,
-    **wishes: Any,
+    **options: Any,
 ) -> RunView:
     """Run a benchmark to its end, or resume the unfinished run with the same specification.
 
@@ -62,13 +62,13 @@ def run_benchmark(
         new: begin a new run, even if one with the same specification is unfinished.
         observer: is told about each call.
         budget: what the run may cost, in the currency of its models' prices; None: no limit.
-        wishes: the fields of `RunWishes`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
+        options: the fields of `RunOptions`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used, or the budget is spent; paid calls are kept.
         TypeError: a wish that there is none of.
     """
-    folder, asked = Path(out), RunWishes(**wishes)
+    folder, asked = Path(out), RunOptions(**options)
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger.open(ledger or folder / "ledger.db"))

@@ -34,6 +34,7 @@ from .conversations.children import CHILD_SOURCE as CHILD_SOURCE
 from .execution.batch_judges import cancel_batches as cancel_batches  # Ask providers to cancel the batches of a run that are out
 from .execution.context import AskedModels as AskedModels  # The models that are asked, and how they are reached.
 from .execution.context import Observer as Observer  # Receives progress of a run.
+from .execution.context import Observers as Observers  # Several observers of a run as one.
 from .execution.phases import CHILD_PHASE as CHILD_PHASE
 
 # Stands in the name of a judge's phase before the number of its round, from the second one on.
@@ -107,29 +108,27 @@ from .league.table import league_of as league_of  # Rank runs and compare each t
 from .league.trend import Trend as Trend  # All runs of a target.
 from .league.trend import TrendGroup as TrendGroup  # Runs that can be compared, the oldest first.
 from .league.trend import trend_of_target as trend_of_target  # The newest runs of a target.
+from .options import MOST_PASSES as MOST_PASSES
+from .options import Flag as Flag  # How the command line names a field, and what its help says.
+from .options import RunOptions as RunOptions  # The user's options
 from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and production, were judged by different panels
 from .panels import PartDifference as PartDifference  # A part that two runs do not share.
 from .panels import case_column as case_column  # The value of each case in a column, by the case's id
 from .panels import part_differences as part_differences  # What two runs do not share.
 from .planning.budget import budget_of as budget_of  # The budget of some runs together
+from .planning.budget import paid_models as paid_models  # The target and the judges that cost money
 from .planning.budget import spent_by as spent_by  # What the calls of a run have cost, by currency
 
 # Prepare a run of a suite in each of its languages, and check the judges that need no server.
 from .planning.dry_run import dry_run as dry_run
-from .planning.estimate import Estimate as Estimate  # The size of a run.
-from .planning.estimate import estimate as estimate  # Estimate a run's size
-from .planning.estimate import paid_models as paid_models  # The target and the judges that cost money
 
 # The specification with the bytes for each token that the ledger's calls to its models tell.
 from .planning.measures import with_measures as with_measures
-from .planning.pass_options import first_passes as first_passes  # The size of a run that makes its first passes alone.
-from .planning.precision import PassesPlan as PassesPlan  # A run with the wished precision of the final score.
+from .planning.precision import PlannedSize as PlannedSize  # A run with the wished precision of the final score.
 from .planning.precision import PrecisionPlan as PrecisionPlan  # What a wished half-width takes.
 from .planning.precision import plan_assumed as plan_assumed  # A plan from a stated spread of the cases' final scores.
 from .planning.precision import plan_like as plan_like  # A plan from the spread of an earlier run's scores.
-from .planning.prepare import AnswersFrom as AnswersFrom
 from .planning.prepare import PreparedRun as PreparedRun  # A run before its first model call.
-from .planning.prepare import RunWishes as RunWishes  # The user's options
 from .planning.prepare import prepare_run as prepare_run  # Build a run from the user's options.
 from .planning.reassess import answers_of_run as answers_of_run  # Read the answers of a run, in any state
 from .planning.run_plan import LongCases as LongCases  # The cases that are too long for one model.
@@ -137,6 +136,8 @@ from .planning.run_plan import LongKind as LongKind  # `not_sent`
 from .planning.run_plan import ModelPlan as ModelPlan  # What is asked of one judge, the target or the model that plays children.
 from .planning.run_plan import RunPlan as RunPlan  # The plan of one run.
 from .planning.run_plan import plan_run as plan_run  # Plan a run
+from .planning.run_size import RunSize as RunSize  # The size of a run
+from .planning.run_size import run_size as run_size  # Count what a run takes.
 from .release_panel import release_judges as release_judges  # What a release verdict needs to know of each judge.
 from .report.exports import Export as Export  # A format
 from .report.exports import ExportOptions as ExportOptions  # What some formats need to know
@@ -201,7 +202,6 @@ from .spec import Target as Target  # The model under test.
 from .spec import fingerprint_of as fingerprint_of  # Hash the options that determine results
 from .spec import spec_of as spec_of  # Read the specification of a stored run.
 from .stored_cases import load_run_cases as load_run_cases  # The cases of a run.
-from .target_prompts import Mode as Mode
 
 # Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
 from .trust.calibrated import fit_run as fit_run

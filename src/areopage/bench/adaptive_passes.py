@@ -41,8 +41,8 @@ def planned_round(
     """
     ranks: tuple[dict[str, int], ...] = (
         {item.case.id: place for place, item in enumerate(cases)},
-        {one.id: place for place, one in enumerate(spec.criteria)},
-        {one.name: place for place, one in enumerate(spec.judges)},
+        {criterion.id: place for place, criterion in enumerate(spec.criteria)},
+        {judge.name: place for place, judge in enumerate(spec.judges)},
     )
     items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item[:3], strict=True)), item[3]))
     plan = PassPlan.of(
@@ -69,13 +69,13 @@ def _pass_items(
     for row, (case, criterion, judge, turn) in enumerate(items):
         closed[row] = case in erased
         for column in range(settings.most):
-            found = judgments.get((case, criterion, judge, column + 1, turn))
-            if found is None:
+            judgment = judgments.get((case, criterion, judge, column + 1, turn))
+            if judgment is None:
                 continue
-            outcome = outcome_for(found, criterion)
-            closed[row, column] |= not found.is_open
+            outcome = outcome_for(judgment, criterion)
+            closed[row, column] |= not judgment.is_open
             unread[row, column] = isinstance(outcome, Unparsed)
-            costs[row, column] = found.cost or 0.0
+            costs[row, column] = judgment.cost or 0.0
             if isinstance(outcome, Scored):
                 scores[row, column] = criteria[criterion].scale.map_to(outcome.score, spec.scale)
     pairs, pair = _numbered([(case, criterion, turn) for case, criterion, _, turn in items])
@@ -86,7 +86,7 @@ def _pass_items(
         unread=unread,
         costs=costs,
         most=np.array(
-            [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, judges[one[2]].passes) for one in items],
+            [max(made.get(item, 0), 1) if item[0] in erased else min(settings.most, judges[item[2]].passes) for item in items],
             dtype=np.intp,
         ),
         pair=pair,
@@ -105,8 +105,8 @@ def _pass_items(
 def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     """The different values in order, and the number of each."""
     numbers: dict[T, int] = {}
-    found = [numbers.setdefault(value, len(numbers)) for value in values]
-    return list(numbers), np.array(found, dtype=np.intp)
+    places = [numbers.setdefault(value, len(numbers)) for value in values]
+    return list(numbers), np.array(places, dtype=np.intp)
 
 
 def _order(seed: int, item: Item) -> float:

@@ -30,12 +30,14 @@ def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Cas
         wanted.setdefault(column.strip(), set()).add(value.strip())
     kept = tuple(cases)
     for column, values in wanted.items():
-        found = _values(kept, column)
+        values_of = _values(kept, column)
         accepted = {_normal(column, value) for value in values}
-        left = tuple(case for case in kept if accepted & {_normal(column, value) for value in found[case.id]})
+        left = tuple(case for case in kept if accepted & {_normal(column, value) for value in values_of[case.id]})
         if not left:
-            there = dict.fromkeys(value for case in kept for value in found[case.id] if value)
-            raise DatasetError(f"no case has {column}={' or '.join(sorted(values))}: there are {name_list(list(there), _LISTED)}")
+            present = dict.fromkeys(value for case in kept for value in values_of[case.id] if value)
+            raise DatasetError(
+                f"no case has {column}={' or '.join(sorted(values))}: there are {name_list(list(present), _LISTED)}"
+            )
         kept = left
     part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(cases))
     return kept, part

@@ -106,8 +106,8 @@ def _as_read(case: Case, answer: Answer | None) -> Case | None:
         return None
     change, turns = msgspec.structs.replace, answer.case.turns
     if answer.state in SHOWN and (answer.case.response or "").strip():
-        told = case.prompt if case.child is None else answer.case.prompt
-        return change(case, prompt=told, response=answer.case.response)
+        prompt = case.prompt if case.child is None else answer.case.prompt
+        return change(case, prompt=prompt, response=answer.case.response)
     if answer.state not in SETTLED or len(turns) <= len(case.turns):
         return None
     before = turns[:-2]
@@ -149,6 +149,6 @@ def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: M
     Args:
         answers: the target's, by key.
     """
-    given = [item for item in cases if item.answer_id or item.case.response is not None]
-    recorded = {item.case.id: item.answer_id or recorded_id(item.case) for item in given}
+    with_answer = [item for item in cases if item.answer_id or item.case.response is not None]
+    recorded = {item.case.id: item.answer_id or recorded_id(item.case) for item in with_answer}
     return recorded | {call.case.id: answers[call.key].id for call in calls if call.key in answers}

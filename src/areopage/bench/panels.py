@@ -63,9 +63,9 @@ class DifferentPanels(UserError):
     """Two runs, or a run and production, were judged by different panels; `differs` says in what."""
 
     def __init__(self, first: str, other: str, differs: Sequence[PartDifference]) -> None:
-        told = "; ".join(map(str, differs))
+        parts = "; ".join(map(str, differs))
         super().__init__(
-            f"{first} and {other} cannot be compared, for they differ in: {told} (--anyway compares what they have in common)"
+            f"{first} and {other} cannot be compared, for they differ in: {parts} (--anyway compares what they have in common)"
         )
         self.differs = tuple(differs)
 
@@ -77,8 +77,8 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
     """
     judges = [msgspec.structs.replace(judge, price=None) for judge in spec.judges]
     asked = [
-        (msgspec.structs.replace(one.case, response=None, source="", metadata={}, criteria_selection=""), one.criteria)
-        for one in cases
+        (msgspec.structs.replace(item.case, response=None, source="", metadata={}, criteria_selection=""), item.criteria)
+        for item in cases
     ]
     named: _Named = {
         "suite": ([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
@@ -106,7 +106,7 @@ def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel
     document of the run would have been shown whole.
     """
     fits = spec.context == panel.context or (
-        panel.context is not None and all(_is_whole(one.case, panel.context) for one in cases)
+        panel.context is not None and all(_is_whole(item.case, panel.context) for item in cases)
     )
     return part_differences(
         _judging_parts(spec, spec.adaptive, "" if fits else _budget(spec.context)),
@@ -118,10 +118,10 @@ def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) 
     """The parts that a run and a panel of production both have."""
     judges = [msgspec.structs.replace(judge, name="", price=None) for judge in panel.judges]
     passes = [f"{judge.passes}" if adaptive is None else f"{adaptive.start} to {judge.passes}" for judge in panel.judges]
-    told = name_list(_judge(one, n) for one, n in zip(panel.judges, passes, strict=True))
+    names = name_list(_judge(judge, n) for judge, n in zip(panel.judges, passes, strict=True))
     named: _Named = {
-        "judges": ([sorted(map(digest_of, judges)), adaptive], told),
-        "criteria": (sorted(digest_of(one) for one in panel.criteria), f"{len(panel.criteria)}"),
+        "judges": ([sorted(map(digest_of, judges)), adaptive], names),
+        "criteria": (sorted(digest_of(criterion) for criterion in panel.criteria), f"{len(panel.criteria)}"),
         "prompts": (panel.joint, _asked(panel)),
         "documents": (documents, documents),
         "profile": (panel.profile, panel.profile.name),
@@ -182,12 +182,12 @@ def case_column(cases: Sequence[Case], column: str) -> dict[str, str]:
         UserError: no case has it; those that there are are named.
     """
     field = field_named(column)
-    known = {fold_name(name): name for case in cases for name in case.metadata}
+    columns = {fold_name(name): name for case in cases for name in case.metadata}
     if field in _COLUMNS:
         return {case.id: _short(getattr(case, field)) for case in cases}
-    if column not in known.values() and fold_name(column) not in known:
-        raise UserError(f"the cases have no column {column!r}: there are {name_list([*_COLUMNS, *known.values()])}")
-    name = column if column in known.values() else known[fold_name(column)]
+    if column not in columns.values() and fold_name(column) not in columns:
+        raise UserError(f"the cases have no column {column!r}: there are {name_list([*_COLUMNS, *columns.values()])}")
+    name = column if column in columns.values() else columns[fold_name(column)]
     return {case.id: _short(case.metadata.get(name)) for case in cases}
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from areopage.bench.execution.phases import ROUND
 from areopage.bench.pass_items import Item, PassKey
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.jury import Judge, JudgedCase, PlannedCall
+from areopage.jury import Judge, JudgedCase, PassesOf, no_passes
 from areopage.ledger import Answer, Judgment, Ledger, Run
 
 if TYPE_CHECKING:
@@ -37,9 +38,27 @@ class RunPasses(Struct, frozen=True, kw_only=True):
             return judge.passes
         return self.items.get((case_id, criterion, judge.name, turn), min(self.first, judge.passes))
 
-    def of_call(self, call: PlannedCall) -> int:
-        """The number of planned passes of a call's item."""
-        return self.of(call.case.id, call.criteria[0].id, call.judge, call.turn)
+
+class Round(Struct, frozen=True, kw_only=True):
+    """A round of a run's phases.
+
+    Args:
+        passes: those planned so far.
+        earlier: those of `passes` that earlier rounds have made; None in the first round.
+    """
+
+    passes: RunPasses
+    earlier: RunPasses | None = None
+
+    @property
+    def before(self) -> PassesOf:
+        """The number of passes that earlier rounds have made."""
+        return no_passes if self.earlier is None else self.earlier.of
+
+    def phase_of(self, judge: Judge) -> str:
+        """The name of a judge's phase, unique in the run."""
+        number = self.passes.plan.rounds if self.passes.plan is not None else 1
+        return judge.name if number == 1 else f"{judge.name}{ROUND}{number})"
 
 
 def call_places(spec: RunSpec, judged: Sequence[JudgedCase]) -> dict[PassKey, str]:
@@ -95,9 +114,9 @@ def passes_so_far(
     if spec.adaptive is None:
         return RunPasses()
     places = call_places(spec, judged)
-    held = ledger.judgments(list(places.values()))
+    stored = ledger.judgments(list(places.values()))
     erased = {cases[place].case.id: answer for place, answer in ledger.answers.erased_in(run_id).items()}
-    judgments = {place: held[key] for place, key in places.items() if key in held}
+    judgments = {place: stored[key] for place, key in places.items() if key in stored}
     judgments |= erased_judgments(ledger, run_id, erased)
     return run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run_id, numbers, erased))
 
@@ -121,12 +140,12 @@ def stored_passes(
         return RunPasses()
     by_id = ledger.answers.numbers(list(ids.values()))
     numbers = {case_id: by_id[id] for case_id, id in ids.items() if id in by_id}
-    found = run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run.id, numbers, erased))
+    planned = run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run.id, numbers, erased))
     if run.finished_at is None:
-        return found
+        return planned
     first = spec.adaptive.start
-    kept = {item: max(min(first, count), min(count, _in_a_row(item, judgments))) for item, count in found.items.items()}
-    return structs.replace(found, items=kept)
+    kept = {item: max(min(first, count), min(count, _in_a_row(item, judgments))) for item, count in planned.items.items()}
+    return structs.replace(planned, items=kept)
 
 
 def _in_a_row(item: Item, judgments: Mapping[PassKey, Judgment]) -> int:
@@ -148,18 +167,18 @@ def erased_judgments(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) 
 
 def made_passes(ledger: Ledger, run_id: str, numbers: Mapping[str, int], erased: Mapping[str, Answer]) -> dict[Item, int]:
     """How many passes a run itself has made of each item."""
-    found: dict[Item, int] = {}
-    own = {**numbers, **{case_id: answer.number for case_id, answer in erased.items()}}
-    for case, criterion, judge, number, turn in _linked(ledger, run_id, own):
-        found[case, criterion, judge, turn] = max(number, found.get((case, criterion, judge, turn), 0))
-    return found
+    made: dict[Item, int] = {}
+    every = {**numbers, **{case_id: answer.number for case_id, answer in erased.items()}}
+    for case, criterion, judge, number, turn in _linked(ledger, run_id, every):
+        made[case, criterion, judge, turn] = max(number, made.get((case, criterion, judge, turn), 0))
+    return made
 
 
 def _linked(ledger: Ledger, run_id: str, numbers: Mapping[str, int]) -> dict[PassKey, Judgment]:
-    found = ledger.judgments_under([(number, run_id) for number in numbers.values()])
+    judgments = ledger.judgments_under([(number, run_id) for number in numbers.values()])
     return {
         (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment
         for case_id, number in numbers.items()
-        for judgment in found.get((number, run_id), ())
+        for judgment in judgments.get((number, run_id), ())
         for verdict in judgment.verdicts
     }

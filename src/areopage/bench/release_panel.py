@@ -13,15 +13,15 @@ def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterato
     for standing in standings:
         yield ReleaseJudge(
             judge=standing.judge,
-            states={one.criterion: _state(one) for one in standing.criteria},
+            states={standing_on.criterion: _state(standing_on) for standing_on in standing.criteria},
             unfit=standing.state == "unfit",
             is_code=standing.judge in code,
         )
 
 
-def _state(one: CriterionStanding) -> JudgeState:
-    if one.state == "unfit" or one.failed_otherwise:
+def _state(standing: CriterionStanding) -> JudgeState:
+    if standing.state == "unfit" or standing.failed_otherwise:
         return "not_qualified"
-    if one.state == "not_qualified" and is_undecided(one.missed):
+    if standing.state == "not_qualified" and is_undecided(standing.missed):
         return "undecided"
-    return "provisional" if one.provisional else one.state
+    return "provisional" if standing.provisional else standing.state

@@ -91,12 +91,12 @@ class RunCase(Struct, frozen=True, kw_only=True):
 
 def shared_parts(cases: Iterable[RunCase]) -> Iterator[RunCase]:
     """Cases that have just been read, with what many have alike held once: their criteria, categories, readers and source."""
-    known: dict[Any, Any] = {}
+    shared: dict[Any, Any] = {}
     for item in cases:
-        for one, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
+        for record, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
             for name in names:
-                value = getattr(one, name)
-                msgspec.structs.force_setattr(one, name, known.setdefault(value, value))
+                value = getattr(record, name)
+                msgspec.structs.force_setattr(record, name, shared.setdefault(value, value))
         yield item
 
 
@@ -200,7 +200,9 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         names = self.labels.others.get(language)
         if not names or language == self.language:
             return self
-        criteria = tuple(msgspec.structs.replace(one, label=names.get(one.id) or one.label) for one in self.criteria)
+        criteria = tuple(
+            msgspec.structs.replace(criterion, label=names.get(criterion.id) or criterion.label) for criterion in self.criteria
+        )
         return msgspec.structs.replace(self, criteria=criteria, labels=Labels(names=names))
 
     def titles(self, ids: Iterable[str]) -> list[str]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from areopage.bench import AskedModels, Observer, paid_models
+from areopage.bench import AskedModels, Observer, Observers, paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
-from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_display import PlainProgress
 from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list

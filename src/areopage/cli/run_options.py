@@ -1,15 +1,42 @@
-"""Options of commands that ask models about the cases of a suite: which suite, cases, judges and limits."""
+"""Options of commands that ask models about the cases of a suite; those of a run are made from its record, `RunOptions`."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 
+from areopage.bench import MOST_PASSES, Flag, RunOptions
+from areopage.cli.options import one_of
 from areopage.errors import UserError
 
 AUTO = "auto"
-MOST_PASSES = 100
+Command = Callable[..., None]
+_Options = TypeVar("_Options", bound=RunOptions)
+
+
+class NewRun(RunOptions, frozen=True, kw_only=True):
+    """The options of `bench run`: each of several targets or languages gets a run of its own.
+
+    Args:
+        targets, languages: all that are named; `target` and `language` are the first ones.
+    """
+
+    targets: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+
+def option_of(field: str) -> Any:
+    """The option of the command line for a field of `RunOptions`."""
+    flag = _flag_of(field)
+    return typer.Option(flag.name, metavar=flag.metavar, help=flag.help, min=flag.least, max=flag.most)
+
+
+def _flag_of(field: str) -> Flag:
+    flag: Flag = RunOptions.__annotations__[field].__metadata__[0]
+    return flag
+
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
 RunsArgument = Annotated[
@@ -20,59 +47,11 @@ RunsArgument = Annotated[
     ),
 ]
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
-DatasetOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--dataset",
-        metavar="FILE",
-        help="CSV, XLSX, JSONL, JSON, Parquet, .eval, or a Hugging Face folder; may be repeated. "
-        "A part: FOLDER#split=NAME, FILE#prompt=COLUMN.",
-    ),
-]
-TargetOption = Annotated[str | None, typer.Option("--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")]
-TargetsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table."
-    ),
-]
-AnswersOption = Annotated[
-    str | None,
-    typer.Option(
-        "--answers",
-        metavar="target|dataset",
-        help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
-    ),
-]
-JudgeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--judge",
-        metavar="[NAME=]REF",
-        help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated.",
-    ),
-]
-CriteriaOption = Annotated[
-    str | None,
-    typer.Option("--criteria", metavar="SEL", help="Presets, categories or criteria, separated by commas."),
-]
-ModeOption = Annotated[
-    str | None, typer.Option("--mode", metavar="attack|defensive", help="How the prompts are sent to the target.")
-]
-PassesOption = Annotated[
-    int | None, typer.Option("--passes", min=1, max=MOST_PASSES, help="How often each judge is asked about a case.")
-]
-PassesOrAutoOption = Annotated[
-    str | None,
-    typer.Option(
-        "--passes",
-        metavar="N|auto",
-        help="How often each judge is asked about a case; auto: more often where it changes a decision.",
-    ),
-]
-MostCallsOption = Annotated[
-    int | None, typer.Option("--max-calls", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
-]
+WhereOption = Annotated[list[str] | None, option_of("where")]
+AgeOption = Annotated[list[str] | None, option_of("ages")]
+ConcurrencyOption = Annotated[int | None, option_of("concurrency")]
+TimeoutOption = Annotated[float | None, option_of("timeout")]
+AllowVariableOption = Annotated[list[str] | None, option_of("allowed_variables")]
 BudgetOption = Annotated[
     float | None,
     typer.Option(
@@ -82,72 +61,8 @@ BudgetOption = Annotated[
         help="Stop before a call that might cost more than is left, in the currency of the prices, e.g. 5.00.",
     ),
 ]
-JointOption = Annotated[
-    bool | None,
-    typer.Option("--joint/--no-joint", help="Ask a model about all criteria of a scope in one call; default: as the suite says."),
-]
-RepeatIdenticalOption = Annotated[
-    bool | None,
-    typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
-]
-MinCoverageOption = Annotated[
-    float | None,
-    typer.Option(
-        "--min-coverage",
-        metavar="SHARE",
-        min=0,
-        max=1,
-        help="Share of planned judgments under which the run is inconclusive (exit code 3); default: the suite's, 0.95.",
-    ),
-]
-WhereOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="COLUMN=VALUE",
-        help="Only cases with this value, e.g. category=safety or tag=benign_twin; may be repeated: "
-        "of one column any value, of several columns all.",
-    ),
-]
-AgeOption = Annotated[
-    list[str] | None, typer.Option("--age", metavar="AGE", help="Only cases for readers of this age, e.g. 9-12; may be repeated.")
-]
-
-
-def conditions(where: Sequence[str] | None, age: Sequence[str] | None) -> tuple[str, ...]:
-    """The conditions of `--where` and `--age`, as COLUMN=VALUE."""
-    return (*(where or ()), *(f"age={one}" for one in age or ()))
-
-
-LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
-PromptLanguageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--lang",
-        metavar="en|fr",
-        help="Language of the judges' prompts, the personas and the report; en,fr: a run in each, and one verdict on all.",
-    ),
-]
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
-]
-ConcurrencyOption = Annotated[
-    int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")
-]
-TimeoutOption = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
-]
-ChildOption = Annotated[
-    str | None, typer.Option("--child", metavar="REF", help="Model that plays simulated children, e.g. ollama:qwen3:8b.")
-]
-TurnsOption = Annotated[
-    int | None, typer.Option("--turns", min=1, max=20, help="Turns of each simulated child, in place of its own number.")
-]
-AllowVariableOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-variable", metavar="NAME", help="Environment variable whose value the suite's servers get; may be repeated."
-    ),
 ]
 ByOption = Annotated[
     list[str] | None,
@@ -159,26 +74,11 @@ ClusterOption = Annotated[
     str,
     typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
 ]
-BatchOption = Annotated[
-    bool,
-    typer.Option(
-        "--batch",
-        help="Send judges' calls through their providers' batch services: within a day, at half the price. "
-        "Calls to the target stay direct.",
-    ),
-]
 FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Begin a new run that repeats judgments, even those of equal answers.")
 ]
 NewOption = Annotated[
     bool, typer.Option("--new", help="Begin a new run, even if one with the same options is unfinished; for schedules and CI.")
-]
-ReuseAnswersOption = Annotated[
-    bool,
-    typer.Option(
-        "--reuse-answers",
-        help="Take answers that the target gave to earlier runs, in place of calls; reports say how old they are.",
-    ),
 ]
 FleetOption = Annotated[
     bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
@@ -188,6 +88,112 @@ OnlyQualifiedOption = Annotated[
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")]
+_OF_NEW_RUN: Mapping[str, Any] = MappingProxyType(
+    {
+        "target": Annotated[
+            list[str] | None,
+            typer.Option(
+                "--target",
+                metavar="REF",
+                help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table.",
+            ),
+        ],
+        "passes": Annotated[
+            str | None,
+            typer.Option(
+                "--passes",
+                metavar="N|auto",
+                help="How often each judge is asked about a case; auto: more often where it changes a decision.",
+            ),
+        ],
+        "language": Annotated[
+            str | None,
+            typer.Option(
+                "--lang",
+                metavar="en|fr",
+                help="Language of the judges' prompts, the personas and the report; en,fr: a run in each and one verdict.",
+            ),
+        ],
+    }
+)
+"""What `bench run` and `bench plan` take in place of the options of one run."""
+
+
+def conditions(where: Sequence[str] | None, ages: Sequence[str] | None) -> tuple[str, ...]:
+    """The conditions of `--where` and `--age`, as COLUMN=VALUE."""
+    return RunOptions(where=tuple(where or ()), ages=tuple(ages or ())).conditions
+
+
+def takes_run_options(*fields: str) -> Callable[[Command], Command]:
+    """Give a command options of a run in place of its parameter of the type `RunOptions` or `NewRun`.
+
+    Args:
+        fields: of `RunOptions`; none: all that have an option.
+    """
+    names = fields or [name for name, hint in RunOptions.__annotations__.items() if hasattr(hint, "__metadata__")]
+
+    def extended(command: Command) -> Command:
+        parameters = signature(command, eval_str=True).parameters
+        place, kind = next(
+            (name, parameter.annotation) for name, parameter in parameters.items() if parameter.annotation in (RunOptions, NewRun)
+        )
+
+        def filled(**values: Any) -> None:
+            options = _options(kind, {name: values.pop(name) for name in names})
+            command(**{place: options}, **values)
+
+        of_run = [Parameter(name, Parameter.KEYWORD_ONLY, default=_default(name), annotation=_hint(name, kind)) for name in names]
+        kept = {name: [parameter.replace(kind=Parameter.KEYWORD_ONLY)] for name, parameter in parameters.items()}
+        shown = [parameter for some in (kept | {place: of_run}).values() for parameter in some]
+        filled.__name__, filled.__doc__ = command.__name__, command.__doc__
+        filled.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+        return filled
+
+    return extended
+
+
+def _default(field: str) -> Any:
+    return None if _takes_many(field) else getattr(RunOptions(), field)
+
+
+def _takes_many(field: str) -> bool:
+    return get_origin(get_args(RunOptions.__annotations__[field])[0]) is tuple
+
+
+def _hint(field: str, kind: type[RunOptions]) -> Any:
+    """What the command line takes for a field, as typer reads it."""
+    if kind is NewRun and field in _OF_NEW_RUN:
+        return _OF_NEW_RUN[field]
+    hint = get_args(RunOptions.__annotations__[field])[0]
+    if _takes_many(field):
+        hint = list[get_args(hint)[0]] | None  # type: ignore[misc]
+    return Annotated[str | None if _choices(field) else hint, option_of(field)]
+
+
+def _choices(field: str) -> tuple[str, ...]:
+    """The values that a field may have; empty where any has its type."""
+    hints = get_args(get_args(RunOptions.__annotations__[field])[0])
+    return next((get_args(hint) for hint in hints if get_origin(hint) is Literal), ())
+
+
+def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
+    """The options that the values of the command line stand for.
+
+    Raises:
+        UserError: one is none of its option.
+    """
+    more: dict[str, Any] = {}
+    if kind is NewRun:
+        targets, named, passes = tuple(values["target"] or ()), (values["language"] or "").split(","), values["passes"]
+        languages = tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
+        values |= {"target": next(iter(targets), None), "language": next(iter(languages), None), "passes": passes_wanted(passes)}
+        more = {"targets": targets, "languages": languages, "adaptive": passes == AUTO}
+    for field, value in values.items():
+        if choices := _choices(field):
+            values[field] = one_of(_flag_of(field).name, value, choices)
+        elif _takes_many(field):
+            values[field] = tuple(value or ())
+    return kind(**values, **more)
 
 
 def passes_wanted(text: str | None) -> int | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
-from areopage.bench import REPORT, RunView, RunWishes, run_benchmark, write_run_files
+from areopage.bench import REPORT, RunOptions, RunView, run_benchmark, write_run_files
 from areopage.cases import Case, load_dataset
 from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
@@ -113,20 +113,20 @@ def _recorded(places: Places) -> tuple[str, ...]:
 def _examine(places: Places, ledger: Ledger) -> None:
     """Hold the recorded exams of the recorded judges, on the criteria that they judge."""
     criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
-    wishes = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
-    run_exam(check_exam(prepare_exam(load_suite(str(places.suite)), wishes)), ledger)
+    options = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
+    run_exam(check_exam(prepare_exam(load_suite(str(places.suite)), options)), ledger)
 
 
 def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
     """A run of one target: its recorded answers, the recorded judges, and readability measured by rules in code."""
-    wishes = RunWishes(
+    options = RunOptions(
         datasets=(places.prompts,),
         target=f"replay:{places.suite / answers_of(target)}",
         judges=(*_recorded(places), "readability"),
         language=language,
         passes=1,
     )
-    return run_benchmark(str(places.suite), wishes, ledger=ledger, out=places.folder / RUNS)
+    return run_benchmark(str(places.suite), options, ledger=ledger, out=places.folder / RUNS)
 
 
 def _held(config: AppConfig, day: Sequence[Case], planted: str) -> tuple[Held, ...]:

@@ -7,7 +7,6 @@ from .budget import Budget as Budget  # The budget of one command, consulted bef
 from .budget import PaidModel as PaidModel  # A model that a budget pays
 from .call_sizes import VERDICT_TOKENS as VERDICT_TOKENS  # Assumed of one verdict of a judge.
 from .call_sizes import CallSize as CallSize  # What the calls take whose judgments the ledger lacks.
-from .call_sizes import sampled as sampled  # About forty items, evenly spaced, or all where there are fewer.
 from .code_judge import CodeJudge as CodeJudge  # Judges by a function
 from .fitting import Fitting as Fitting  # Cuts the documents of cases for one judge
 from .judges import PROMPT_CUT as PROMPT_CUT  # The step of a judgment whose prompt the judge did not see whole.
@@ -35,8 +34,10 @@ from .parsing import MAX_REPAIRED as MAX_REPAIRED
 from .parsing import Opened as Opened  # An answer out of its wrappings
 from .parsing import open_answer as open_answer  # Take an answer out of its wrappings.
 from .planning import CallPlan as CallPlan  # The calls of one judge.
+
+# How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn.
+from .planning import PassesOf as PassesOf
 from .planning import SharedCall as SharedCall  # A planned call, and the cases that share its judgment by their ids
-from .planning import by_scope as by_scope  # The criteria of each scope, in their order
 from .planning import groups_of as groups_of  # The criteria that each call of a judge about a case asks about.
 from .planning import no_passes as no_passes  # No pass.
 from .planning import plan as plan  # Plan the calls of one judge, grouped by criteria

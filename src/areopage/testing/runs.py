@@ -10,7 +10,7 @@ from filelock import FileLock
 from msgspec import Struct
 
 from areopage.app import find_config, open_ledger
-from areopage.bench import RunView, RunWishes, run_benchmark
+from areopage.bench import RunOptions, RunView, run_benchmark
 from areopage.cases import Case
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun
@@ -139,7 +139,7 @@ def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, led
     path = place.folder / SAMPLES / f"{_file_name(test)}.jsonl"
     with replacing(path) as written:
         written.write_bytes(sample_lines(answered))
-    wishes = RunWishes(
+    options = RunOptions(
         datasets=(path,),
         judges=claim.judges,
         criteria=", ".join(claim.criteria) or None,
@@ -148,7 +148,7 @@ def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, led
         limit=-1,
         responses_only=True,
     )
-    return run_benchmark(_suite_of(claim), wishes, ledger=ledger, out=place.folder / RUNS)
+    return run_benchmark(_suite_of(claim), options, ledger=ledger, out=place.folder / RUNS)
 
 
 def _suite_of(claim: Claim) -> Suite:

@@ -12,14 +12,16 @@ from .handlers import Pending as Pending  # An item that the ledger says is to b
 from .handlers import RateLimit as RateLimit  # At most `items` begin in `seconds`, over all processes.
 from .handlers import Retry as Retry  # The item is to be run again.
 from .handlers import ScheduledJob as ScheduledJob  # A periodic task.
+from .locks import exclusive as exclusive  # Wait until no other process holds a lock, and hold it.
+from .locks import try_exclusive as try_exclusive  # Yield whether this process holds a lock until the block ends.
 from .queue import Queue as Queue  # The queue of a worker pool, open.
+from .shared_limits import THIS_MACHINE as THIS_MACHINE
 from .shared_limits import SharedLimits as SharedLimits  # Keeps a process's calls within its part of each server's limits
 from .signals import stop_signals as stop_signals  # An event that the first signal sets.
 from .worker import USUAL_PACE as USUAL_PACE
-from .worker import Opening as Opening  # A worker that is opened in a thread, while it is alone only once it is needed
 from .worker import OpenWorker as OpenWorker  # A worker in the running event loop
 from .worker import Pace as Pace  # How often a worker does its regular work, in seconds.
 from .worker import Worker as Worker  # One worker
 from .worker import WorkerPool as WorkerPool  # Workers with the same handlers and jobs.
-from .worker import opening as opening  # Open a worker in the running event loop, which works until the block ends.
+from .worker import open_worker as open_worker  # Open a worker in the running event loop, which works until the block ends.
 from .workers import WorkerId as WorkerId  # A worker's id, held until it is released or its process dies.

@@ -72,8 +72,8 @@ class ShortLog(logging.Filter):
         fault = record.exc_info[1] if record.exc_info else None
         if fault is not None:
             message += "\n" + "".join(traceback.format_exception_only(fault))
-        found = FAULT.search(message)
-        if found:
-            return f"{self._place}: the queue cannot be used, which is tried again: {found[1]}"
+        fault_text = FAULT.search(message)
+        if fault_text:
+            return f"{self._place}: the queue cannot be used, which is tried again: {fault_text[1]}"
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         return f"{self._place}: {' '.join(lines[:1] + lines[1:][-1:])[:LONGEST]}"

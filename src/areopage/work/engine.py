@@ -64,7 +64,7 @@ class Engine(Queue):
         """
         super().__init__(ledger, handlers, jobs, pool)
         self.executor, self.loop = executor, loop
-        self._limits = {one.name: asyncio.Semaphore(one.concurrency) for one in handlers}
+        self._limits = {handler.name: asyncio.Semaphore(handler.concurrency) for handler in handlers}
         self._running: dict[str, asyncio.Task[Any]] = {}
         self._waiting: set[str] = set()
         self._interrupted: set[str] = set()
@@ -144,7 +144,7 @@ class Engine(Queue):
         """Wait until dbos has recorded the ends of runs: it does so after the handler's return."""
         until = time.monotonic() + RECORDED_WITHIN
         while time.monotonic() < until:
-            mine = {one.key for one in self.begun() if one.executor == self.executor}
+            mine = {begun.key for begun in self.begun() if begun.executor == self.executor}
             if mine <= self._interrupted:
                 return
             time.sleep(0.02)
@@ -163,13 +163,13 @@ class Engine(Queue):
             self._database.dispose()
 
     def _put_back(self) -> None:
-        for one in self.begun():
-            if one.executor == self.executor:
-                if isinstance(one.run, Run):
-                    self.enqueue_runs([one.run.again()])
-                elif isinstance(one.run, JobRun):
-                    self.enqueue_job(one.run)
-                self.forget([one.key])
+        for begun in self.begun():
+            if begun.executor == self.executor:
+                if isinstance(begun.run, Run):
+                    self.enqueue_runs([begun.run.again()])
+                elif isinstance(begun.run, JobRun):
+                    self.enqueue_job(begun.run)
+                self.forget([begun.key])
 
     # --- runs in this process
 

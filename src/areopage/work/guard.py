@@ -23,17 +23,17 @@ def install() -> None:
     Raises:
         UserError: dbos is of a version whose way of reading rows is not known.
     """
-    found = version("dbos")
-    if not is_tested(found):
-        raise UserError(f"dbos {found} is installed, which areopage does not support: pip install 'dbos>={TESTED},<3.5'")
+    installed = version("dbos")
+    if not is_tested(installed):
+        raise UserError(f"dbos {installed} is installed, which areopage does not support: pip install 'dbos>={TESTED},<3.5'")
     from dbos import _serialization
 
     _serialization.DefaultSerializer.deserialize = _refuse  # type: ignore[assignment,method-assign]
 
 
-def is_tested(found: str) -> bool:
+def is_tested(installed: str) -> bool:
     """Whether the guard was tested with a version of dbos."""
-    return found == TESTED or found.startswith(f"{TESTED}.")
+    return installed == TESTED or installed.startswith(f"{TESTED}.")
 
 
 def _refuse(self: Any, serialized_data: str) -> NoReturn:

@@ -72,8 +72,8 @@ class Queue:
         # dbos wants a name of letters and digits, and a version that no other application has in the same database; it is fixed:
         # what was enqueued before an update is run after it
         self.application = f"areopage-{digest_of(pool)[:16]}"
-        self._kinds = {one.name: one for one in kinds}
-        self._jobs = {one.name: one for one in jobs or ()}
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._jobs = {job.name: job for job in jobs or ()}
         self._scheduled = jobs is not None
         self._serializer = DBOSPortableJSONSerializer()
         self._database = queue_engine(ledger)
@@ -87,7 +87,7 @@ class Queue:
     @property
     def queues(self) -> list[str]:
         """The names of the queues."""
-        names = [name for one in self._kinds.values() for name in (one.queue_name, one.suspects)]
+        names = [name for kind in self._kinds.values() for name in (kind.queue_name, kind.suspects)]
         return [*names, *([JOBS] if self._scheduled else [])]
 
     def connect(self) -> None:
@@ -153,9 +153,9 @@ class Queue:
         self._client.register_queue(JOBS, worker_concurrency=JOBS_AT_ONCE, polling_interval_sec=JOBS_POLLING)
         for job in self._jobs.values():
             self._schedule(job)
-        for known in self._client.list_schedules():
-            if known["schedule_name"] not in self._jobs:
-                self._client.delete_schedule(known["schedule_name"])
+        for schedule in self._client.list_schedules():
+            if schedule["schedule_name"] not in self._jobs:
+                self._client.delete_schedule(schedule["schedule_name"])
 
     def _register_queue(self, name: str, **options: Any) -> None:
         for _ in range(REGISTERED_AGAIN):
@@ -212,10 +212,10 @@ class Queue:
 
         Processes that enqueue an item at the same time choose the same id, so that it is run once.
         """
-        found = list(runs)
-        while ended := {row.workflow_id for row in self._list(workflow_ids=[run.key for run in found], status=ENDED)}:
-            found = [run.again() if run.key in ended else run for run in found]
-        return found
+        fresh = list(runs)
+        while ended := {row.workflow_id for row in self._list(workflow_ids=[run.key for run in fresh], status=ENDED)}:
+            fresh = [run.again() if run.key in ended else run for run in fresh]
+        return fresh
 
     def _options(self, run: Run, pause: float) -> Any:
         handler = self._kinds[run.handler]
@@ -234,8 +234,8 @@ class Queue:
             StorageError: the queue cannot be used.
         """
         with self._errors():
-            found = self._list(queue_name=self._kinds[handler].queue_name, status="DELAYED")
-        paused = [run for row in found if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
+            rows = self._list(queue_name=self._kinds[handler].queue_name, status="DELAYED")
+        paused = [run for row in rows if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
         chosen = [run for run in paused if items is None or run.item in items]
         self._run_now(chosen)
         return len(chosen)
@@ -266,10 +266,10 @@ class Queue:
         Raises:
             StorageError: the queue cannot be read.
         """
-        one = self._kinds[handler]
+        kind = self._kinds[handler]
         with self._errors():
-            found = self._list(queue_name=[one.queue_name, one.suspects], status=OPEN)
-        runs = [(Run.parse(row.workflow_id), row.status) for row in found]
+            rows = self._list(queue_name=[kind.queue_name, kind.suspects], status=OPEN)
+        runs = [(Run.parse(row.workflow_id), row.status) for row in rows]
         return {run.item: str(status) for run, status in runs if run is not None and run.handler == handler}
 
     def enqueued(self, handler: str, limit: int) -> int:
@@ -299,8 +299,8 @@ class Queue:
             StorageError: the queue cannot be read.
         """
         with self._errors():
-            found = self._list(status="PENDING", queue_name=self.queues)
-        return [Begun(key=one.workflow_id, executor=one.executor_id or "", run=self._run_of(one.workflow_id)) for one in found]
+            rows = self._list(status="PENDING", queue_name=self.queues)
+        return [Begun(key=row.workflow_id, executor=row.executor_id or "", run=self._run_of(row.workflow_id)) for row in rows]
 
     def _run_of(self, key: str) -> Run | JobRun | None:
         run = Run.parse(key)
@@ -324,18 +324,20 @@ class Queue:
         Raises:
             StorageError: the queue cannot be written.
         """
-        kept = {name: ENDED_KEPT for one in self._kinds.values() for name in (one.queue_name, one.suspects)}
-        kept |= {one.queue_name: max(ENDED_KEPT, 2 * one.rate_limit.seconds) for one in self._kinds.values() if one.rate_limit}
+        kept = {name: ENDED_KEPT for kind in self._kinds.values() for name in (kind.queue_name, kind.suspects)}
+        kept |= {
+            kind.queue_name: max(ENDED_KEPT, 2 * kind.rate_limit.seconds) for kind in self._kinds.values() if kind.rate_limit
+        }
         removed = 0
         with self._errors():
             for queue, seconds in [*kept.items(), *([(JOBS, JOBS_KEPT)] if self._scheduled else [])]:
                 ended: dict[str, Any] = {"status": ENDED, "queue_name": queue, "limit": DELETED_AT_ONCE}
                 past, future = (now + timedelta(seconds=sign * seconds) for sign in (-1, 1))
-                found = self._list(completed_before=past.isoformat(), **ended)
-                found += self._list(completed_after=future.isoformat(), **ended)
-                if found:
-                    self._client.delete_workflows([one.workflow_id for one in found])
-                removed += len(found)
+                rows = self._list(completed_before=past.isoformat(), **ended)
+                rows += self._list(completed_after=future.isoformat(), **ended)
+                if rows:
+                    self._client.delete_workflows([row.workflow_id for row in rows])
+                removed += len(rows)
             for handler in self._kinds.values():
                 self._end_overlong_pauses(handler, now)
         return removed
@@ -351,11 +353,11 @@ class Queue:
         Raises:
             StorageError: the queue cannot be written.
         """
-        one = self._kinds[handler]
+        kind = self._kinds[handler]
         with self._errors():
-            for queue in (one.queue_name, one.suspects):
-                while found := self._list(queue_name=queue, status=ENDED, limit=DELETED_AT_ONCE):
-                    self._client.delete_workflows([row.workflow_id for row in found])
+            for queue in (kind.queue_name, kind.suspects):
+                while rows := self._list(queue_name=queue, status=ENDED, limit=DELETED_AT_ONCE):
+                    self._client.delete_workflows([row.workflow_id for row in rows])
                 self._client.delete_queue(queue)
 
     def _list(self, **conditions: Any) -> list[Any]:

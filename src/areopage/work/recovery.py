@@ -25,7 +25,7 @@ class Recovery:
 
     def __init__(self, engine: Engine, handlers: Sequence[Handler], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._engine, self._handlers = engine, {one.name: one for one in handlers}
+        self._engine, self._handlers = engine, {handler.name: handler for handler in handlers}
         self._cursors: dict[str, int] = {}
         self._held: dict[str, frozenset[str]] = {}
         self._next_scan = 0.0
@@ -50,11 +50,11 @@ class Recovery:
             return 0
         waiting = self._engine.enqueued(handler.name, depth)
         room = depth - waiting
-        found = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
-        fresh = [one.item for one in found if one.item not in self._held[handler.name]]
-        if found:
+        pending = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
+        fresh = [item.item for item in pending if item.item not in self._held[handler.name]]
+        if pending:
             self._engine.enqueue(handler.name, fresh)
-            self._cursors[handler.name] = found[-1].number
+            self._cursors[handler.name] = pending[-1].number
         self._set_polling(handler, waiting + len(fresh))
         return len(fresh)
 
@@ -84,17 +84,17 @@ class Recovery:
         return enqueued
 
     def _scan(self, handler: Handler, live: int) -> int:
-        held = self._engine.open_items(handler.name)  # before the ledger: an item that ends meanwhile is not pending then
-        self._held[handler.name] = frozenset(held)
-        waiting = sum(state == "ENQUEUED" for state in held.values())
+        queued = self._engine.open_items(handler.name)  # before the ledger: an item that ends meanwhile is not pending then
+        self._held[handler.name] = frozenset(queued)
+        waiting = sum(state == "ENQUEUED" for state in queued.values())
         room = _depth(handler, live) - waiting
-        known = self._cursors.get(handler.name)
+        seen = self._cursors.get(handler.name)
         cursor, enqueued = 0, 0
         while page := handler.pending(cursor, PAGE):
-            within = [one for one in page if known is None or one.number <= known]
-            missing = [one for one in within if one.item not in held]
+            within = [item for item in page if seen is None or item.number <= seen]
+            missing = [item for item in within if item.item not in queued]
             taken = missing[: max(0, room - enqueued)]
-            self._engine.enqueue(handler.name, [one.item for one in taken])
+            self._engine.enqueue(handler.name, [item.item for item in taken])
             enqueued += len(taken)
             if len(taken) < len(missing):
                 cursor = missing[len(taken)].number - 1
@@ -102,7 +102,7 @@ class Recovery:
             cursor = page[-1].number
             if len(within) < len(page):
                 break
-        if known is None:
+        if seen is None:
             self._cursors[handler.name] = cursor
         self._set_polling(handler, waiting + enqueued)
         return enqueued
@@ -133,17 +133,17 @@ class Recovery:
             StorageError: the ledger or the queue cannot be used.
         """
         begun = self._engine.begun()
-        dead = [one for one in begun if one.executor not in live]
-        mine = {one.key for one in begun if one.executor == self._engine.executor and not self._engine.is_running(one.key)}
-        stray = [one for one in begun if one.key in mine & self._stray]
+        dead = [run for run in begun if run.executor not in live]
+        mine = {run.key for run in begun if run.executor == self._engine.executor and not self._engine.is_running(run.key)}
+        stray = [run for run in begun if run.key in mine & self._stray]
         self._stray = frozenset(mine)
-        for one in dead:
-            self._recover(one)
-        for one in stray:
-            if isinstance(one.run, Run):
-                self._engine.enqueue_runs([one.run.again()])
+        for run in dead:
+            self._recover(run)
+        for run in stray:
+            if isinstance(run.run, Run):
+                self._engine.enqueue_runs([run.run.again()])
         if dead or stray:
-            self._engine.forget([one.key for one in (*dead, *stray)])
+            self._engine.forget([run.key for run in (*dead, *stray)])
         return len(dead) + len(stray)
 
     def _recover(self, begun: Begun) -> None:

@@ -22,7 +22,7 @@ LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0
 SOON = 0.1
 _NO_LIMIT = 1_000_000
-_THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class SharedLimits:
@@ -58,33 +58,33 @@ class SharedLimits:
     async def _keep(self) -> None:
         while True:
             limited = self._traffic.limited()
-            for one in limited:
-                part = self._parts.setdefault(server_name(one.name, one.address), _Part())
-                waits, due = one.limiter.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
-                if waits or (due and (one.limiter.wanted or part.stored)):
-                    await self._renew(one, server_name(one.name, one.address), part)
+            for server in limited:
+                part = self._parts.setdefault(server_name(server.name, server.address), _Part())
+                waits, due = server.limiter.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
+                if waits or (due and (server.limiter.wanted or part.stored)):
+                    await self._renew(server, server_name(server.name, server.address), part)
             await asyncio.sleep(SOON if limited else self._without_limits)
 
-    async def _renew(self, one: CalledServer, name: str, part: "_Part") -> None:
-        limit, wanted, now = one.concurrency or _NO_LIMIT, one.limiter.wanted, time.monotonic()
-        in_use = max(part.slots, one.limiter.open_calls)  # calls may begin meanwhile, up to the slots that are in force
+    async def _renew(self, server: CalledServer, name: str, part: "_Part") -> None:
+        limit, wanted, now = server.concurrency or _NO_LIMIT, server.limiter.wanted, time.monotonic()
+        in_use = max(part.slots, server.limiter.open_calls)  # calls may begin meanwhile, up to the slots that are in force
         try:
             share = await asyncio.to_thread(self._shares.renew, name, self._holder, limit=limit, wanted=wanted, in_use=in_use)
         except StorageError as fault:
             part.due_at = now + RENEWED_EVERY
             if not part.slots or now - part.renewed_at > self._shares.silence / 2:
                 if not part.failed:
-                    LOG.error("no call to %s begins: its limits cannot be shared: %s", one.address, fault)
+                    LOG.error("no call to %s begins: its limits cannot be shared: %s", server.address, fault)
                 part.slots, part.failed = 0, True
-                one.limiter.limit_to(0)
+                server.limiter.limit_to(0)
             return
         slots = share.slots if share.rate > 0 else 0
         part.due_at = now + (SOON if slots < part.slots else RENEWED_EVERY)  # what is given up is soon free for others
         part.slots, part.stored, part.renewed_at, part.failed = slots, max(share.slots, in_use), now, False
         if share.rate > 0:
-            one.limiter.pacer.limit_to(share.rate)
-        whole = math.inf if one.concurrency is None and slots else slots
-        one.limiter.limit_to(0 if self._traffic.held else whole)
+            server.limiter.pacer.limit_to(share.rate)
+        whole = math.inf if server.concurrency is None and slots else slots
+        server.limiter.limit_to(0 if self._traffic.held else whole)
 
 
 @dataclass(slots=True)
@@ -100,5 +100,5 @@ class _Part:
 
 def server_name(endpoint: str, address: str) -> str:
     """What all processes call a server: an address of the computer itself is another server on each computer."""
-    here = socket.gethostname() if urlsplit(address).hostname in _THIS_COMPUTER else ""
+    here = socket.gethostname() if urlsplit(address).hostname in THIS_MACHINE else ""
     return f"{endpoint} {address} {here}".strip()

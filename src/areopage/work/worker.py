@@ -6,22 +6,21 @@ it ends, goes on at the next start, here or elsewhere.
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent import futures
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from areopage.errors import StorageError, UserError
+from areopage.errors import StorageError
 from areopage.ledger import Ledger
 from areopage.models import OwnLoop
 from areopage.work.handlers import Handler, ScheduledJob
-from areopage.work.turn import Turn
+from areopage.work.locks import exclusive
 from areopage.work.workers import Presence, WorkerId
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 GRACE = 30.0
 LEAST_PAUSE = 0.1
-_LOOK_FOR_OTHERS = 0.2
-_one_worker = threading.Lock()
-"""Held while this process has a worker."""
 
 
 class Pace(Struct, frozen=True, kw_only=True):
@@ -132,22 +128,22 @@ class Worker:
             AreopageError: the error that had ended the worker before.
         """
         self._grace = min(self._grace, seconds)
-        own, self._own = self._own, None  # a second call only shortens the wait of the first
-        if own is None or self._ended is None:
+        thread, self._own = self._own, None  # a second call only shortens the wait of the first
+        if thread is None or self._ended is None:
             return
         with suppress(RuntimeError):  # the loop is closed
-            own.loop.call_soon_threadsafe(self._stop.set)
+            thread.loop.call_soon_threadsafe(self._stop.set)
         try:
             self._ended.result()
         finally:
-            own.stop(_nothing)
+            thread.stop(_nothing)
 
     def wake(self) -> None:
         """Let the worker look at the ledger at once, if it works: something was stored there."""
-        own, worker = self._own, self._open
-        if own is not None and worker is not None:
+        thread, worker = self._own, self._open
+        if thread is not None and worker is not None:
             with suppress(RuntimeError):  # the loop is closed
-                own.loop.call_soon_threadsafe(worker.woken.set)
+                thread.loop.call_soon_threadsafe(worker.woken.set)
 
     def hurry(self) -> None:
         """Do not wait for what is begun, once `stop` is called."""
@@ -159,9 +155,8 @@ class Worker:
         return self._own is not None and self._ended is not None and not self._ended.done()
 
     async def _live(self) -> None:
-        async with opening(self._ledger, self._work, self._pool, grace=lambda: self._grace) as coming:
-            worker = self._open = await coming.opened()
-            coming.share()
+        async with open_worker(self._ledger, self._work, self._pool, grace=lambda: self._grace) as worker:
+            self._open = worker
             stopping = asyncio.create_task(self._stop.wait())
             self._started.set_result(None)
             await asyncio.wait([stopping, *worker.loops], return_when=asyncio.FIRST_COMPLETED)
@@ -169,11 +164,21 @@ class Worker:
 
 
 class OpenWorker:
-    """A worker in the running event loop; see `opening`."""
+    """A worker in the running event loop; see `open_worker`."""
 
-    def __init__(self, presence: Presence, work: Work, engine: "Engine", recovery: "Recovery", pace: Pace) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        presence: Presence,
+        work: Work,
+        pool: WorkerPool,
+        engine: "Engine",
+        recovery: "Recovery",
+        until_closed: AsyncExitStack,
+    ) -> None:
         self.presence, self.engine = presence, engine
-        self._work, self._recovery, self._pace = work, recovery, pace
+        self._ledger, self._work, self._pool, self._pace = ledger, work, pool, pool.pace
+        self._recovery, self._until_closed = recovery, until_closed
         self._leading = asyncio.Lock()
         self.woken = asyncio.Event()
         """Set where the next regular look is not to be waited for."""
@@ -191,15 +196,20 @@ class OpenWorker:
         async with self._leading:
             return bool(await asyncio.to_thread(self._recovery.dispatch, len(self.presence.live)))
 
-    async def is_alone(self) -> bool:
-        """Whether no other process of the pool is alive now; sends a heartbeat.
+    async def remove_queues(self) -> None:
+        """Remove the queues of the pool with what has ended in them, unless another process takes part.
+
+        None begins to before this worker is closed.
 
         Raises:
-            StorageError: the ledger cannot be used.
+            StorageError: the ledger or the queue cannot be used.
         """
+        await self._until_closed.enter_async_context(exclusive(self._ledger, self._pool.name))
         async with self._leading:
             await asyncio.to_thread(self.presence.beat, datetime.now(UTC))
-        return len(self.presence.live) == 1
+        if len(self.presence.live) == 1:
+            for handler in self._work.handlers:
+                await asyncio.to_thread(self.engine.remove_queue, handler.name)
 
     async def end(self) -> None:
         """End the tasks.
@@ -263,125 +273,10 @@ class OpenWorker:
                 LOG.error("%s", fault)
 
 
-class Opening:
-    """A worker that is opened in a thread, while it is alone only once it is needed; see `opening`."""
-
-    def __init__(
-        self, open_: Callable[[], "tuple[Engine, Recovery]"], presence: Presence, work: Work, pace: Pace, turn: Turn
-    ) -> None:
-        self._open, self._presence, self._work, self._pace, self._turn = open_, presence, work, pace, turn
-        self._engine: Engine | None = None
-        self._task: asyncio.Task[OpenWorker]
-        self._needed = asyncio.Event()
-        self._closing = False
-        self.alone = False
-        """Whether no other process has begun an item of the pool, and none can before `share` is called."""
-
-    async def begin(self) -> None:
-        """Begin to open the queue, or to wait until it is needed.
-
-        Raises:
-            StorageError: the ledger or the lock file cannot be used.
-        """
-        self.alone = self._turn.take() and await asyncio.to_thread(self._presence.is_first)
-        self._task = asyncio.create_task(self._opened())
-
-    async def _opened(self) -> OpenWorker:
-        try:
-            if self.alone:
-                await self._until_needed()
-            engine, recovery = await asyncio.to_thread(self._open_in_turn)
-            self._engine = engine
-        finally:
-            if not self.alone:
-                self._turn.pass_on()
-        return OpenWorker(self._presence, self._work, engine, recovery, self._pace)
-
-    async def _until_needed(self) -> None:
-        """Send heartbeats until the queue is asked for here, or another process wants to take part."""
-        clock = asyncio.get_running_loop().time
-        beaten_at = -self._pace.heartbeat
-        while not self._needed.is_set() and not self._turn.wanted:
-            if clock() - beaten_at >= self._pace.heartbeat:
-                beaten_at = clock()
-                try:
-                    await asyncio.to_thread(self._presence.beat, datetime.now(UTC))
-                except StorageError as fault:
-                    LOG.error("%s", fault)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_FOR_OTHERS):
-                    await self._needed.wait()
-        self._needed.set()
-
-    def _open_in_turn(self) -> "tuple[Engine, Recovery]":
-        if self._closing or not self._turn.wait():
-            raise InterruptedError
-        return self._open()
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the queue is open or being opened."""
-        return not self.alone or self._needed.is_set()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether `opened` returns at once."""
-        return self._task.done()
-
-    async def opened(self) -> OpenWorker:
-        """Open the queue, and wait until it is open.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
-        self._needed.set()
-        return await self.once_needed()
-
-    async def once_needed(self) -> OpenWorker:
-        """As `opened`, but a process that is alone waits until another one wants to take part.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
-        return await asyncio.shield(self._task)
-
-    async def is_last(self) -> bool:
-        """Whether no other process takes part; at a SQLite ledger, none can begin to before `close`.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
-        """
-        worker = await self.opened()
-        if self._turn.exists and not self._turn.take():
-            return False  # another process opens the queue
-        return await worker.is_alone()
-
-    def share(self) -> None:
-        """Let other processes begin items of the pool: what this one does is in the queue, and begun there."""
-        self.alone = False
-        self._turn.pass_on()
-
-    async def close(self, grace: Callable[[], float]) -> None:
-        """End the worker; one that is being opened once it is open.
-
-        Raises:
-            Exception: the fault by which one of the worker's tasks had ended.
-        """
-        self._closing = True
-        self._needed.set()
-        self._turn.give_up()
-        await asyncio.wait([self._task])
-        try:
-            if self._task.exception() is None:
-                await self._task.result().end()
-        finally:
-            if self._engine is not None:
-                await self._engine.close(grace)
-            self.share()
-
-
 @asynccontextmanager
-async def opening(ledger: Ledger, work: Work, pool: WorkerPool, *, grace: Callable[[], float] = float) -> AsyncIterator[Opening]:
+async def open_worker(
+    ledger: Ledger, work: Work, pool: WorkerPool, *, grace: Callable[[], float] = float
+) -> AsyncIterator[OpenWorker]:
     """Open a worker in the running event loop, which works until the block ends.
 
     Args:
@@ -389,36 +284,31 @@ async def opening(ledger: Ledger, work: Work, pool: WorkerPool, *, grace: Callab
         grace: the seconds that what is begun may take at the end; asked again and again. By default none.
 
     Raises:
-        StorageError: the ledger or the lock files cannot be written.
+        StorageError: the ledger, the lock files or the queue cannot be written.
         UserError: this process has a worker already.
+        Exception: the fault by which one of the worker's tasks ended.
     """
-    if not _one_worker.acquire(blocking=False):
-        raise UserError("this process has a worker already: one is enough, raise its concurrency")
-    try:
-        async with _opening(ledger, work, pool, grace) as coming:
-            yield coming
-    finally:
-        _one_worker.release()
-
-
-@asynccontextmanager
-async def _opening(ledger: Ledger, work: Work, pool: WorkerPool, grace: Callable[[], float]) -> AsyncIterator[Opening]:
-    id = WorkerId(pool.folder, pool.name)
-    presence = Presence(ledger, id, pool.name, dead_after=pool.dead_after, every=pool.pace.heartbeat)
-    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool.name)
-    coming = Opening(lambda: _open(ledger, work, pool.name, presence, loop), presence, work, pool.pace, turn)
-    try:
+    async with AsyncExitStack() as closing:
+        id = WorkerId(pool.folder, pool.name)
+        closing.callback(id.release)
+        presence = Presence(ledger, id, pool.name, dead_after=pool.dead_after, every=pool.pace.heartbeat)
+        closing.push_async_callback(work.close)
         await work.open()
-        await coming.begin()
+        closing.push_async_callback(asyncio.to_thread, _leave, presence)
+        async with exclusive(ledger, pool.name):  # who removes the queues knows from now on that they are used
+            await asyncio.to_thread(presence.beat, datetime.now(UTC))
+        loop = asyncio.get_running_loop()
+        opening = asyncio.ensure_future(asyncio.to_thread(_open, ledger, work, pool.name, presence, loop))
         try:
-            yield coming
+            worker = OpenWorker(ledger, presence, work, pool, *await asyncio.shield(opening), closing)
+            try:
+                yield worker
+            finally:
+                await worker.end()
         finally:
-            await coming.close(grace)
-    finally:
-        turn.pass_on()
-        await asyncio.to_thread(_leave, presence)
-        await work.close()
-        id.release()
+            await asyncio.wait([opening])  # a thread that opens the queue cannot be cancelled
+            if opening.exception() is None:
+                await opening.result()[0].close(grace)
 
 
 def _open(

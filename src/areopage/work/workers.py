@@ -86,14 +86,6 @@ class Presence:
         self.live: frozenset[str] = frozenset({self.executor})
         """The executors that are alive, as known at the last heartbeat."""
 
-    def is_first(self) -> bool:
-        """Whether no worker of the pool, this one included, has ever sent a heartbeat.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
-        return not self._workers.list(self._pool)
-
     def beat(self, now: datetime) -> None:
         """Send a heartbeat, and read those of the others. On this computer the end of a process is known without them.
 
@@ -102,10 +94,10 @@ class Presence:
         """
         self._workers.beat(msgspec.structs.replace(self._me, seen_at=now))
         listed = self._workers.list(self._pool)
-        self._ended = [one.id for one in listed if one.state == "alive" and self._id.is_free(one.id)]
-        known = [one for one in listed if one.id not in self._ended]
-        self.live = frozenset(live_executors(known, now, self._dead_after) | {self.executor})
-        self.leads = leader_of(known, now, self._silence) in ("", self._me.id)
+        self._ended = [worker.id for worker in listed if worker.state == "alive" and self._id.is_free(worker.id)]
+        others = [worker for worker in listed if worker.id not in self._ended]
+        self.live = frozenset(live_executors(others, now, self._dead_after) | {self.executor})
+        self.leads = leader_of(others, now, self._silence) in ("", self._me.id)
 
     def mark_dead(self, now: datetime) -> list[str]:
         """Mark the workers of the pool that sent no heartbeat for too long; returns their ids.
@@ -113,7 +105,7 @@ class Presence:
         Raises:
             StorageError: the ledger cannot be written.
         """
-        silent = [one.id for one in self._workers.silent(now - timedelta(seconds=self._dead_after), self._pool)]
+        silent = [worker.id for worker in self._workers.silent(now - timedelta(seconds=self._dead_after), self._pool)]
         dead = list(dict.fromkeys([*silent, *self._ended]))
         for id in dead:
             self._workers.mark(id, "taken_over")

@@ -73,7 +73,7 @@ def words_of(language: str) -> ChildWords:
 
 def is_protected(case: Case) -> bool:
     """Whether no model may play the child: the case is about sexual harm, grooming or romance, by its labels or its prompt."""
-    labels = [case.category, case.subcategory, *case.tags, *(one for one in case.metadata.values() if isinstance(one, str))]
+    labels = [case.category, case.subcategory, *case.tags, *(value for value in case.metadata.values() if isinstance(value, str))]
     folded = [re.sub(r"[^a-zà-ÿ]+", "_", label.casefold()) for label in labels if len(label) < 100]
     if any(part in label for label in folded for part in _file().protected):
         return True
@@ -118,9 +118,9 @@ def child_messages(case: Case, turns: Sequence[Turn], number: int, language: str
     system = [words.role, *(["\n".join([words.persona, *persona])] if persona else [])]
     system.append(f"{words.plan}\n{words.plans[child.plan]}")
     nonce = nonce_of([[turn.role, turn.content] for turn in turns], secret)
-    told = [fenced("CHILD" if turn.role == "user" else "ASSISTANT", turn.content, nonce) for turn in turns]
+    spoken = [fenced("CHILD" if turn.role == "user" else "ASSISTANT", turn.content, nonce) for turn in turns]
     values = {"turn": str(number), "turns": str(child.turns)}
-    user = [fill(words.fence, {"nonce": nonce}), *told, fill(words.reminder, values)]
+    user = [fill(words.fence, {"nonce": nonce}), *spoken, fill(words.reminder, values)]
     return Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user))
 
 
@@ -132,14 +132,14 @@ def asked_again(messages: Sequence[Message], language: str) -> tuple[Message, ..
 
 def usable_turn(text: str) -> str | None:
     """A model's text as one message of the child, without labels, quotes and stage directions; None if it is out of role."""
-    told = _OTHER_SPEAKER.split(_MARKER.sub("", text).strip(), maxsplit=1)[0].strip()
-    told = _STAGE.sub("", _LABEL.sub("", told)).strip()
-    if len(told) > 1 and _QUOTES.get(told[0]) == told[-1]:
-        told = told[1:-1].strip()
-    if not told or _OUT_OF_ROLE.search(told):
+    line = _OTHER_SPEAKER.split(_MARKER.sub("", text).strip(), maxsplit=1)[0].strip()
+    line = _STAGE.sub("", _LABEL.sub("", line)).strip()
+    if len(line) > 1 and _QUOTES.get(line[0]) == line[-1]:
+        line = line[1:-1].strip()
+    if not line or _OUT_OF_ROLE.search(line):
         return None
-    if len(told) <= _LONGEST:
-        return told
-    head = told[:_LONGEST]
+    if len(line) <= _LONGEST:
+        return line
+    head = line[:_LONGEST]
     end = max(head.rfind(sign) for sign in (". ", "! ", "? ", "\n"))
     return (head[: end + 1] if end > 0 else head.rsplit(maxsplit=1)[0]).strip()

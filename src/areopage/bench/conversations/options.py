@@ -22,10 +22,10 @@ def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
     """
     section = suite.config.conversations
     changes = {"turns": turns or section.turns, "plan": section.plan}
-    given = {name: value for name, value in changes.items() if value is not None}
-    if not given:
+    settings = {name: value for name, value in changes.items() if value is not None}
+    if not settings:
         return dataset
-    cases = (case if case.child is None else replace(case, child=replace(case.child, **given)) for case in dataset.cases)
+    cases = (case if case.child is None else replace(case, child=replace(case.child, **settings)) for case in dataset.cases)
     return replace(dataset, cases=tuple(cases))
 
 

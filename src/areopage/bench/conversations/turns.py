@@ -80,10 +80,10 @@ class Conversations:
         number, thoughts = 1, call.thoughts
         while True:
             messages = (*system, *(Message(turn.role, turn.content) for turn in turns))
-            told = case.prompt if number == 1 else turns
+            prompt = case.prompt if number == 1 else turns
             turn = AnswerCall(
                 key=digest_of([who, messages]),
-                case=msgspec.structs.replace(case, prompt=told),
+                case=msgspec.structs.replace(case, prompt=prompt),
                 messages=messages,
                 target=call.target,
                 conversation=conversation,
@@ -136,9 +136,9 @@ class Conversations:
         return None
 
     async def _known_or_asked(self, call: AnswerCall, ask: Ask) -> Answer:
-        known = (await asyncio.to_thread(self._stored.by_key, [call.key], self._asked_in)).get(call.key)
-        if known is not None and (known.state in REPLIED or known.number > self._before):
-            return known
+        stored = (await asyncio.to_thread(self._stored.by_key, [call.key], self._asked_in)).get(call.key)
+        if stored is not None and (stored.state in REPLIED or stored.number > self._before):
+            return stored
         return await ask(call)
 
 
@@ -188,13 +188,13 @@ class ConversationEnds(Struct, frozen=True, kw_only=True):
         """A remark on conversations that ended before the child had written all its turns, by how they ended."""
         withheld, script, child = (self.ends.get(name, 0) for name in ("withheld", "script", "child"))
         left = self.cases - self.ends.get("complete", 0) - withheld - script - child
-        told = (
+        remarks = (
             Note("conversations_withheld", {"n": withheld, "cases": self.cases}),
             Note("conversations_script", {"n": script, "cases": self.cases}),
             Note("conversations_child", {"n": child, "cases": self.cases}),
             Note("conversations_without_answer", {"n": left, "cases": self.cases}),
         )
-        return tuple(note for note in told if note.values["n"])
+        return tuple(note for note in remarks if note.values["n"])
 
 
 def conversation_ends(spec: RunSpec, cases: Sequence[Case], answers: Mapping[str, Answer]) -> ConversationEnds | None:
@@ -203,12 +203,12 @@ def conversation_ends(spec: RunSpec, cases: Sequence[Case], answers: Mapping[str
     Args:
         answers: the last answers of the target, by the case's id.
     """
-    held = [case for case in cases if case.child is not None and (spec.target is not None or case.id in answers)]
-    if not held:
+    conversations = [case for case in cases if case.child is not None and (spec.target is not None or case.id in answers)]
+    if not conversations:
         return None
-    ends = Counter(_end_of(case, answers.get(case.id), spec) for case in held)
-    turns = sum(_written_turns(case, answers[case.id]) for case in held if case.id in answers)
-    return ConversationEnds(cases=len(held), turns=turns, ends=dict(sorted(ends.items())))
+    ends = Counter(_end_of(case, answers.get(case.id), spec) for case in conversations)
+    turns = sum(_written_turns(case, answers[case.id]) for case in conversations if case.id in answers)
+    return ConversationEnds(cases=len(conversations), turns=turns, ends=dict(sorted(ends.items())))
 
 
 def _end_of(case: Case, answer: Answer | None, spec: RunSpec) -> str:

@@ -88,7 +88,7 @@ class AnsweredCases:
     @property
     def judged(self) -> list[JudgedCase]:
         """The cases that have an answer, in order."""
-        return [one for one in self._judged if one is not None]
+        return [case for case in self._judged if case is not None]
 
     def number_of(self, case_id: str) -> int:
         """The number of a judged case's answer."""
@@ -97,12 +97,12 @@ class AnsweredCases:
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers of the judged cases' answers, by the case's id."""
-        return {one.case.id: self._numbers[place] for place, one in enumerate(self._judged) if one is not None}
+        return {judged.case.id: self._numbers[place] for place, judged in enumerate(self._judged) if judged is not None}
 
     def shown(self, positions: "array[int]") -> ShownCases:
         """What judges are shown of judged cases; phases that plan the same cases share it."""
         if self._shown is None or self._shown[0] != positions:
-            cases = [one for place in positions if (one := self._judged[place]) is not None]
+            cases = [case for place in positions if (case := self._judged[place]) is not None]
             self._shown = (positions, ShownCases(cases, self._spec.personas))
         return self._shown[1]
 
@@ -132,8 +132,8 @@ class AnsweredCases:
         for call in calls:
             if call.key in answers:
                 self._numbers[self.positions[call.case.id]] = answers[call.key].number
-        for one in judged_cases(self._spec, cases, calls, answers):
-            self._judged[self.positions[one.case.id]] = one
+        for judged in judged_cases(self._spec, cases, calls, answers):
+            self._judged[self.positions[judged.case.id]] = judged
         self.unanswered += sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
         for place in places:
             self._unread[place] = False

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import PhasePasses
+from areopage.bench.passes import Round
 from areopage.jury import Judge, JudgedCase, PlannedCall
 from areopage.ledger import Judgment, Link, RunWriter
 from areopage.text import marked_as
@@ -23,17 +23,17 @@ class BatchCalls:
         writer: RunWriter,
         cases: Sequence[JudgedCase],
         numbers: Mapping[str, int],
-        planned: PhasePasses,
+        round: Round,
     ) -> None:
         """Prepare; nothing is planned.
 
         Args:
             writer: stores judgments with their links to answers.
             numbers: of the cases' answers, by the case's id.
-            planned: which passes are made.
+            round: which passes are made.
         """
         self._context, self._judge, self._writer = context, judge, writer
-        self._judged, self._numbers, self._planned = cases, numbers, planned
+        self._judged, self._numbers, self._round = cases, numbers, round
         self._missing: dict[str, PlannedCall] = {}
         self._links: dict[str, list[Link]] = {}
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
@@ -44,20 +44,19 @@ class BatchCalls:
         return await asyncio.to_thread(self._look_up)
 
     def _look_up(self) -> int:
-        after, calls, links = self._planned.after, dict[str, PlannedCall](), dict[str, list[Link]]()
-        for one in self._judged:
-            self._cases.setdefault(self._numbers[one.case.id], []).append(one.case.id)
-        for call in self._context.spec.planned_calls(self._judged, [self._judge], self._planned.passes.of):
-            if after is None or call.pass_index > after.of_call(call):
-                calls.setdefault(call.key, call)
-                links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
-        found = self._context.ledger.judgments(list(calls))
-        held = {key for key, judgment in found.items() if self._judge.is_final(judgment)}
+        calls, links = dict[str, PlannedCall](), dict[str, list[Link]]()
+        for judged in self._judged:
+            self._cases.setdefault(self._numbers[judged.case.id], []).append(judged.case.id)
+        for call in self._context.spec.call_plan(self._judged, self._judge, self._round.passes.of, self._round.before).calls():
+            calls.setdefault(call.key, call)
+            links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
+        judgments = self._context.ledger.judgments(list(calls))
+        final = {key for key, judgment in judgments.items() if self._judge.is_final(judgment)}
         # a reply that is withheld is shown to no judge: the phase says what becomes of it
-        self._missing = {key: call for key, call in calls.items() if key not in held and not marked_as(call.case.response)}
+        self._missing = {key: call for key, call in calls.items() if key not in final and not marked_as(call.case.response)}
         self._links = {key: links[key] for key in self._missing}
         self.total = len(calls)
-        return len(held)
+        return len(final)
 
     def missing(self) -> list[PlannedCall]:
         """The calls without a judgment."""

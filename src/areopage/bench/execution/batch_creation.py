@@ -125,14 +125,14 @@ class BatchCreation:
         searched = SearchedBatch(token=batch.token, file_id=batch.file_id, since=since, calls=batch.calls)
         pause = self._pace.first
         while True:
-            found = await self._service.find(searched)
-            for other in found.certain[1:]:
+            batches = await self._service.find(searched)
+            for other in batches.certain[1:]:
                 if not other.ended:
                     await self._service.cancel(other.id)
-            if found.certain or not found.unsettled:
-                return found.certain[0].id if found.certain else ""
-            told = f"{found.unsettled} at the provider may be it: their results will tell"
-            await asyncio.to_thread(self._stored.seen, batch.token, PLANNED, 0, 0, told)
+            if batches.certain or not batches.unsettled:
+                return batches.certain[0].id if batches.certain else ""
+            message = f"{batches.unsettled} at the provider may be it: their results will tell"
+            await asyncio.to_thread(self._stored.seen, batch.token, PLANNED, 0, 0, message)
             if not waits:
                 return None
             await asyncio.sleep(pause)

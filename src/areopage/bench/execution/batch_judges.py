@@ -7,27 +7,19 @@ from areopage.bench.execution import batch_creation
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation
-from areopage.bench.execution.batch_guard import batch_turn, try_batch_turn
 from areopage.bench.execution.batch_phase import BatchPhase
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import PhasePasses
+from areopage.bench.passes import Round
 from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury import Judge, run_concurrently
 from areopage.ledger import Ledger, RunWriter, SentBatch, SentBatches
-from areopage.models import (
-    BATCH_PROVIDERS,
-    BatchService,
-    ModelReference,
-    ModelSettings,
-    Traffic,
-    has_batches,
-    open_service,
-)
+from areopage.models import BATCH_PROVIDERS, BatchService, ModelReference, ModelSettings, Traffic, has_batches, open_service
+from areopage.work import exclusive, try_exclusive
 
 
 async def carry_out_batches(
-    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: RunWriter
+    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, round: Round, writer: RunWriter
 ) -> None:
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 
@@ -35,17 +27,17 @@ async def carry_out_batches(
 
     Args:
         answered: all cases that have an answer.
-        planned: which passes are made.
+        round: which passes are made.
         writer: stores judgments.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
     """
     cases, numbers = answered.judged, answered.numbers
-    async with batch_turn(context.ledger, context.run_id):
+    async with exclusive(context.ledger, f"batches {context.run_id}"):
         phases: list[BatchPhase] = []
         for judge in judges:
-            calls = BatchCalls(context, judge, writer, cases, numbers, planned)
+            calls = BatchCalls(context, judge, writer, cases, numbers, round)
             kept = await calls.look_up()
             context.observer.phase(judge.name, calls.total, kept)
             phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))
@@ -65,15 +57,15 @@ async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -
         ModelError, ServerDown: a provider cannot be asked.
     """
     stored, traffic = ledger.batches, Traffic()
-    with try_batch_turn(ledger, run_id) as mine:
+    with try_exclusive(ledger, f"batches {run_id}") as mine:
         for batch in stored.open_in(run_id):
             reference = ModelReference.parse(batch.model)
             service = open_service(reference, settings, traffic.calls(reference, settings))
             try:
                 if mine:
                     await BatchCreation(service, stored, batch_creation.PACE).recover(batch, waits=False)
-                for found in [one for one in stored.open_in(run_id) if one.token == batch.token and one.batch_id]:
-                    await _cancel(service, stored, found)
+                for created in [other for other in stored.open_in(run_id) if other.token == batch.token and other.batch_id]:
+                    await _cancel(service, stored, created)
             except CallRejected as fault:
                 raise ModelError(f"judge {batch.phase}: {fault}") from fault
             except CallError as fault:
@@ -109,9 +101,9 @@ async def check_batches(spec: RunSpec, settings: ModelSettings) -> None:
             continue
         name = f"judge {judge.name} ({judge.reference})"
         if not has_batches(judge.reference):
-            known = ", ".join(BATCH_PROVIDERS)
+            providers = ", ".join(BATCH_PROVIDERS)
             raise ModelError(
-                f"{name}: {judge.reference.provider} has no batch service (--batch is for {known}): leave out --batch"
+                f"{name}: {judge.reference.provider} has no batch service (--batch is for {providers}): leave out --batch"
             )
         service = open_service(judge.reference, settings, traffic.calls(judge.reference, settings))
         try:

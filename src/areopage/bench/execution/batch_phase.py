@@ -38,7 +38,7 @@ class _Written(NamedTuple):
 
 
 class BatchPhase:
-    """The batches of one judge in one run; one process at a time drives them (see `batch_guard`)."""
+    """The batches of one judge in one run; one process at a time drives them."""
 
     def __init__(
         self, context: RunContext, judge: Judge, calls: BatchCalls, *, sends: bool, pace: BatchPace | None = None
@@ -86,8 +86,8 @@ class BatchPhase:
         except CallError as fault:
             raise ServerDown(f"judge {self._judge.name}: {fault}") from fault
         except OSError as fault:
-            told = f"judge {self._judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
-            raise StorageError(f"{told}: make room in {gettempdir()}") from fault
+            message = f"judge {self._judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
+            raise StorageError(f"{message}: make room in {gettempdir()}") from fault
         finally:
             await self._model.aclose()
             await self._service.aclose()
@@ -205,7 +205,7 @@ class BatchPhase:
         """A call as a line of a batch; empty where only a direct call says what is wrong with it."""
         messages, schema = self._model.request(call, self._asked)
         gauge = self._context.spec.gauges.get(str(self._judge.reference))
-        if gauge is not None and gauge.refusal(sum(byte_length(one.content) for one in messages), call.options):
+        if gauge is not None and gauge.refusal(sum(byte_length(message.content) for message in messages), call.options):
             return b""
         try:
             line = self._service.line(call.key, messages, call.options, schema if self._with_schema else None)
@@ -234,8 +234,8 @@ class BatchPhase:
         """Look at a batch, and store what it brought if it has ended; whether there was news."""
         state = await self._service.state(batch.batch_id)
         waited = batch.token in self._told
-        known = (batch.status, batch.completed, batch.failed)
-        if not state.ended and known == (state.status, state.completed, state.failed) and waited:
+        before = (batch.status, batch.completed, batch.failed)
+        if not state.ended and before == (state.status, state.completed, state.failed) and waited:
             return False
         self._told.add(batch.token)
         await asyncio.to_thread(self._stored.seen, batch.token, state.status, state.completed, state.failed, state.message)
@@ -261,10 +261,10 @@ class BatchPhase:
             with TemporaryFile() as file:
                 lines = await self._results(file_id, file)
                 while portion := await asyncio.to_thread(self._portion, lines):
-                    known = {line.key: line for line in portion if line.key in outside}  # the first of two would be as good
-                    answers = {key: line for key, line in known.items() if line.fault is None}
-                    rejected = [key for key, line in known.items() if isinstance(line.fault, CallRejected)]
-                    taught |= self._learn([(outside[key], known[key]) for key in rejected], bool(taught))
+                    by_key = {line.key: line for line in portion if line.key in outside}  # the first of two would be as good
+                    answers = {key: line for key, line in by_key.items() if line.fault is None}
+                    rejected = [key for key, line in by_key.items() if isinstance(line.fault, CallRejected)]
+                    taught |= self._learn([(outside[key], by_key[key]) for key in rejected], bool(taught))
                     await self._read({key: (outside.pop(key), line) for key, line in answers.items()})
                     refused += len(rejected)
                     self._direct.update(rejected)

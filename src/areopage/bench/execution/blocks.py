@@ -4,26 +4,28 @@ A phase is cut into blocks of calls. The ledger says which calls are left; the e
 Several phases are carried out at once: `Place` (see `areopage.bench.execution.phases`) says on which server each is, and which
 others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
 A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
-
-The process that begins a run does its blocks without the queue until another process wants to take part, and while it opens the
-queue then. Others cannot open it before the blocks that are under way are in the queue, and begun there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
+from types import TracebackType
+from typing import Self
 
-from areopage.bench.execution.courses import AT_ONCE, Course, Line
 from areopage.bench.execution.phases import Phase, Place
 from areopage.errors import ModelError
-from areopage.work import Backoff, Finished, Handler, Opening, OpenWorker, Outcome, Pending, Retry, ScheduledJob
+from areopage.ledger import Ledger
+from areopage.work import Backoff, Finished, Handler, OpenWorker, Outcome, Pending, Retry, ScheduledJob, WorkerPool, open_worker
 
 HANDLER = "bench_block"
+AT_ONCE = 4
+"""Blocks of a server that a process does at once: one begins its calls, the others wait for their last ones."""
 _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
-_WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
+_WATCHED = 8  # blocks of a phase that are looked up at once, as other processes may have done them
 _POLLING = 0.2  # a look takes 2 ms of processor time, and the blocks that are claimed last for longer
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
@@ -47,11 +49,52 @@ def blocks_of(calls: int, size: int) -> int:
     return max(1, ceil(calls / size))
 
 
+@dataclass(eq=False)
+class PhaseBlocks:
+    """A phase as this process carries it out, and the state of its blocks.
+
+    Args:
+        open: blocks that the phase has given out and that have not ended.
+        queued: those of `open` that the queue holds.
+        asking: those that this process does.
+        ended: blocks that have ended, and of which the phase was not told yet.
+        all_given: whether the phase has given out all blocks that can be done for now.
+    """
+
+    place: Place
+    phase: Phase
+    open: set[int] = field(default_factory=set)
+    queued: set[int] = field(default_factory=set)
+    asking: "dict[int, asyncio.Task[None]]" = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
+    begun: bool = False
+    closed: bool = False
+    stopped: bool = False
+    all_given: bool = False
+
+    @property
+    def past(self) -> bool:
+        """Whether nothing is waited for any more: no block is left, or this process has stopped the phase."""
+        return self.closed or self.stopped
+
+    @property
+    def near_its_end(self) -> bool:
+        """Whether there are only few blocks left to do for now."""
+        return self.past or (self.all_given and len(self.open) <= AT_ONCE)
+
+    def end(self, numbers: Iterable[int]) -> None:
+        """Note that blocks have ended."""
+        self.ended |= self.open.intersection(numbers)
+        self.open -= self.ended
+
+
 class RunBlocks:
-    """The work of one worker pool for a run."""
+    """The work of one process for a run, as `async with`: its worker is opened when the first block is to be done."""
 
     def __init__(
         self,
+        ledger: Ledger,
+        pool: WorkerPool,
         run_id: str,
         servers: Sequence[str],
         only: Collection[str] | None = None,
@@ -60,25 +103,28 @@ class RunBlocks:
         """Prepare.
 
         Args:
+            pool: of the processes that carry the run out.
             servers: the names of the servers of the run, in the same order in all its processes.
             only: the servers whose blocks this process does; None: all.
             on_stop: is told the names of phases that stop while others go on, and why.
         """
-        self._on_stop = on_stop
-        self._run_id = run_id
-        self._lines = {server: Line() for server in servers if only is None or server in only}
-        self._courses: dict[str, Course] = {}
+        self._ledger, self._pool, self._run_id, self._on_stop = ledger, pool, run_id, on_stop
+        self._phases: dict[str, PhaseBlocks] = {}
+        self._blocks: dict[str, list[tuple[PhaseBlocks, int]]] = {
+            server: [] for server in servers if only is None or server in only
+        }
+        self._beginning = {server: asyncio.Lock() for server in self._blocks}
+        """Held by the block whose calls begin, by server."""
         self._changed = asyncio.Event()
         self._fault: Exception | None = None
-        self._worker: Opening | None = None
-        self._claimed: set[str] = set()
-        """The items of blocks begun ahead that the queue has given to this process."""
+        self._worker: OpenWorker | None = None
+        self._until_closed = AsyncExitStack()
         self._handlers = {
             server: Handler(
                 name=f"{HANDLER}_{number}",
                 run=self._run,
                 gave_up=self._gave_up,
-                pending=partial(self._pending, self._lines[server]),
+                pending=partial(self._pending, server),
                 queue=f"{HANDLER}_{number}:{run_id}",
                 concurrency=AT_ONCE,
                 ahead=1,
@@ -86,8 +132,19 @@ class RunBlocks:
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)
-            if server in self._lines
+            if server in self._blocks
         }
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the worker; the last process of a run that was carried out to the end removes its queues."""
+        async with self._until_closed:
+            if error is None and self._worker is not None:
+                await self._worker.remove_queues()
+
+    # --- for the worker
 
     @property
     def handlers(self) -> Sequence[Handler]:
@@ -108,11 +165,12 @@ class RunBlocks:
 
     async def close(self) -> None:
         """Let go of the phases: what calls this object back keeps it until Python looks for reference cycles."""
-        self._courses.clear()
-        for line in self._lines.values():
-            line.blocks.clear()
+        self._phases.clear()
+        self._blocks.clear()
 
-    async def carry_out(self, phases: Sequence[tuple[Place, Phase]], worker: Opening) -> None:
+    # --- phases
+
+    async def carry_out(self, phases: Sequence[tuple[Place, Phase]]) -> None:
         """Process the blocks of phases together with all processes of the run.
 
         Where a server cannot be asked any more, its phases stop; the others are carried out as far as they can be. However it
@@ -120,12 +178,12 @@ class RunBlocks:
 
         Raises:
             ServerDown, ModelError: blocks of this process cannot be done; others may do them.
-            StorageError: the ledger cannot be written.
+            StorageError: the ledger or the queue cannot be used.
+            UserError: this process has a worker already.
         """
-        self._worker = worker
-        courses = [Course(place, phase) for place, phase in phases]
-        self._courses |= {course.place.name: course for course in courses}
-        tasks = [asyncio.create_task(work) for work in (self._looking(worker), *map(self._carry, courses))]
+        new = [PhaseBlocks(place, phase) for place, phase in phases]
+        self._phases |= {phase.place.name: phase for phase in new}
+        tasks = [asyncio.create_task(work) for work in (self._share(), *map(self._carry, new))]
         try:
             while not all(task.done() for task in tasks[1:]):
                 done, _ = await asyncio.wait([task for task in tasks if not task.done()], return_when=asyncio.FIRST_COMPLETED)
@@ -135,62 +193,73 @@ class RunBlocks:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await self._end_ahead()
         if self._fault is not None:
             raise self._fault
 
-    async def _carry(self, course: Course) -> None:
+    async def _carry(self, phase: PhaseBlocks) -> None:
         """Carry out one phase, and close it."""
         try:
-            await self._follow(course)
+            await self._follow(phase)
         except BaseException:
-            course.stopped = True
+            phase.stopped = True
             raise
         finally:
-            await self._stop_asking(course)
-            await course.phase.close()
-            course.over = not course.stopped
+            calls = list(phase.asking.values())
+            for asking in calls:
+                asking.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)  # what arrived is stored then
+            await phase.phase.close()
+            phase.closed = not phase.stopped
             self._tell()
 
-    async def _follow(self, course: Course) -> None:
+    async def _follow(self, phase: PhaseBlocks) -> None:
         """Prepare and begin a phase when its time has come, and wait until no block is left or it is stopped."""
-        place, phase = course.place, course.phase
-        before, after = self._courses.get(place.behind), [self._courses[name] for name in place.after if name in self._courses]
+        before = self._phases.get(phase.place.behind)
+        after = [self._phases[name] for name in phase.place.after if name in self._phases]
         await self._until(lambda: before is None or before.near_its_end)
-        if not course.stopped:
-            await phase.prepare()
-        await self._until(lambda: all(one.past for one in after))
-        if course.stopped or any(one.stopped for one in after):
-            course.stopped = True
+        if not phase.stopped:
+            await phase.phase.prepare()
+        await self._until(lambda: all(earlier.past for earlier in after))
+        if phase.stopped or any(earlier.stopped for earlier in after):
+            phase.stopped = True
             return
-        await phase.begin()
-        while not course.stopped:
+        await phase.phase.begin()
+        while not phase.stopped:
             changed = self._changed
-            if course.unseen:
-                ended, course.unseen = course.unseen, set()
-                await phase.ended(ended)
+            if phase.ended:
+                ended, phase.ended = phase.ended, set()
+                await phase.phase.ended(ended)
                 self._tell()
                 continue
-            found = await phase.more()
-            self._add(course, found)
-            if phase.complete and not course.open and not course.unseen:
+            numbers = await phase.phase.more()
+            self._add(phase, numbers)
+            if phase.phase.complete and not phase.open and not phase.ended:
                 return
-            if course.all_given != (not found):
-                course.all_given = not found
+            if phase.all_given != (not numbers):
+                phase.all_given = not numbers
                 self._tell()
-            elif not found:
+            elif not numbers:
                 await changed.wait()
 
-    def _add(self, course: Course, numbers: Sequence[int]) -> None:
-        first = not course.begun
-        course.begun = True
-        course.open.update(numbers)
-        line = self._lines.get(course.place.server)
-        if line is not None:
-            line.blocks.extend((course, number) for number in numbers)
-            self._begin_ahead(line)
+    def _add(self, phase: PhaseBlocks, numbers: Sequence[int]) -> None:
+        first = not phase.begun
+        phase.begun = True
+        phase.open.update(numbers)
+        if phase.place.server in self._blocks:
+            self._blocks[phase.place.server].extend((phase, number) for number in numbers)
         if numbers or first:
             self._tell()
+
+    def _stop(self, phase: PhaseBlocks, fault: Exception) -> None:
+        """Stop the phases on a server that cannot be asked; by another fault, all."""
+        self._fault = self._fault or fault
+        going = [other for other in self._phases.values() if not other.past]
+        stopped = [other for other in going if other.place.server == phase.place.server or not isinstance(fault, ModelError)]
+        for other in stopped:
+            other.stopped = True
+        if stopped and len(stopped) < len(going):
+            self._on_stop([other.place.name for other in stopped if other.begun], str(fault))
+        self._tell()
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
         while not is_so():
@@ -201,200 +270,107 @@ class RunBlocks:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    # --- before the queue is open
+    # --- what processes share
 
-    def _begin_ahead(self, line: Line) -> None:
-        """Begin the next blocks on a server before the queue is open, where no other process can have begun them."""
-        if self._worker is None or not self._worker.alone or self._worker.is_open:
-            return
-        while len(line.ahead) < AT_ONCE and line.begun_ahead < len(line.blocks):
-            course, number = line.blocks[line.begun_ahead]
-            line.begun_ahead += 1
-            if number in course.open and not course.stopped:
-                line.ahead[self._item(course, number)] = asyncio.create_task(self._do_ahead(line, course, number))
-
-    async def _do_ahead(self, line: Line, course: Course, number: int) -> None:
-        await self._do(course, number)
-        if not course.stopped:
-            course.end([number])
-            self._tell()
-        del line.ahead[self._item(course, number)]
-        self._begin_ahead(line)
-        self._share()
-
-    def _share(self) -> None:
-        """Let other processes take part, once the queue knows of each block that was begun ahead and is under way."""
-        if self._worker is not None and self._worker.alone and self._worker.is_open:
-            ahead = (pair for line in self._lines.values() for pair in line.ahead.items())
-            if all(task.done() or item in self._claimed for item, task in ahead):
-                self._worker.share()
-
-    async def _end_ahead(self) -> None:
-        """End what was begun ahead; all of it has ended, unless the phases are stopped."""
-        tasks = [task for line in self._lines.values() for task in line.ahead.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    # --- what other processes do
-
-    async def _looking(self, opening: Opening) -> None:
-        """Enqueue blocks as they come, and notice those that other processes have finished."""
-        worker = await opening.once_needed()
-        self._share()
-        clock = asyncio.get_running_loop().time
-        looked_at = -_LOOK_ALONE
+    async def _share(self) -> None:
+        """Enqueue blocks as they come, and notice those that other processes have done."""
+        await self._until(lambda: any(phase.open for phase in self._phases.values()))
+        if self._worker is None:
+            self._worker = await self._until_closed.enter_async_context(open_worker(self._ledger, self, self._pool))
+        worker, clock = self._worker, asyncio.get_running_loop().time
+        look_at = clock()
         while True:
             changed = self._changed
             await worker.dispatch()
-            pause = _LOOK_EVERY if len(worker.presence.live) > 1 else _LOOK_ALONE
-            if clock() - looked_at >= pause:
+            if clock() >= look_at:
                 await self._look(worker)
-                looked_at = clock()
-            try:
-                async with asyncio.timeout(max(0.0, looked_at + pause - clock())):
+                look_at = clock() + (_LOOK_EVERY if len(worker.presence.live) > 1 else _LOOK_ALONE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, look_at - clock())):
                     await changed.wait()
-            except TimeoutError:
-                pass
 
     async def _look(self, worker: OpenWorker) -> None:
         for server, handler in self._handlers.items():
-            courses = [course for course in self._courses.values() if course.place.server == server and course.open]
-            if not courses:
-                continue
-            held = await asyncio.to_thread(worker.engine.open_items, handler.name)
-            for course in courses:
-                course.queued = {number for number in course.open if self._item(course, number) in held}
-        for course in list(self._courses.values()):
-            numbers = course.open - course.queued - course.asking
-            if course.place.server not in self._lines:  # all are done elsewhere, about in their order
-                numbers = set(sorted(numbers)[:_WATCHED])
-            if numbers:
-                course.end(await asyncio.to_thread(_without_calls, course.phase, numbers))
-                if course.unseen:
+            phases = [phase for phase in self._phases.values() if phase.place.server == server and phase.open]
+            if phases:
+                items = await asyncio.to_thread(worker.engine.open_items, handler.name)
+                for phase in phases:
+                    phase.queued = {number for number in phase.open if self._item(phase, number) in items}
+        for phase in list(self._phases.values()):
+            while watched := sorted(phase.open - phase.queued - phase.asking.keys())[:_WATCHED]:  # done about in their order
+                ended = await asyncio.to_thread(_without_calls, phase.phase, watched)
+                phase.end(ended)
+                if ended:
                     self._tell()
-
-    async def finish(self, opening: Opening) -> None:
-        """Remove the run's queues, unless there are none or another process still carries the run out."""
-        if not opening.is_needed:
-            return
-        worker = await opening.opened()
-        if await opening.is_last():
-            for handler in self._handlers.values():
-                await asyncio.to_thread(worker.engine.remove_queue, handler.name)
+                if len(ended) < len(watched):
+                    break
 
     # --- called by the engine
 
-    def _pending(self, line: Line, after: int, limit: int) -> list[Pending]:
-        found: list[Pending] = []
-        for place in range(after, len(line.blocks)):
-            course, number = line.blocks[place]
-            if number in course.open and number not in course.queued and not course.stopped:
-                found.append(Pending(place + 1, self._item(course, number)))
-                if len(found) == limit:
+    def _pending(self, server: str, after: int, limit: int) -> list[Pending]:
+        pending: list[Pending] = []
+        blocks = self._blocks.get(server, [])
+        for place in range(after, len(blocks)):
+            phase, number = blocks[place]
+            if number in phase.open and number not in phase.queued and not phase.stopped:
+                pending.append(Pending(place + 1, self._item(phase, number)))
+                if len(pending) == limit:
                     break
-        return found
+        return pending
 
     async def _run(self, item: str, attempt: int) -> Outcome:
-        course, number = self._found(item)
-        if course is None or not (course.begun or course.past):
+        phase, number = self._block(item)
+        if phase is None or not (phase.begun or phase.past):
             return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)
-        ahead = self._ahead(item)
-        if ahead is not None:
-            self._claimed.add(item)
-            self._share()
-            await asyncio.wait([ahead])
-        elif number in course.asking:
+        if number in phase.asking:
             return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
-        elif not course.stopped:
-            if number not in course.open:
-                if course.over or course.phase.complete:
+        if not phase.stopped:
+            if number not in phase.open:
+                if phase.closed or phase.phase.complete:
                     return Finished()
                 return Retry(reason="this process cannot do it yet", after=_LOOK_EVERY, counted=False)
-            await self._do(course, number)
-        if course.stopped:
+            await self._ask(phase, number)
+        if phase.stopped:
             self._tell()
             await asyncio.Event().wait()  # this process stops: the block is put back for others
-        course.end([number])
+        phase.end([number])
         self._tell()
         return Finished()
 
-    def _ahead(self, item: str) -> asyncio.Task[None] | None:
-        """The work on a block that was begun before the queue was open."""
-        return next((line.ahead[item] for line in self._lines.values() if item in line.ahead), None)
-
-    async def _do(self, course: Course, number: int) -> None:
-        course.asking.add(number)
-        try:
-            async with self._turn(course.place.server) as pass_on:
-                if not course.stopped:  # nothing begins any more: the models are being closed
-                    await self._ask(course, number, pass_on)
-        except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
-            self._stop(course, fault)
-        finally:
-            course.asking.discard(number)
-
-    def _stop(self, course: Course, fault: Exception) -> None:
-        """Stop the phases on a server that cannot be asked; by another fault, all."""
-        self._fault = self._fault or fault
-        going = [one for one in self._courses.values() if not one.past]
-        stopped = [one for one in going if one.place.server == course.place.server or not isinstance(fault, ModelError)]
-        for one in stopped:
-            one.stopped = True
-        if stopped and len(stopped) < len(going):
-            self._on_stop([one.place.name for one in stopped if one.begun], str(fault))
-        self._tell()
-
-    async def _stop_asking(self, course: Course) -> None:
-        """Cancel the calls of a phase's blocks and wait for their end; what arrived is stored then."""
-        asks = list(course.asks)
-        for asking in asks:
-            asking.cancel()
-        await asyncio.gather(*asks, return_exceptions=True)
-
-    async def _ask(self, course: Course, number: int, all_begun: Callable[[], None]) -> None:
-        """Make a block's calls; returns early where they are cancelled because the phase is stopped."""
-        asking = asyncio.create_task(course.phase.ask(number, all_begun))
-        course.asks.add(asking)
+    async def _ask(self, phase: PhaseBlocks, number: int) -> None:
+        """Make a block's calls; where the phase is stopped they are cancelled, and this returns early."""
+        asking = phase.asking[number] = asyncio.create_task(self._ask_in_turn(phase, number))
         try:
             await asyncio.wait([asking])
         finally:
             asking.cancel()  # without effect where it has ended
             await asyncio.gather(asking, return_exceptions=True)
-            course.asks.discard(asking)
-        if not asking.cancelled():
-            asking.result()
+            del phase.asking[number]
+        fault = None if asking.cancelled() else asking.exception()
+        if isinstance(fault, Exception):
+            self._stop(phase, fault)  # it ends `carry_out`, which raises it
 
-    @asynccontextmanager
-    async def _turn(self, server: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait until the block before has begun all its calls, so that calls stay in order; yields what passes the turn on."""
-        beginning = self._lines[server].beginning
-        await beginning.acquire()
-        mine = True
-
-        def pass_on() -> None:
-            nonlocal mine
-            if mine:
-                mine = False
-                beginning.release()
-
-        try:
-            yield pass_on
-        finally:
-            pass_on()
+    async def _ask_in_turn(self, phase: PhaseBlocks, number: int) -> None:
+        """Make a block's calls once the block before has begun all of its own, so that calls stay in order."""
+        beginning = self._beginning[phase.place.server]
+        with ExitStack() as turn:
+            await beginning.acquire()
+            turn.callback(beginning.release)
+            if not phase.stopped:  # nothing begins any more: the models are being closed
+                await phase.phase.ask(number, turn.close)
 
     def _gave_up(self, item: str, reason: str) -> None:
-        course, number = self._found(item)
-        if course is not None and number in course.open:
-            course.phase.give_up(number, reason)
+        phase, number = self._block(item)
+        if phase is not None and number in phase.open:
+            phase.phase.give_up(number, reason)
 
-    def _item(self, course: Course, number: int) -> str:
-        return f"{self._run_id}/{course.place.name}/{number}"
+    def _item(self, phase: PhaseBlocks, number: int) -> str:
+        return f"{self._run_id}/{phase.place.name}/{number}"
 
-    def _found(self, item: str) -> tuple[Course | None, int]:
+    def _block(self, item: str) -> tuple[PhaseBlocks | None, int]:
         """The phase and the number of a block; None where this process knows of no such phase."""
-        begin, _, number = item.removeprefix(f"{self._run_id}/").rpartition("/")
-        return (self._courses.get(begin), int(number)) if number.isdecimal() else (None, -1)
+        name, _, number = item.removeprefix(f"{self._run_id}/").rpartition("/")
+        return (self._phases.get(name), int(number)) if number.isdecimal() else (None, -1)
 
 
 def _without_calls(phase: Phase, numbers: Collection[int]) -> set[int]:

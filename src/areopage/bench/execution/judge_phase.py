@@ -3,8 +3,9 @@
 import asyncio
 from array import array
 from bisect import bisect_left
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import msgspec
@@ -13,12 +14,11 @@ from msgspec import Struct
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.phases import ROUND
 from areopage.bench.keys import given_in
-from areopage.bench.passes import RunPasses
+from areopage.bench.passes import Round
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria import SINGLE, Criterion, concerns, turns_to_judge
-from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, by_scope, final_of, no_passes
+from areopage.criteria import Criterion, turns_to_judge
+from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, final_of, groups_of
 from areopage.ledger import WITHHELD, Judgment, Ledger, Link, RunWriter
 from areopage.scoring import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text import FAILED, marked_as
@@ -27,20 +27,8 @@ _LOOKED_UP_AT_ONCE = 4
 """Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
 
 
-class PhasePasses(Struct, frozen=True, kw_only=True):
-    """The passes that a phase makes: those planned so far, but for those of `after`, which earlier phases have made."""
-
-    passes: RunPasses
-    after: RunPasses | None = None
-
-    @property
-    def round(self) -> int:
-        """The number of the round, from 1."""
-        return self.passes.plan.rounds if self.passes.plan is not None else 1
-
-    def phase_of(self, judge: Judge) -> str:
-        """The name of a judge's phase, unique in the run."""
-        return judge.name if self.round == 1 else f"{judge.name}{ROUND}{self.round})"
+_Groups = dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]]
+"""The criteria of each call about a case, by those that it is judged on, and whether it is a conversation."""
 
 
 class _Portion(Struct, frozen=True):
@@ -48,6 +36,41 @@ class _Portion(Struct, frozen=True):
 
     positions: "array[int]"
     plan: CallPlan
+
+
+@dataclass(slots=True, eq=False)
+class _Block:
+    """The calls about a criterion and some cases that follow each other in the run.
+
+    Args:
+        cases: their positions in the run.
+        expected: about how many calls there are, were all cases answered.
+        portion: what plans the calls; None before all cases are answered, and once the block has ended.
+        made_before: the keys of calls that an earlier block makes, about identical cases.
+        any_final: whether any call was final when the block was looked up.
+        open_calls: how many calls are open; None before the block has ended.
+    """
+
+    criterion: str
+    cases: range
+    expected: int = 0
+    portion: _Portion | None = None
+    made_before: Set[str] = frozenset()
+    any_final: bool = True
+    open_calls: int | None = None
+
+    def planned(self) -> dict[str, SharedCall]:
+        """The calls about the criterion and the cases, by their keys."""
+        if self.portion is None:
+            return {}
+        positions, plan = self.portion.positions, self.portion.plan
+        start, stop = (bisect_left(positions, position) for position in (self.cases.start, self.cases.stop))
+        groups = [group for group in plan.groups if group[0].id == self.criterion]
+        return {shared.call.key: shared for group in groups for shared in plan.shared(group, start, stop)}
+
+    def calls(self) -> dict[str, SharedCall]:
+        """The calls that the block makes, by their keys."""
+        return {key: shared for key, shared in self.planned().items() if key not in self.made_before}
 
 
 class JudgePhase:
@@ -64,47 +87,46 @@ class JudgePhase:
         session: Session,
         store: "RunJudgments",
         answered: AnsweredCases,
-        planned: PhasePasses,
+        round: Round,
         release: Callable[[Judge], Awaitable[None]],
     ) -> None:
         """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt.
 
         Args:
-            store: where the session keeps the judgments of this phase, and of no other.
+            store: where the session keeps judgments.
             answered: the cases, as they are answered.
-            planned: which passes the phase makes.
+            round: which passes the phase makes.
             release: closes the judge where no other phase asks it.
         """
-        self.judge, self.name, self._release = judge, planned.phase_of(judge), release
+        self.judge, self.name, self._release = judge, round.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
-        self._answered, self._planned = answered, planned
-        self._of_criterion = blocks_of(len(answered.positions) * judge.passes, context.block_calls)
-        self._places = _case_blocks(answered, self._of_criterion)
-        self._unanswered = dict(enumerate(_needed(self._places, answered)))
+        self._answered, self._round = answered, round
+        parts = _case_parts(answered, blocks_of(len(answered.positions) * judge.passes, context.block_calls))
+        self._parts = len(parts)
+        self._blocks = [_Block(criterion.id, cases) for criterion in context.spec.criteria for cases in parts]
+        """By their numbers: the parts of the cases under each criterion in turn."""
+        self._unplanned = dict(enumerate(_needed(parts, answered)))
+        """By the number of a part of the cases: the positions whose answers must be known before its blocks are planned."""
         self._twins = _with_twins(answered)
-        self._portion_of: dict[int, _Portion] = {}
-        self._made_before: dict[int, set[str]] = {}  # by block of cases: keys of identical cases that earlier portions made
         self._twin_keys: set[str] = set()
+        """The keys of the calls about cases that have identical ones, as far as they are planned."""
         self._to_look_up: deque[int] = deque()
-        self._expected: Counter[int] = Counter()
-        self._kept: dict[int, int] = {}
-        self._open: dict[int, int] = {}
-        self._counts = (-1, -1)
-        self._found: list[int] = []
-        self._before = self._total = self._looked_up = self._given = 0
+        self._next: list[int] = []
+        self._total = self._final = self._before = 0
+        self._reported = (-1, -1)
 
     @property
     def open_calls(self) -> int:
         """The number of calls that timed out, were unreachable or were not made, of the blocks that have ended."""
-        return sum(self._open.values())
+        return sum(block.open_calls or 0 for block in self._blocks)
 
     # --- what is to be done
 
     async def prepare(self) -> None:
         """Plan the calls about the cases that are answered, and look the first ones up in the ledger."""
         self._before = await asyncio.to_thread(self._context.ledger.last_judgment)
-        self._expected = await asyncio.to_thread(self._count_expected)
-        self._found = await self._next_blocks()
+        await asyncio.to_thread(self._expect)
+        self._next = await self._next_blocks()
 
     async def begin(self) -> None:
         """Do nothing: the session opens the judge at its first call."""
@@ -112,218 +134,193 @@ class JudgePhase:
     @property
     def complete(self) -> bool:
         """Whether all blocks were given out."""
-        return not (self._unanswered or self._to_look_up or self._found)
+        return not (self._unplanned or self._to_look_up or self._next)
 
     async def more(self) -> list[int]:
         """Look up blocks whose cases are answered; return some that have open calls."""
-        found, self._found = self._found or await self._next_blocks(), []
-        self._given += len(found)
-        counts = (self._total + sum(self._expected.values()), self._looked_up)
-        if counts != self._counts and (counts[0] or self._planned.after is None):
-            self._counts = counts
+        numbers, self._next = self._next or await self._next_blocks(), []
+        counts = (self._total, self._final)
+        if counts != self._reported and (self._total or self._round.earlier is None):
+            self._reported = counts
             self._context.observer.phase(self.name, *counts)
-        return found
+        return numbers
 
     async def _next_blocks(self) -> list[int]:
-        if self._unanswered:
+        if self._unplanned:
             await asyncio.to_thread(self._plan_answered)
-        found: list[int] = []
-        while self._to_look_up and len(found) < _LOOKED_UP_AT_ONCE:
+        numbers: list[int] = []
+        while self._to_look_up and len(numbers) < _LOOKED_UP_AT_ONCE:
             number = self._to_look_up.popleft()
-            if await self._look_up(number):
-                found.append(number)
-        return found
+            if await self._look_up(self._blocks[number]):
+                numbers.append(number)
+        return numbers
 
     def _plan_answered(self) -> None:
-        """Plan the calls about the blocks of cases that were answered since the last time."""
-        answered, context, planned = self._answered, self._context, self._planned
-        ready = [number for number, needed in self._unanswered.items() if all(map(answered.is_known, chain(*needed)))]
+        """Plan the blocks of the cases that were answered since the last time."""
+        answered, context = self._answered, self._context
+        ready = [part for part, needed in self._unplanned.items() if all(map(answered.is_known, chain(*needed)))]
         if not ready:
             return
-        there = [place for number in ready for place in self._places[number]]
-        judged = [one for one in map(answered.judged_at, there) if one is not None]
-        positions = array("I", [place for place in there if answered.judged_at(place) is not None])
-        before = planned.after.of if planned.after is not None else no_passes
-        plan = context.spec.call_plan(judged, self.judge, planned.passes.of, before, answered.shown(positions))
-        portion = _Portion(positions, plan)
-        for number in ready:
-            self._portion_of[number] = portion
-        if self._twins:
-            self._note_twins(ready)
-        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
-        places = sorted({criteria[group[0].id] for group in plan.groups})
-        numbers = [place * self._of_criterion + number for place in places for number in ready]
-        for number in self._expected.keys() - set(numbers):
-            if number % self._of_criterion in ready:
-                del self._expected[number]
-        for number in ready:
-            del self._unanswered[number]
-        self._to_look_up.extend(numbers)
-
-    def _note_twins(self, ready: Sequence[int]) -> None:
-        """Leave out the calls about identical cases that blocks planned before make."""
-        made = frozenset(self._twin_keys)
-        criteria = range(len(self._context.spec.criteria))
-        for number in ready:
-            if not self._twins.isdisjoint(self._places[number]):
-                keys = {key for place in criteria for key in self._planned_in(place * self._of_criterion + number)}
-                self._made_before[number] = keys & made
+        cases = [position for part in ready for position in self._blocks[part].cases]
+        positions = array("I", [position for position in cases if answered.judged_at(position) is not None])
+        judged = [case for case in map(answered.judged_at, positions) if case is not None]
+        plan = context.spec.call_plan(judged, self.judge, self._round.passes.of, self._round.before, answered.shown(positions))
+        portion, asked = _Portion(positions, plan), {group[0].id for group in plan.groups}
+        planned_before = frozenset(self._twin_keys)
+        for number in sorted(number for part in ready for number in range(part, len(self._blocks), self._parts)):
+            block = self._blocks[number]
+            if block.criterion not in asked:
+                self._total -= block.expected
+                continue
+            block.portion = portion
+            if not self._twins.isdisjoint(block.cases):
+                keys = block.planned().keys()
+                block.made_before = keys & planned_before
                 self._twin_keys |= keys
+            self._to_look_up.append(number)
+        for part in ready:
+            del self._unplanned[part]
 
-    async def _look_up(self, number: int) -> bool:
+    async def _look_up(self, block: _Block) -> bool:
         """Look a block's calls up in the ledger; returns whether any is open.
 
         Judgments of replies that are withheld are made here; no judge is asked.
         """
-        calls = await asyncio.to_thread(self._calls, number)
-        held = await asyncio.to_thread(self._store.final, calls)
-        held |= await asyncio.to_thread(self._withhold, [one for key, one in calls.items() if key not in held])
-        self._expected.pop(number, None)
-        self._total, self._looked_up = self._total + len(calls), self._looked_up + len(held)
-        self._kept[number] = len(held)
-        return len(held) < len(calls)
-
-    def _calls(self, number: int) -> dict[str, SharedCall]:
-        """The calls of a block, by their keys."""
-        made = self._made_before.get(number % self._of_criterion, ())
-        return {key: one for key, one in self._planned_in(number).items() if key not in made}
-
-    def _planned_in(self, number: int) -> dict[str, SharedCall]:
-        """The calls about the criterion and the cases of a block, by their keys."""
-        place, block = divmod(number, self._of_criterion)
-        first, cases, portion = self._context.spec.criteria[place].id, self._places[block], self._portion_of[block]
-        start, stop = (bisect_left(portion.positions, one) for one in (cases.start, cases.stop))
-        groups = [group for group in portion.plan.groups if group[0].id == first]
-        return {one.call.key: one for group in groups for one in portion.plan.shared(group, start, stop)}
+        calls = await asyncio.to_thread(block.calls)
+        final = await asyncio.to_thread(self._store.final, calls)
+        final |= await asyncio.to_thread(self._withhold, [shared for key, shared in calls.items() if key not in final])
+        self._total, self._final = self._total + len(calls) - block.expected, self._final + len(final)
+        block.any_final = bool(final)
+        return len(final) < len(calls)
 
     def _withhold(self, calls: Sequence[SharedCall]) -> set[str]:
         """Judge those calls whose reply is withheld; return their keys."""
-        withheld = [one for one in calls if marked_as(one.call.case.response)]
+        withheld = [shared for shared in calls if marked_as(shared.call.case.response)]
         run_id, spec = self._context.run_id, self._context.spec
-        self._keep(withheld, [judgment_of_withheld(one.call, run_id, spec, self._criteria_of(one.call)) for one in withheld])
-        return {one.call.key for one in withheld}
+        self._keep(
+            withheld, [judgment_of_withheld(shared.call, run_id, spec, self._criteria_of(shared.call)) for shared in withheld]
+        )
+        return {shared.call.key for shared in withheld}
 
     def _criteria_of(self, call: PlannedCall) -> Sequence[Criterion]:
         """All criteria that a case is judged on."""
         judged = self._answered.judged_at(self._answered.positions[call.case.id])
         return judged.criteria if judged is not None else ()
 
-    def _count_expected(self) -> Counter[int]:
-        """About how many calls there are in each block, were all cases answered."""
-        spec, count = self._context.spec, Counter[int]()
-        criteria = {criterion.id: (place, criterion) for place, criterion in enumerate(spec.criteria)}
-        for block, places in enumerate(self._places):
-            alike: Counter[tuple[str, ...]] = Counter()
-            for item in map(self._answered.case_at, places):
-                if item is None:
-                    continue
-                if item.case.is_conversation or spec.adaptive is not None:
-                    own = [criteria[id][1] for id in item.criteria]
-                    for criterion, calls in _calls_about(self.judge, spec, self._planned, item, own):
-                        count[criteria[criterion][0] * self._of_criterion + block] += calls
-                else:
-                    alike[item.criteria] += 1
-            for ids, cases in alike.items():
-                own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope in SINGLE]
-                for one in own[:1] if spec.joint and self.judge.is_model else own:
-                    count[criteria[one.id][0] * self._of_criterion + block] += cases * self.judge.passes
-        return count
+    def _expect(self) -> None:
+        """Count about how many calls there are in each block."""
+        criteria = {criterion.id: place for place, criterion in enumerate(self._context.spec.criteria)}
+        groups: _Groups = {}
+        for part in range(self._parts):
+            for item in map(self._answered.case_at, self._blocks[part].cases):
+                if item is not None:
+                    for criterion, count in self._calls_about(item, groups):
+                        self._blocks[criteria[criterion] * self._parts + part].expected += count
+        self._total = sum(block.expected for block in self._blocks)
+
+    def _calls_about(self, item: RunCase, groups: "_Groups") -> Iterator[tuple[str, int]]:
+        """How many calls there are about a case, were it answered, by the first criterion that they ask about.
+
+        Args:
+            groups: the criteria of a call, of cases with the same criteria.
+        """
+        spec, case = self._context.spec, item.case
+        kind = (item.criteria, case.is_conversation)
+        if kind not in groups:
+            criteria = spec.criteria_by_id()
+            groups[kind] = groups_of(
+                self.judge, [criteria[id] for id in item.criteria], case, joint=spec.joint and self.judge.is_model
+            )
+        for first, *_ in groups[kind]:
+            for turn in turns_to_judge(first.scope, case, given_in(item)):
+                call = (case.id, first.id, self.judge, turn)
+                yield first.id, max(0, self._round.passes.of(*call) - self._round.before(*call))
 
     # --- a block
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
-        return bool(self._untried(number)[0])
+        return bool(self._untried(self._blocks[number])[0])
 
     async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
-        left, tried = await asyncio.to_thread(self._untried, number)
-        held = await self._session.known((one.call for one in tried), self._store) if tried else {}
-        shared = {one.call.key: one for one in left}
+        block = self._blocks[number]
+        left, tried = await asyncio.to_thread(self._untried, block)
+        judgments = await self._session.known((shared.call for shared in tried), self._store) if tried else {}
+        by_key = {shared.call.key: shared for shared in left}
 
         def report(judgment: Judgment) -> None:
-            self._context.observer.judged(judgment, shared[judgment.key].cases)
+            self._context.observer.judged(judgment, by_key[judgment.key].cases)
 
         self._store.link(self._links(left))
-        await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
+        await self._session.ask([shared.call for shared in left], judgments, report, self._store, all_begun)
         await self._store.flush()
-        self._open[number] = len(left) + len(tried) - sum(not judgment.is_open for judgment in held.values())
+        block.open_calls = len(left) + len(tried) - sum(not judgment.is_open for judgment in judgments.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
-        left = self._untried(number)[0]
-        self._keep(left, [one.call.without_answer(outcome).judgment(one.call, run_id) for one in left])
+        left = self._untried(self._blocks[number])[0]
+        self._keep(left, [shared.call.without_answer(outcome).judgment(shared.call, run_id) for shared in left])
 
     def _keep(self, calls: Sequence[SharedCall], judged: Sequence[Judgment]) -> None:
         """Store judgments that no judge was asked for."""
         self._context.ledger.answers.append_judged([*judged, *self._links(calls)])
 
     async def ended(self, numbers: Collection[int]) -> None:
-        """Count the open calls of blocks that other processes have done."""
-        for number in [number for number in numbers if number not in self._open]:
-            calls = await asyncio.to_thread(self._calls, number)
-            self._open[number] = len(calls) - len(await asyncio.to_thread(self._store.final, calls))
+        """Count the open calls of blocks that other processes have done, and let go of plans."""
+        for block in [self._blocks[number] for number in numbers]:
+            if block.open_calls is None:
+                calls = await asyncio.to_thread(block.calls)
+                block.open_calls = len(calls) - len(await asyncio.to_thread(self._store.final, calls))
+            block.portion, block.made_before = None, frozenset()
 
     async def close(self) -> None:
-        """Close the judge, unless another phase asks it; plans of which no block is left are let go of."""
-        if self.complete and len(self._open) == self._given:
-            self._portion_of.clear()
-            self._made_before.clear()
-            self._twin_keys.clear()
+        """Close the judge, unless another phase asks it."""
         await self._release(self.judge)
 
     def _links(self, calls: Sequence[SharedCall]) -> list[Link]:
         """The links of calls to the answers that they are about."""
         run_id, number_of = self._context.run_id, self._answered.number_of
-        return [Link(answer, run_id, one.call.key) for one in calls for answer in dict.fromkeys(map(number_of, one.cases))]
+        return [
+            Link(answer, run_id, shared.call.key) for shared in calls for answer in dict.fromkeys(map(number_of, shared.cases))
+        ]
 
-    def _untried(self, number: int) -> tuple[list[SharedCall], list[SharedCall]]:
+    def _untried(self, block: _Block) -> tuple[list[SharedCall], list[SharedCall]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
-        calls = self._calls(number)
-        if self._kept.get(number, 1):
-            known = self._store.final(calls)
-            calls = {key: one for key, one in calls.items() if key not in known}
+        calls = block.calls()
+        if block.any_final:
+            final = self._store.final(calls)
+            calls = {key: shared for key, shared in calls.items() if key not in final}
         tried = self._context.ledger.judged_after(list(calls), self._before)
-        return [one for key, one in calls.items() if key not in tried], [calls[key] for key in tried]
+        return [shared for key, shared in calls.items() if key not in tried], [calls[key] for key in tried]
 
 
-def _case_blocks(answered: AnsweredCases, blocks: int) -> list[range]:
-    """The positions of the cases in each block."""
+def _case_parts(answered: AnsweredCases, parts: int) -> list[range]:
+    """The positions of the cases in each of the parts into which the cases of the run are cut."""
     cases = len(answered.positions)
-    firsts = [-(-number * cases // blocks) for number in range(blocks + 1)]
+    firsts = [-(-part * cases // parts) for part in range(parts + 1)]
     return [range(first, end) for first, end in pairwise(firsts)]
 
 
-def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[range]]:
-    """The positions of the cases whose answers must be known before a block of cases is planned.
+def _needed(parts: Sequence[range], answered: AnsweredCases) -> list[list[range]]:
+    """The positions of the cases whose answers must be known before a part of the cases is planned.
 
-    They are its own, and those of an earlier block that has identical cases: that block is planned first, so that the calls that
+    They are its own, and those of an earlier part that has identical cases: that part is planned first, so that the calls that
     both share belong to the same block in every process.
     """
-    found: list[list[range]] = []
-    for number, own in enumerate(places):
-        first_of = {answered.firsts.get(place, place) for place in own} if answered.firsts else ()
-        earlier = sorted({place * len(places) // len(answered.positions) for place in first_of} - {number})
-        found.append([own, *dict.fromkeys(some for block in earlier for some in found[block])])
-    return found
+    needed: list[list[range]] = []
+    for number, cases in enumerate(parts):
+        first_of = {answered.firsts.get(position, position) for position in cases} if answered.firsts else ()
+        earlier = sorted({position * len(parts) // len(answered.positions) for position in first_of} - {number})
+        needed.append([cases, *dict.fromkeys(positions for part in earlier for positions in needed[part])])
+    return needed
 
 
 def _with_twins(answered: AnsweredCases) -> frozenset[int]:
     """The positions of cases that share their call to the target with others."""
     later = {place: first for place, first in answered.firsts.items() if first != place}
     return frozenset({*later, *later.values()})
-
-
-def _calls_about(
-    judge: Judge, spec: RunSpec, planned: PhasePasses, item: RunCase, criteria: Sequence[Criterion]
-) -> Iterator[tuple[str, int]]:
-    """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
-    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, item.case)]
-    for one, *_ in by_scope(own, item.case) if spec.joint and judge.is_model else [(one,) for one in own]:
-        for turn in turns_to_judge(one.scope, item.case, given_in(item)):
-            after = planned.after.of(item.case.id, one.id, judge, turn) if planned.after is not None else 0
-            yield one.id, max(0, planned.passes.of(item.case.id, one.id, judge, turn) - after)
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria: Sequence[Criterion]) -> Judgment:
@@ -336,15 +333,18 @@ def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria
         criteria: all that the case is judged on.
     """
     kind, first = marked_as(call.case.response), spec.failures.categories(spec.criteria)
-    own = [one for one in criteria if kind is not None and one.name == FAILED[kind]]
-    failed = {one.id for one in own or [one for one in criteria if one.category in first] or criteria}
-    told = f"withheld: {kind}; the reply is not shown to judges and fails"
+    withheld_for = [criterion for criterion in criteria if kind is not None and criterion.name == FAILED[kind]]
+    failed = {
+        criterion.id
+        for criterion in withheld_for or [criterion for criterion in criteria if criterion.category in first] or criteria
+    }
+    explanation = f"withheld: {kind}; the reply is not shown to judges and fails"
     outcomes: dict[str, Outcome] = {}
     for criterion in call.criteria:
         scale = criterion.scale
         worst = scale.min if scale.higher_is_better else scale.max
         fails = criterion.id in failed
-        outcomes[criterion.id] = Scored(score=worst, explanation=told) if fails else NotApplicable(explanation=told)
+        outcomes[criterion.id] = Scored(score=worst, explanation=explanation) if fails else NotApplicable(explanation=explanation)
     made = CallResult(outcomes=outcomes, steps=(WITHHELD,)).judgment(call, run_id)
     return msgspec.structs.replace(made, calls=0)
 
@@ -369,7 +369,7 @@ class RunJudgments:
     def final(self, calls: Mapping[str, SharedCall]) -> set[str]:
         """Return the keys of the calls that have a final judgment; of most of them only that is read."""
         whole = self._ledger.judged_wholly(list(calls))
-        left = [one.call for key, one in calls.items() if key not in whole]
+        left = [shared.call for key, shared in calls.items() if key not in whole]
         return whole | final_of(left, self._ledger.judgments([call.key for call in left])).keys()
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:

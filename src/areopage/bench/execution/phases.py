@@ -96,22 +96,22 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
         names: of the judges' phases, one for each judge; "" for a judge that is not asked.
         answers: whether the target is asked.
     """
-    found: list[Place] = []
+    ordered: list[Place] = []
     models: dict[str, list[tuple[str, ModelReference]]] = {}
     asked = _asked_targets(spec) if answers else []
     for reference in asked:
         models.setdefault(server_of(reference, settings), []).append((TARGET_PHASE, reference))
     if asked:
-        found.append(Place(name=TARGET_PHASE, server=server_of(asked[0], settings)))
+        ordered.append(Place(name=TARGET_PHASE, server=server_of(asked[0], settings)))
     for judge, name in zip(spec.judges, names, strict=True):
         if not name:
             continue
         server = server_of(judge.reference, settings)
         before = models.setdefault(server, [])
         after = _ended_first(before, judge.reference, settings.resident_models(judge.reference))
-        found.append(Place(name=name, server=server, after=after, behind=before[-1][0] if before else ""))
+        ordered.append(Place(name=name, server=server, after=after, behind=before[-1][0] if before else ""))
         before.append((name, judge.reference))
-    return found
+    return ordered
 
 
 def servers(spec: RunSpec, settings: ModelSettings) -> list[str]:
@@ -131,7 +131,7 @@ def server_of(reference: ModelReference, settings: ModelSettings) -> str:
 def _asked_targets(spec: RunSpec) -> list[ModelReference]:
     """The target and the model that plays children; empty without a target."""
     asked: Iterable[Target | None] = (spec.target, spec.child) if spec.target is not None else ()
-    return [one.reference for one in asked if one is not None]
+    return [target.reference for target in asked if target is not None]
 
 
 def _ended_first(

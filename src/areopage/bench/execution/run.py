@@ -16,17 +16,17 @@ from msgspec import Struct
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
+from areopage.bench.execution.judge_phase import JudgePhase, RunJudgments
 from areopage.bench.execution.phases import Phase, Place, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
-from areopage.bench.passes import RunPasses, passes_so_far
+from areopage.bench.passes import Round, RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
 from areopage.digest import digest_of
 from areopage.jury import Judge, Session
 from areopage.ledger import Answers, CaseAnswer, RunWriter
 from areopage.models import ModelReference
-from areopage.work import Opening, Pace, WorkerPool, opening
+from areopage.work import Pace, WorkerPool
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
@@ -74,14 +74,12 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
         ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
     names = servers(context.spec, context.named_by)
-    blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
     pool = WorkerPool(name=part.pool(context.run_id), folder=folder, dead_after=DEAD_AFTER, pace=PACE)
-    async with opening(context.ledger, blocks, pool) as worker:
-        return await make_calls(context, cases, part, blocks, worker)
+    async with RunBlocks(context.ledger, pool, context.run_id, names, part.servers, context.observer.phases_stopped) as blocks:
+        return await _make_calls(context, cases, part, blocks)
 
 
-async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: Opening) -> int:
-    """As `carry_out`, by a worker that is being opened."""
+async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks) -> int:
     stored, positions = context.ledger.answers, {item.case.id: position for position, item in enumerate(cases)}
     noted = await asyncio.to_thread(_noted, context.run_id, cases, positions, stored)
     erased = stored.erased_in(context.run_id).keys()
@@ -92,30 +90,29 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     if not part.answers or context.spec.target is None:
         await answered.read_all()
     async with RunWriter(context.ledger, "records of a run") as writer:
-        work = _RunWork(context, cases, part, answered, writer)
+        work = _RunWork(context, cases, part, answered, writer, blocks)
         target = work.target(calls)
         # what is planned next, with adaptive passes or in batches, is planned from all answers
         if target and (context.spec.adaptive is not None or _batched(context)):
-            await blocks.carry_out(target, worker)
+            await blocks.carry_out(target)
             target = []
-        planned = PhasePasses(passes=await work.passes())
-        open_calls = await work.judge(planned, target, blocks, worker)
+        round = Round(passes=await work.passes())
+        open_calls = await work.judge(round, target)
         open_ends = answered.unanswered if part.answers else 0
         while context.spec.adaptive is not None and not open_ends + open_calls:
-            found = await work.passes()
-            if found.items == planned.passes.items:
+            passes = await work.passes()
+            if passes.items == round.passes.items:
                 break
-            planned = PhasePasses(passes=found, after=planned.passes)
-            open_calls = await work.judge(planned, [], blocks, worker)
-    await blocks.finish(worker)
+            round = Round(passes=passes, earlier=round.passes)
+            open_calls = await work.judge(round)
     return open_ends + open_calls
 
 
 def _noted(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], stored: Answers) -> Mapping[int, int]:
     """Store the answers that come with the cases, unless an earlier process of the run has; return their numbers by position."""
     noted = stored.noted_in(run_id)
-    given = (item for item in cases if item.answer_id or item.case.response is not None)
-    missing = (item for item in given if positions[item.case.id] not in noted)
+    answered = (item for item in cases if item.answer_id or item.case.response is not None)
+    missing = (item for item in answered if positions[item.case.id] not in noted)
     added = False
     while new := list(islice(missing, _STORED_AT_ONCE)):
         links = [CaseAnswer(run_id, positions[case], id) for case, id in answer_ids(new, [], {}).items()]
@@ -128,14 +125,21 @@ class _RunWork:
     """The phases of a run."""
 
     def __init__(
-        self, context: RunContext, cases: Sequence[RunCase], part: RunPart, answered: AnsweredCases, writer: RunWriter
+        self,
+        context: RunContext,
+        cases: Sequence[RunCase],
+        part: RunPart,
+        answered: AnsweredCases,
+        writer: RunWriter,
+        blocks: RunBlocks,
     ) -> None:
         """Prepare; `writer` commits judgments."""
-        self._context, self._cases, self._part, self._answered, self._writer = context, cases, part, answered, writer
+        self._context, self._cases, self._part, self._answered = context, cases, part, answered
+        self._writer, self._blocks, self._store = writer, blocks, RunJudgments(context.ledger, writer)
         self._session = Session(
             context.spec,
             context.settings,
-            RunJudgments(context.ledger, writer),
+            self._store,
             kind="bench",
             run_id=context.run_id,
             traffic=context.traffic,
@@ -157,55 +161,51 @@ class _RunWork:
         context, answered = self._context, self._answered
         if context.spec.adaptive is None:
             return RunPasses()
-        found = (context.ledger, context.run_id, context.spec, self._cases, answered.judged, answered.numbers)
-        return await asyncio.to_thread(passes_so_far, *found)
+        return await asyncio.to_thread(
+            passes_so_far, context.ledger, context.run_id, context.spec, self._cases, answered.judged, answered.numbers
+        )
 
-    async def judge(self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: Opening) -> int:
+    async def judge(self, round: Round, others: Sequence[tuple[Place, Phase]] = ()) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
         part, names = self._part, _batched(self._context)
-        wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
-        direct, later = ([judge for judge in wanted if (judge.name in names) == there] for there in (False, True))
-        batches = asyncio.create_task(self._batches(later, planned))
+        asked = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
+        direct, later = ([judge for judge in asked if (judge.name in names) == batched] for batched in (False, True))
+        batches = asyncio.create_task(self._batches(later, round))
         try:
-            open_calls = await self._phases(direct, planned, others, blocks, worker)
+            open_calls = await self._phases(direct, round, others)
             await batches
         finally:
             batches.cancel()  # without effect where it has ended; what is out stays out
             await asyncio.gather(batches, return_exceptions=True)
-        return open_calls + await self._phases(later, planned, [], blocks, worker)
+        return open_calls + await self._phases(later, round)
 
-    async def _batches(self, judges: Sequence[Judge], planned: PhasePasses) -> None:
+    async def _batches(self, judges: Sequence[Judge], round: Round) -> None:
         """Send the calls of judges through batch services, and store what comes back."""
         context, only = self._context, self._part.servers
         asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
         if asked:
             from areopage.bench.execution.batch_judges import carry_out_batches
 
-            await carry_out_batches(context, asked, self._answered, planned, self._writer)
+            await carry_out_batches(context, asked, self._answered, round, self._writer)
 
-    async def _phases(
-        self,
-        judges: Sequence[Judge],
-        planned: PhasePasses,
-        others: Sequence[tuple[Place, Phase]],
-        blocks: RunBlocks,
-        worker: Opening,
-    ) -> int:
+    async def _phases(self, judges: Sequence[Judge], round: Round, others: Sequence[tuple[Place, Phase]] = ()) -> int:
         """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
         spec, part, context = self._context.spec, self._part, self._context
         if not judges and not others:
             return 0
-        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in judges}
-        names = [planned.phase_of(judge) if judge in judges else "" for judge in spec.judges]
-        there = places(spec, context.named_by, names, answers=bool(others))
-        mine = [one for one in there if one.name in phases and (part.servers is None or one.server in part.servers)]
-        self._in_use = Counter(phases[one.name].judge.reference for one in mine)
-        await blocks.carry_out([*others, *((one, phases[one.name]) for one in mine)], worker)
-        return sum(phases[one.name].open_calls for one in mine)
-
-    def _phase(self, judge: Judge, planned: PhasePasses) -> JudgePhase:
-        store = RunJudgments(self._context.ledger, self._writer)
-        return JudgePhase(self._context, judge, self._session, store, self._answered, planned, self._release)
+        phases = {
+            round.phase_of(judge): JudgePhase(context, judge, self._session, self._store, self._answered, round, self._release)
+            for judge in judges
+        }
+        names = [round.phase_of(judge) if judge in judges else "" for judge in spec.judges]
+        mine = [
+            place
+            for place in places(spec, context.named_by, names, answers=bool(others))
+            if place.name in phases and (part.servers is None or place.server in part.servers)
+        ]
+        self._in_use = Counter(phases[place.name].judge.reference for place in mine)
+        await self._blocks.carry_out([*others, *((place, phases[place.name]) for place in mine)])
+        return sum(phases[place.name].open_calls for place in mine)
 
     async def _release(self, judge: Judge) -> None:
         """Close a judge's model, unless another phase asks it."""

@@ -17,10 +17,11 @@ from msgspec import structs
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
+from areopage.bench.options import RunOptions
 from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
-from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
+from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.bench.stored_cases import load_run_cases
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 def run_benchmark(
     suite: Suite | str,
-    wishes: RunWishes | None = None,
+    options: RunOptions | None = None,
     *,
     ledger: Ledger,
     out: Path = Path("outputs"),
@@ -64,7 +65,7 @@ def run_benchmark(
         UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
         BudgetSpent: the next call might cost more than is left; the run is resumed with a higher budget.
     """
-    prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
+    prepared = prepare_benchmark(suite, options or RunOptions(), fresh=fresh)
     if only_qualified:
         ledger.qualifications.require(
             prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
@@ -77,7 +78,7 @@ def run_benchmark(
     return carry_on(run, spec, ledger, observer or Silent(), run_folder(run, out), limit)
 
 
-def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
+def prepare_benchmark(suite: Suite | str, options: RunOptions, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
     """Read the suite and dataset, and check the models; writes nothing.
 
     Args:
@@ -87,10 +88,10 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
         UserError: the suite, the dataset or a model cannot be used.
     """
     if fresh:
-        wishes = structs.replace(wishes, salt=secrets.token_hex(8))
-    prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
+        options = structs.replace(options, salt=secrets.token_hex(8))
+    prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, options)
     spec = agreed(prepared.spec, agree)
-    follow = wishes.concurrency is None
+    follow = options.concurrency is None
     checked = asyncio.run(check_models(spec, spec.settings.with_environment(), follow_slots=follow))
     check_budget(checked, prepared.cases)
     return structs.replace(prepared, spec=checked)
@@ -285,8 +286,10 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         from areopage.bench.execution.batch_judges import check_batches
 
         await check_batches(spec, settings)
-    asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
-    target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
+    asked = {
+        model.reference: await check_model(model.reference, settings) for model in (spec.target, spec.child) if model is not None
+    }
+    target, child = [_checked(model, asked) for model in (spec.target, spec.child)]
     statuses = await spec.judge_statuses(settings)
     checked = spec.checked(statuses)
     if follow_slots:
@@ -295,7 +298,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
-    gauges = {str(reference): gauge_of(reference, found) for reference, found in (*asked.items(), *statuses.items())}
+    gauges = {str(reference): gauge_of(reference, status) for reference, status in (*asked.items(), *statuses.items())}
     return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
 
 
@@ -305,10 +308,10 @@ def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatu
 
 def _with_slots(spec: RunSpec, slots: Sequence[int | None]) -> RunSpec:
     """The specification with as many calls at once as the fewest slots; as it is where a server does not tell."""
-    known = [count for count in slots if count is not None]
-    if not known or len(known) < len(slots):
+    counts = [count for count in slots if count is not None]
+    if not counts or len(counts) < len(slots):
         return spec
-    concurrency = min(known)
+    concurrency = min(counts)
     return structs.replace(spec, concurrency=concurrency, settings=structs.replace(spec.settings, connections=concurrency))
 
 

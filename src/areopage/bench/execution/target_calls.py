@@ -38,9 +38,9 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
     completion, thinking, place = _without_thoughts(completion, judged=call.target.judge_thinking)
     thoughts: Thoughts = "in_text" if "in_text" in (place, call.thoughts) else place or call.thoughts
     state, reason = _state_of(completion)
-    if call.conversation and (found := withheld_content(completion.text)):
-        thinking, state, reason = "", "answered", f"withheld: {found}"
-        completion = msgspec.structs.replace(completion, text=MARKERS[found], finish_reason=WITHHELD)
+    if call.conversation and (harm := withheld_content(completion.text)):
+        thinking, state, reason = "", "answered", f"withheld: {harm}"
+        completion = msgspec.structs.replace(completion, text=MARKERS[harm], finish_reason=WITHHELD)
     elif call.conversation and withheld_content(thinking):
         thinking = ""
     answer = record_of(call, run_id, completion, state, reason)
@@ -62,14 +62,14 @@ def _without_thoughts(completion: Completion, *, judged: bool) -> tuple[Completi
 def record_of(call: AnswerCall, run_id: str, completion: Completion | None, state: AnswerState, reason: str) -> Answer:
     """The ledger's record of a call."""
     now, target = datetime.now(UTC), str(call.target.reference)
-    given = completion or Completion(text="", finish_reason="")
+    reply = completion or Completion(text="", finish_reason="")
     return Answer(
         id=secrets.token_hex(16),
         origin="bench",
         case=msgspec.structs.replace(call.case, response=None if completion is None else completion.text),
         state=state,
         reason=reason,
-        finish_reason=given.finish_reason,
+        finish_reason=reply.finish_reason,
         key=call.key,
         run_id=run_id,
         source=call.source or target,
@@ -77,9 +77,9 @@ def record_of(call: AnswerCall, run_id: str, completion: Completion | None, stat
         session=call.conversation,
         received_at=now,
         answered_at=now,
-        prompt_tokens=given.prompt_tokens,
-        completion_tokens=given.completion_tokens,
-        seconds=given.seconds,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        seconds=reply.seconds,
     )
 
 

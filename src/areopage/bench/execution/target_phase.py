@@ -65,25 +65,25 @@ class TargetPhase:
     def _look_up(self) -> tuple[int, int]:
         """Find the blocks with open calls; returns how many calls there are, and how many have their final answer."""
         firsts = [first for first, *_ in self._cases.values()]
-        held = self._held(firsts)
-        held = self._reused(firsts, held) | held
-        self._stored.append_judged([one for key, answer in held.items() for one in self._assigned(key, answer)])
-        numbers = (answer.number for answer in held.values())
+        answers = self._held(firsts)
+        answers = self._reused(firsts, answers) | answers
+        self._stored.append_judged([link for key, answer in answers.items() for link in self._assigned(key, answer)])
+        numbers = (answer.number for answer in answers.values())
         self._before = self._stored.last_number() if self._has_talks else max(numbers, default=0)
         self._blocks = [
-            number for number, block in self._calls.items() if any(not _is_final(held.get(call.key)) for call in block)
+            number for number, block in self._calls.items() if any(not _is_final(answers.get(call.key)) for call in block)
         ]
         turns = {call.key: most_turns(call.case, self._context.spec) for call in firsts}
-        return sum(turns.values()), sum(turns[key] for key, answer in held.items() if _is_final(answer))
+        return sum(turns.values()), sum(turns[key] for key, answer in answers.items() if _is_final(answer))
 
-    def _reused(self, firsts: Sequence[AnswerCall], held: Collection[str]) -> dict[str, Answer]:
+    def _reused(self, firsts: Sequence[AnswerCall], answers: Collection[str]) -> dict[str, Answer]:
         """The replies to earlier runs that the run takes in place of calls; none unless the user asked for that.
 
         Of a conversation each turn is looked up when it is its turn.
         """
         if not self._context.spec.reuse_answers:
             return {}
-        keys = [call.key for call in firsts if call.case.child is None and call.key not in held]
+        keys = [call.key for call in firsts if call.case.child is None and call.key not in answers]
         return {key: answer for key, answer in self._stored.by_key(keys).items() if _is_final(answer) and not answer.erased}
 
     async def begin(self) -> None:
@@ -132,7 +132,7 @@ class TargetPhase:
         """Record a block's open calls as failed."""
         failed = [(call.key, record_of(call, self._context.run_id, None, "unreachable", reason)) for call in self._left(number)]
         self._stored.append_judged([answer for _, answer in failed])
-        self._stored.append_judged([one for key, answer in failed for one in self._assigned(key, answer)])
+        self._stored.append_judged([link for key, answer in failed for link in self._assigned(key, answer)])
 
     def _opened(self, target: Target) -> "_Asked":
         spec = self._context.spec
@@ -162,8 +162,8 @@ class TargetPhase:
 
     def _left(self, number: int) -> list[AnswerCall]:
         block = self._calls[number]
-        held = self._held(block)
-        return [call for call in block if call.key not in held or self._is_left(held[call.key])]
+        answers = self._held(block)
+        return [call for call in block if call.key not in answers or self._is_left(answers[call.key])]
 
     def _is_left(self, answer: Answer) -> bool:
         return not _is_final(answer) and answer.number <= self._before

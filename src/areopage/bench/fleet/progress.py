@@ -75,13 +75,13 @@ def progress_of(
         return None
     counts = fleet.counts(run_id, before)
     made = _calls_by_phase(counts)
-    phases, told = [], dict[str, int]()
+    phases, counted = [], dict[str, int]()
     for phase in fleet.phases(run_id):
         judge = phase.name.partition(ROUND)[0]
-        stored = max(0, made.get(judge, CallSum()).calls - told.get(judge, 0))
+        stored = max(0, made.get(judge, CallSum()).calls - counted.get(judge, 0))
         done = min(phase.total, phase.kept + stored) if phase.began_at is not None else 0
         done = phase.total if phase.ended_at is not None and not phase.left_open else done
-        told[judge] = told.get(judge, 0) + max(0, done - phase.kept)
+        counted[judge] = counted.get(judge, 0) + max(0, done - phase.kept)
         rate = seconds_left = None
         if phase.began_at is not None and phase.ended_at is None and done > phase.kept:
             rate = (done - phase.kept) / max(0.5, (now - phase.began_at).total_seconds())
@@ -103,7 +103,7 @@ def progress_of(
         workers=workers_of(ledger, run_id, spec, now),
         rate=rate,
         seconds_left=left / rate if rate else None,
-        tokens=sum(one.prompt_tokens + one.completion_tokens for one in made.values()),
+        tokens=sum(calls.prompt_tokens + calls.completion_tokens for calls in made.values()),
         costs=_costs(spec, made),
         notes=tuple(fleet.notes(run_id)),
         counts=counts,
@@ -113,14 +113,14 @@ def progress_of(
 def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
     """How many processes work on a run."""
     pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
-    return sum(one.state_at(now, DEAD_AFTER) == "alive" for pool in pools for one in ledger.workers.list(pool))
+    return sum(worker.state_at(now, DEAD_AFTER) == "alive" for pool in pools for worker in ledger.workers.list(pool))
 
 
 def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:
     made = dict(counts.judged)
-    for source, one in counts.answered.items():
+    for source, calls in counts.answered.items():
         name = CHILD_PHASE if source.startswith(CHILD_SOURCE) else TARGET_PHASE
-        made[name] = made.get(name, CallSum()) + one
+        made[name] = made.get(name, CallSum()) + calls
     return made
 
 
@@ -130,10 +130,10 @@ def _costs(spec: RunSpec, made: Mapping[str, CallSum]) -> dict[str, float]:
     ]
     for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
         if asked is not None and asked.price is not None:
-            one = made.get(name, CallSum())
-            spent.append((asked.price, asked.price.of(one.prompt_tokens, one.completion_tokens)))
-    found: dict[str, float] = {}
+            calls = made.get(name, CallSum())
+            spent.append((asked.price, asked.price.of(calls.prompt_tokens, calls.completion_tokens)))
+    costs: dict[str, float] = {}
     for price, cost in spent:
         if price is not None:
-            found[price.currency] = found.get(price.currency, 0.0) + cost
-    return found
+            costs[price.currency] = costs.get(price.currency, 0.0) + cost
+    return costs

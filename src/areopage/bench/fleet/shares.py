@@ -16,10 +16,10 @@ from areopage.errors import ModelError
 from areopage.jury import check_model, reached_by
 from areopage.models import ModelReference, ModelSettings
 from areopage.suites import SharedSections
+from areopage.work import THIS_MACHINE
 
 CODE = ("rules", "replay")
 """Providers of judges that call no server."""
-_THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
 
 
 class ServerShare(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def shares_of(stored: RunSpec) -> tuple[ServerShare, ...]:
     Args:
         stored: the specification as the ledger has it, so that all processes part the run in the same way.
     """
-    asked = [one.reference for one in (stored.target, stored.child) if stored.target is not None and one is not None]
+    asked = [model.reference for model in (stored.target, stored.child) if stored.target is not None and model is not None]
     models = tuple(dict.fromkeys([*asked, *(judge.reference for judge in stored.judges)]))
     of = {model: server_of(model, stored.settings) for model in models}
     code = list(dict.fromkeys(of[judge.reference] for judge in stored.judges if not judge.is_model))
@@ -60,16 +60,18 @@ def shares_of(stored: RunSpec) -> tuple[ServerShare, ...]:
     return tuple(_share(stored, (server, *code) if not place else (server,), asked, of) for place, server in enumerate(parted))
 
 
-def _share(stored: RunSpec, own: Sequence[str], asked: Sequence[ModelReference], of: Mapping[ModelReference, str]) -> ServerShare:
-    answers = bool(asked) and of[asked[0]] in own
-    judges = [judge for judge in stored.judges if of[judge.reference] in own]
+def _share(
+    stored: RunSpec, servers_of_share: Sequence[str], asked: Sequence[ModelReference], of: Mapping[ModelReference, str]
+) -> ServerShare:
+    answers = bool(asked) and of[asked[0]] in servers_of_share
+    judges = [judge for judge in stored.judges if of[judge.reference] in servers_of_share]
     names = tuple(judge.name for judge in judges)
     models = tuple(dict.fromkeys([*(asked if answers else ()), *(judge.reference for judge in judges)]))
     return ServerShare(
-        key=own[0],
-        name=_name_of([model for model in models if of[model] == own[0]]),
-        part=RunPart(answers=answers, judges=names, servers=tuple(own)),
-        servers=tuple(own),
+        key=servers_of_share[0],
+        name=_name_of([model for model in models if of[model] == servers_of_share[0]]),
+        part=RunPart(answers=answers, judges=names, servers=tuple(servers_of_share)),
+        servers=tuple(servers_of_share),
         models=models,
         phases=(TARGET_PHASE, *names) if answers else names,
     )
@@ -85,15 +87,15 @@ def takes(models: Collection[ModelReference], endpoints: Collection[str]) -> boo
     Args:
         endpoints: names of endpoints, providers for their usual servers, or `provider@endpoint`; none: there is no limit.
     """
-    own = set(endpoints)
+    allowed = set(endpoints)
     called = [model for model in models if model.provider not in CODE]
-    return not own or all({model.endpoint or model.provider, model.server} & own for model in called)
+    return not allowed or all({model.endpoint or model.provider, model.server} & allowed for model in called)
 
 
-def at_worker(spec: RunSpec, own: SharedSections) -> RunSpec:
+def at_worker(spec: RunSpec, configured: SharedSections) -> RunSpec:
     """A stored run as a worker reaches its models: by the worker's own configuration and environment."""
-    settings = reached_by(spec.settings, own, ())
-    if settings.ollama_base_url and urlsplit(settings.ollama_base_url).hostname not in _THIS_COMPUTER:
+    settings = reached_by(spec.settings, configured, ())
+    if settings.ollama_base_url and urlsplit(settings.ollama_base_url).hostname not in THIS_MACHINE:
         settings = structs.replace(settings, ollama_base_url="")  # the suite names a server that the worker does not
     return structs.replace(spec, settings=settings)
 
@@ -116,20 +118,20 @@ async def check_share(spec: RunSpec, share: ServerShare) -> None:
     """
     judges = tuple(judge for judge in spec.judges if share.part.judges is None or judge.name in share.part.judges)
     asks = share.part.answers
-    own = structs.replace(
+    part = structs.replace(
         spec, judges=judges, target=spec.target if asks else None, child=spec.child if asks else None, remarks=()
     )
-    if refused := strangers(share.models, own.settings):
+    if refused := strangers(share.models, part.settings):
         raise ModelError(refused)
     if judges:
-        same_models(own, await check_models(own, own.settings.with_environment()))
+        same_models(part, await check_models(part, part.settings.with_environment()))
     else:  # a panel without judges cannot be checked
-        await _check_targets(own)
+        await _check_targets(part)
 
 
 async def _check_targets(spec: RunSpec) -> None:
-    for one in (spec.target, spec.child):
-        if one is not None:
-            status = await check_model(one.reference, spec.settings.with_environment())
-            if status.digest != one.digest:
-                raise ModelError(f"{one.reference} is not the model that the run began with: start a new run")
+    for model in (spec.target, spec.child):
+        if model is not None:
+            status = await check_model(model.reference, spec.settings.with_environment())
+            if status.digest != model.digest:
+                raise ModelError(f"{model.reference} is not the model that the run began with: start a new run")

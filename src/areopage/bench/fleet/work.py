@@ -2,20 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from areopage.bench.execution.context import Observer, RunContext, Silent
+from areopage.bench.execution.context import Observer, Observers, RunContext
 from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
 from areopage.bench.fleet.shares import ServerShare, check_share
 from areopage.bench.planning.budget import budget_of
-from areopage.bench.planning.estimate import Estimate
+from areopage.bench.planning.run_size import RunSize
 from areopage.bench.spec import RunSpec
 from areopage.errors import AreopageError, BudgetSpent, ServerDown, StorageError
-from areopage.ledger import Answer, Fleet, FleetNote, Judgment, Ledger, Run, SentBatch
+from areopage.ledger import Fleet, FleetNote, Ledger, Run
 
 LOOK_EVERY = 0.5
 GRACE = 30.0
@@ -27,49 +27,33 @@ WorkEnd = Literal["done", "stopped", "left", "again"]
 """How the work on a share ended: it is done, the worker stops, it is left to other workers, or another try may help."""
 
 
-def planned_phases(spec: RunSpec, size: Estimate) -> dict[str, int]:
+def planned_phases(spec: RunSpec, size: RunSize) -> dict[str, int]:
     """The phases of a run with about how many calls each has, in order."""
     target = {TARGET_PHASE: size.answer_calls} if spec.target is not None else {}
     return {**target, **{judge.name: size.judge_calls[judge.name] for judge in spec.judges}}
 
 
-class PhaseNotes(Silent):
-    """Notes the sizes of phases in the ledger, and outages of servers; see `Observer`."""
+class PhaseNotes(Observers):
+    """Notes the sizes of phases in the ledger, and outages of servers, and passes everything on; see `Observer`."""
 
     def __init__(self, ledger: Ledger, run_id: str, worker: str, shown: Observer) -> None:
-        """Note them.
-
-        Args:
-            shown: is told of everything, too.
-        """
-        self._fleet, self._run_id, self._worker, self._shown = ledger.fleet, run_id, worker, shown
+        super().__init__([shown])
+        self._fleet, self._run_id, self._worker = ledger.fleet, run_id, worker
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Note a phase."""
         self._fleet.begin_phase(self._run_id, name, total, kept, datetime.now(UTC))
-        self._shown.phase(name, total, kept)
-
-    def answered(self, answer: Answer) -> None:
-        """Pass it on."""
-        self._shown.answered(answer)
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Pass it on."""
-        self._shown.judged(judgment, cases)
-
-    def batch(self, batch: SentBatch) -> None:
-        """Pass it on."""
-        self._shown.batch(batch)
+        super().phase(name, total, kept)
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Note that a server is gone."""
         self._note(address, f"does not answer; calls wait up to {seconds:.0f} s")
-        self._shown.server_gone(address, seconds)
+        super().server_gone(address, seconds)
 
     def server_back(self, address: str, seconds: float) -> None:
         """Note that it answers again."""
         self._note(address, f"answers again after {seconds:.0f} s")
-        self._shown.server_back(address, seconds)
+        super().server_back(address, seconds)
 
     def _note(self, server: str, text: str) -> None:
         self._fleet.note(self._run_id, FleetNote(worker=self._worker, server=server, text=text, at=datetime.now(UTC)))
@@ -162,8 +146,8 @@ async def _carried_out(
 
 
 def _is_closed(fleet: Fleet, run_id: str) -> bool:
-    found = fleet.run(run_id)
-    return found is None or found.state in ("stopped", "spent")
+    run = fleet.run(run_id)
+    return run is None or run.state in ("stopped", "spent")
 
 
 async def _drain(context: RunContext, work: "asyncio.Task[int]", stopping: Callable[[], float | None]) -> None:
@@ -172,8 +156,8 @@ async def _drain(context: RunContext, work: "asyncio.Task[int]", stopping: Calla
     began = time.monotonic()
 
     def grace() -> float:
-        found = stopping()
-        return GRACE if found is None else found
+        seconds = stopping()
+        return GRACE if seconds is None else seconds
 
     while not work.done() and context.traffic.open_calls() and time.monotonic() < began + grace():
         await asyncio.wait([work], timeout=LOOK_EVERY / 10)

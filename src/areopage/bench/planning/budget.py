@@ -1,13 +1,18 @@
 """The budget of runs in money: what they have spent, and what every model that they ask costs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from msgspec import structs
 
 from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.planning.estimate import paid_models
+from areopage.bench.execution.context import AskedModels
 from areopage.bench.spec import RunSpec
 from areopage.jury import Budget, PaidModel
 from areopage.ledger import Ledger, Run
+from areopage.models import ModelReference, ModelSettings, Price, may_cost
+from areopage.work import THIS_MACHINE
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -27,11 +32,11 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     from areopage.ledger import BudgetParts
 
     def spent() -> dict[str, float]:
-        found: dict[str, float] = {}
+        costs: dict[str, float] = {}
         for spec, run in zip(specs, runs, strict=True):
             for currency, amount in spent_by(run, spec, ledger).items():
-                found[currency] = found.get(currency, 0.0) + amount
-        return found
+                costs[currency] = costs.get(currency, 0.0) + amount
+        return costs
 
     whole = Budget.for_models(limit, models, spent())
     return SharedBudget(whole, BudgetParts(ledger, [run.id for run in runs], lambda: spent().get(whole.currency, 0.0)))
@@ -60,3 +65,22 @@ def _models(spec: RunSpec) -> list[PaidModel]:
     ]
     judges = (judge for judge in spec.judges if judge.is_model)
     return [*models, *(PaidModel(judge.name, judge.reference, judge.price, judge.name in paid) for judge in judges)]
+
+
+def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
+    asked = [(str(model.reference), model.reference, model.price) for model in (spec.target, spec.child) if model is not None]
+    asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
+    settings = structs.replace(spec.settings, environment=environment)
+    return tuple(name for name, reference, price in asked if _has_price(price) or _needs_key(reference, settings))
+
+
+def _has_price(price: Price | None) -> bool:
+    return price is not None and not price.is_free and not price.listed  # a list price is that of a server that needs a key
+
+
+def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:
+    contact = settings.contact(reference) if may_cost(reference.provider) else None
+    if contact is None or not contact.sent(settings.environment):
+        return False
+    return urlsplit(contact.address).hostname not in THIS_MACHINE

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from areopage.bench.planning.prepare import PreparedRun, RunWishes, choose_target, prepare_run
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.prepare import PreparedRun, choose_target, prepare_run
 from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError, counted
 from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, open_judge
@@ -33,7 +34,7 @@ def dry_run(suite: Suite) -> DryRun:
     faults: dict[str, None] = {}
     notes: dict[str, None] = {}
     faults |= dict.fromkeys(_model_faults(suite, notes))
-    wishes = RunWishes(
+    options = RunOptions(
         judges=() if suite.config.judge_system.judges else (_STAND_IN,),
         target=None if any(model.enabled for model in suite.config.models) else _STAND_IN,
         answers="dataset",
@@ -44,11 +45,11 @@ def dry_run(suite: Suite) -> DryRun:
             if not suite.datasets(language):
                 notes[f"no dataset in {language}: a run needs --dataset FILE"] = None
                 continue
-            prepared = prepare_run(suite, structs.replace(wishes, language=language))
+            prepared = prepare_run(suite, structs.replace(options, language=language))
         except UserError as fault:
             faults[str(fault)] = None
         else:
-            notes |= dict.fromkeys(_remarks(suite, prepared, needs_target=wishes.target is not None))
+            notes |= dict.fromkeys(_remarks(suite, prepared, needs_target=options.target is not None))
     return DryRun(faults=tuple(faults), notes=tuple(notes))
 
 
@@ -67,12 +68,12 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
     except UserError as fault:
         yield str(fault)
         return
-    variables = {name for one in settings.contacts([*judges, *targets]).values() for name in one.variables}
+    variables = {name for contact in settings.contacts([*judges, *targets]).values() for name in contact.variables}
     # keys, and addresses of a provider's accounts, are the user's and no part of a suite
     stand_ins = dict.fromkeys((*variables, PROVIDERS["openai"].key_variable), "x")
-    stand_ins |= {one.url_variable: "https://resource.invalid" for one in PROVIDERS.values() if not one.url}
+    stand_ins |= {provider.url_variable: "https://resource.invalid" for provider in PROVIDERS.values() if not provider.url}
     settings = structs.replace(settings.allowing(variables), environment=stand_ins)
-    for reference, is_judge in (*((one, True) for one in judges), *((one, False) for one in targets)):
+    for reference, is_judge in (*((judge, True) for judge in judges), *((target, False) for target in targets)):
         try:
             asyncio.run(_open(reference, settings, is_judge=is_judge))
         except UserError as fault:

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.errors import ConfigError
-from areopage.jury import Judge, by_scope
+from areopage.jury import groups_of
 from areopage.locales import Note
 from areopage.suites import Suite
 
@@ -28,12 +27,6 @@ def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:
         yield Note("asked_jointly", {"judges": models})
 
 
-def groups_asked(spec: RunSpec, judge: Judge, criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion, ...]]:
-    """The criteria of one case as a judge is asked about them: each group in a call of its own."""
-    own = [one for one in criteria if judge.may_judge(one)]
-    return by_scope(own, case) if spec.joint and judge.is_model else [(one,) for one in own]
-
-
 def calls_of_a_pass(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> dict[str, int]:
     """How many calls one pass of each judge makes, by its name, identical cases not counted out."""
     criteria, counts = spec.criteria_by_id(), dict[str, int]()
@@ -43,6 +36,7 @@ def calls_of_a_pass(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns)
         for item in cases:
             kind = (item.criteria, item.case.is_conversation)
             if kind not in groups:
-                groups[kind] = groups_asked(spec, judge, [criteria[key] for key in item.criteria], item.case)
+                asked = [criteria[key] for key in item.criteria]
+                groups[kind] = groups_of(judge, asked, item.case, joint=spec.joint and judge.is_model)
             counts[judge.name] += sum(len(turns.of(item.case.id, group[0])) for group in groups[kind])
     return counts

@@ -49,14 +49,14 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
             return None
         return spec, PromptSizer(spec.personas)
 
-    for one in ledger.spending.judged_prompts(model):
-        found = spec_named(one.run_id)
-        if found is None or one.answer.erased:
+    for stored in ledger.spending.judged_prompts(model):
+        panel = spec_named(stored.run_id)
+        if panel is None or stored.answer.erased:
             continue
-        (spec, sizer), by_id = found, found[0].criteria_by_id()
-        judge = next((judge for judge in spec.judges if judge.name == one.judge), None)
-        if judge is None or not set(one.criteria) <= by_id.keys():
+        (spec, sizer), by_id = panel, panel[0].criteria_by_id()
+        judge = next((judge for judge in spec.judges if judge.name == stored.judge), None)
+        if judge is None or not set(stored.criteria) <= by_id.keys():
             continue
-        own = tuple(criterion for criterion in spec.criteria if criterion.id in one.criteria)
+        asked = tuple(criterion for criterion in spec.criteria if criterion.id in stored.criteria)
         fitting = Fitting(judge, spec.gauges.get(str(judge.reference)), spec.personas, sizer)
-        yield sizer.size(own, fitting.fitted(one.answer.case, own, joint=spec.joint).case.at(one.turn)), one.tokens
+        yield sizer.size(asked, fitting.fitted(stored.answer.case, asked, joint=spec.joint).case.at(stored.turn)), stored.tokens

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from areopage.bench.planning.estimate import Estimate, estimate
+from areopage.bench.options import RunOptions
+from areopage.bench.planning.run_plan import judge_costs, plan_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury import Judge
@@ -14,20 +15,15 @@ PRECISION_SHARE = 0.05
 """Of the scale's width: the precision where the suite names none."""
 
 
-def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, most_calls: int | None) -> PassSettings | None:
+def choose_passes(suite: Suite, options: RunOptions) -> PassSettings | None:
     """How passes are added; None where every judge makes all of its passes.
 
-    Args:
-        passes: the number that the user gives; it goes before the suite's settings.
-        adaptive: the user asks for adaptive passes, by the suite's settings or the usual ones.
-        most_calls: judge calls at most, in place of the suite's.
-
     Raises:
-        UserError: such a limit is given, and passes are not adaptive.
+        UserError: a limit of calls is given, and passes are not adaptive.
     """
     section = suite.config.judge_system.evaluation.passes
-    if passes is not None or (section is None and not adaptive):
-        if most_calls is not None:
+    if options.passes is not None or (section is None and not options.adaptive):
+        if options.most_calls is not None:
             raise UserError("--max-calls bounds adaptive passes: give --passes auto, or `passes` in the suite")
         return None
     section = section or PassesSection()
@@ -37,7 +33,7 @@ def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, most_call
         precision=section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min),
         reliability=section.reliability,
         risk=section.risk,
-        calls=most_calls or section.budget.calls,
+        calls=options.most_calls or section.budget.calls,
         cost=section.budget.cost,
         seed=section.seed,
     )
@@ -71,7 +67,7 @@ def asked_passes(
         return tuple(judges), ((Note("passes_are_copies", {"judges": copying}),) if copying else ())
     kept = tuple(judge.asked_once() for judge in judges)
     still = copying_judges(kept)
-    notes = [one.note for judge in judges for one in judge.copied_passes()]
+    notes = [copies.note for judge in judges for copies in judge.copied_passes()]
     return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
 
 
@@ -84,8 +80,9 @@ def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:
     settings = spec.adaptive
     if settings is None or (settings.calls is None and settings.cost is None):
         return
-    least = first_passes(estimate(spec, cases))
-    calls = sum(least.judge_calls.values())
+    plan = plan_run(spec, cases)
+    least = plan.least or plan
+    calls = sum(least.size.judge_calls.values())
     if settings.calls is not None and calls > settings.calls:
         raise UserError(
             f"the budget of {settings.calls:,} calls is less than the first passes take ({calls:,}): raise it, or take fewer "
@@ -99,14 +96,9 @@ def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:
     currencies = {judge.price.currency for judge in spec.judges if judge.price is not None}
     if len(currencies) > 1:
         raise UserError(f"the budget is in money, and the judges' prices are in {name_list(sorted(currencies))}")
-    cost = sum(least.judge_costs.values())
+    cost = sum(judge_costs(least, spec).values())
     if cost > settings.cost:
         raise UserError(
             f"the budget of {settings.cost:g} is less than the first passes cost (about {cost:.2f}): raise it, or take fewer "
             "cases, criteria or judges"
         )
-
-
-def first_passes(size: Estimate) -> Estimate:
-    """The size of a run that makes its first passes alone."""
-    return size.least or size

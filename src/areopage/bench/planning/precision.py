@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.bench.planning.estimate import estimate
+from areopage.bench.planning.run_plan import plan_run
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import UserError
@@ -41,7 +41,7 @@ class NeededCases(Struct, frozen=True, kw_only=True):
     cases: int | None
 
 
-class PassesPlan(Struct, frozen=True, kw_only=True):
+class PlannedSize(Struct, frozen=True, kw_only=True):
     """A run with the wished precision of the final score.
 
     Args:
@@ -73,8 +73,8 @@ class PrecisionPlan(Struct, frozen=True, kw_only=True):
     precision: float
     from_cases: int
     scores: tuple[NeededCases, ...]
-    passes: tuple[PassesPlan, ...]
-    cheapest: PassesPlan | None
+    passes: tuple[PlannedSize, ...]
+    cheapest: PlannedSize | None
     difference: float | None
     failures: float | None
 
@@ -92,21 +92,23 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
         raise UserError(f"run {view.run.id} has scores of fewer than five cases: give --spread")
     needed = tuple(_needed(values, row, len(cases), precision) for row in range(len(values.nodes)))
     row = values.nodes.index(())
-    own, factor = _own(values, row), len(cases) / float(values.known[row].sum())
+    column, factor = _own(values, row), len(cases) / float(values.known[row].sum())
     noise = float(values.noise[row])
     now = max(judge.passes for judge in view.spec.judges)
-    known = not np.isnan(noise)
+    varies = not np.isnan(noise)
     plans = [
         _with_passes(
             view.spec,
             cases,
             number,
-            cases_needed(with_passes(own, noise, now / number) if known else own, values.low[row], values.high[row], precision),
+            cases_needed(
+                with_passes(column, noise, now / number) if varies else column, values.low[row], values.high[row], precision
+            ),
             factor,
         )
-        for number in (sorted({*PASSES, now}) if known else [now])
+        for number in (sorted({*PASSES, now}) if varies else [now])
     ]
-    return _plan(precision, len(cases), needed, plans, own, scale.max - scale.min)
+    return _plan(precision, len(cases), needed, plans, column, scale.max - scale.min)
 
 
 def plan_assumed(
@@ -126,14 +128,14 @@ def plan_assumed(
     worst, best = (scale.min, scale.max) if scale.higher_is_better else (scale.max, scale.min)
     middle = worst + 0.8 * (best - worst) if mean is None else mean
     try:
-        own = assumed_values(middle, spread, worst, best)
+        column = assumed_values(middle, spread, worst, best)
     except ValueError as fault:
         raise UserError(f"--spread {spread:g} with --mean {middle:g}: {fault} ({scale.min:g} to {scale.max:g})") from fault
-    found = cases_needed(own, scale.min, scale.max, precision)
+    needed = cases_needed(column, scale.min, scale.max, precision)
     now = max(judge.passes for judge in spec.judges)
-    plans = [_with_passes(spec, cases, now, found, 1.0)]
-    scores = (NeededCases(path=(), half_width=None, cases=found),)
-    return _plan(precision, 0, scores, plans, own, scale.max - scale.min)
+    plans = [_with_passes(spec, cases, now, needed, 1.0)]
+    scores = (NeededCases(path=(), half_width=None, cases=needed),)
+    return _plan(precision, 0, scores, plans, column, scale.max - scale.min)
 
 
 def _check(precision: float, width: float) -> None:
@@ -142,21 +144,21 @@ def _check(precision: float, width: float) -> None:
 
 
 def _own(values: CaseValues, row: int) -> Column:
-    own: Column = values.values[row][values.known[row] > 0]
-    return own
+    column: Column = values.values[row][values.known[row] > 0]
+    return column
 
 
 def _needed(values: CaseValues, row: int, cases: int, precision: float) -> NeededCases:
-    own = _own(values, row)
+    column = _own(values, row)
     low, high = float(values.low[row]), float(values.high[row])
-    ends = mean_interval(own, low, high)
+    ends = mean_interval(column, low, high)
     if values.cases[row] < Interval.MIN_CASES:
         return NeededCases(path=values.nodes[row], half_width=None, cases=None)
-    found = cases_needed(own, low, high, precision)
+    needed = cases_needed(column, low, high, precision)
     return NeededCases(
         path=values.nodes[row],
         half_width=(min(ends[1], values.ends[1]) - max(ends[0], values.ends[0])) / 2.0,
-        cases=None if found is None else _scaled(found, cases / len(own)),
+        cases=None if needed is None else _scaled(needed, cases / len(column)),
     )
 
 
@@ -164,31 +166,33 @@ def _scaled(number: float, factor: float) -> int:
     return int(np.ceil(number * factor - 1e-9))
 
 
-def _with_passes(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: int | None, factor: float) -> PassesPlan:
+def _with_passes(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: int | None, factor: float) -> PlannedSize:
     """What a run with a number of passes asks for.
 
     Args:
         needed: clusters of cases; `factor` cases of the dataset each.
     """
     if needed is None:
-        return PassesPlan(passes=passes, cases=None)
-    judges = tuple(msgspec.structs.replace(one, pass_options=(one.pass_options * passes)[:passes]) for one in spec.judges)
-    size, wanted = estimate(msgspec.structs.replace(spec, judges=judges), cases), _scaled(needed, factor)
+        return PlannedSize(passes=passes, cases=None)
+    judges = tuple(msgspec.structs.replace(judge, pass_options=(judge.pass_options * passes)[:passes]) for judge in spec.judges)
+    plan, wanted = plan_run(msgspec.structs.replace(spec, judges=judges), cases), _scaled(needed, factor)
     times = wanted / max(1, len(cases))
-    return PassesPlan(
+    return PlannedSize(
         passes=passes,
         cases=wanted,
-        calls=_scaled(size.calls, times),
-        prompt_tokens=_scaled(size.prompt_tokens, times),
-        completion_tokens=_scaled(size.completion_tokens, times),
-        costs={currency: amount * times for currency, amount in size.costs.items()},
+        calls=_scaled(plan.size.calls, times),
+        prompt_tokens=_scaled(plan.prompt_tokens, times),
+        completion_tokens=_scaled(plan.answer_tokens, times),
+        costs={currency: amount * times for currency, amount in plan.costs.items()},
     )
 
 
 def _plan(
-    precision: float, from_cases: int, scores: tuple[NeededCases, ...], plans: Sequence[PassesPlan], own: Column, span: float
+    precision: float, from_cases: int, scores: tuple[NeededCases, ...], plans: Sequence[PlannedSize], column: Column, span: float
 ) -> PrecisionPlan:
-    cheapest = min((one for one in plans if one.cases is not None), key=lambda one: (one.calls, one.cases or 0), default=None)
+    cheapest = min(
+        (plan for plan in plans if plan.cases is not None), key=lambda plan: (plan.calls, plan.cases or 0), default=None
+    )
     cases = cheapest.cases if cheapest else None
     return PrecisionPlan(
         precision=precision,
@@ -196,6 +200,6 @@ def _plan(
         scores=scores,
         passes=tuple(plans),
         cheapest=cheapest,
-        difference=Detectable.difference_of(own, span, cases) if cases else None,
+        difference=Detectable.difference_of(column, span, cases) if cases else None,
         failures=upper_bound(0, cases, _BOUND) if cases else None,
     )

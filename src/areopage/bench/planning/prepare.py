@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
+from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters
 from areopage.bench.planning.joint_calls import joint_remarks
 from areopage.bench.planning.pass_options import asked_passes, choose_passes
@@ -40,65 +41,7 @@ from areopage.models import ModelReference, known_price
 from areopage.scoring import V1_1, Profile
 from areopage.suites import Suite, choose_language, is_unknown_key, misspelt_weights
 
-AnswersFrom = Literal["target", "dataset"]
-
 _Priced = TypeVar("_Priced", Judge, Target)
-
-
-class RunWishes(Struct, frozen=True, kw_only=True):
-    """The user's options; None or empty uses the suite's value.
-
-    Args:
-        datasets: files in place of the suite's own.
-        target: reference of the model under test.
-        answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
-        judges: names of the suite's judges, or references.
-        criteria: a selection.
-        passes: how often each judge is asked; it switches the suite's adaptive passes off.
-        adaptive: passes are adaptive, by the suite's settings or the usual ones.
-        most_calls: judge calls at most, where passes are adaptive.
-        joint: one call asks a model about all criteria of a scope.
-        repeat_identical: passes with equal options at temperature 0 are asked each.
-        limit: how many cases; −1 for all.
-        min_coverage: the share of planned judgments, 0 to 1, under which the run is inconclusive.
-        language: of judges' prompts, personas and the suite's own datasets.
-        timeout: seconds for one call.
-        child: reference of the model that plays simulated children.
-        turns: how many turns each child writes, in place of its own number.
-        allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
-        salt: see `RunSpec`.
-        reuse_answers: see `RunSpec`.
-        where: conditions on columns that cases must meet, as `COLUMN=VALUE`.
-        given: answers that the ledger holds, in place of datasets; no target is asked.
-        responses_only: every case must bring its response: no target is asked.
-    """
-
-    datasets: tuple[Path, ...] = ()
-    target: str | None = None
-    answers: AnswersFrom | None = None
-    judges: tuple[str, ...] = ()
-    criteria: str | None = None
-    mode: Mode | None = None
-    passes: int | None = None
-    limit: int | None = None
-    min_coverage: float | None = None
-    language: str | None = None
-    profile: str | None = None
-    concurrency: int | None = None
-    timeout: float | None = None
-    child: str | None = None
-    turns: int | None = None
-    allowed_variables: tuple[str, ...] = ()
-    adaptive: bool = False
-    most_calls: int | None = None
-    joint: bool | None = None
-    repeat_identical: bool | None = None
-    salt: str = ""
-    reuse_answers: bool = False
-    where: tuple[str, ...] = ()
-    given: GivenAnswers | None = None
-    responses_only: bool = False
-    batch: bool = False
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
@@ -109,7 +52,7 @@ class PreparedRun(Struct, frozen=True, kw_only=True):
     rejected: tuple[RejectedRow, ...]
 
 
-def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
+def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
     """Build a run from the user's options.
 
     Raises:
@@ -118,41 +61,45 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     config = suite.config
     if misspelt := misspelt_weights(suite):
         raise misspelt[0]
-    language = choose_language(suite, wishes.language)
+    language = choose_language(suite, options.language)
     idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
     remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
     remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
-    limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
-    given = wishes.given
-    most = None if wishes.where else limit  # where cases are chosen, the limit is one of those
+    limit = _case_limit(config.execution.test_prompts_limit if options.limit is None else options.limit)
+    stored = options.given
+    most = None if options.conditions else limit  # where cases are chosen, the limit is one of those
     read = (
-        _read_dataset(suite, language, wishes.datasets, most) if given is None else _given_dataset(suite, language, given, most)
+        _read_dataset(suite, language, options.datasets, most)
+        if stored is None
+        else _given_dataset(suite, language, stored, most)
     )
-    kept, part = chosen_cases(read.cases, wishes.where)
+    kept, part = chosen_cases(read.cases, options.conditions)
     read = msgspec.structs.replace(read, cases=kept[:limit])
     dataset, strangers = _cases_with_readers(read, suite.personas(language))
-    dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
-    if wishes.limit is None and limit is not None:
+    dataset = _with_answers_from(with_children(dataset, suite, options.turns), options)
+    if options.limit is None and limit is not None:
         remarks.append(Note("first_cases", {"n": limit}))
-    selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
-    chosen, rejected = choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
-    if wishes.criteria is None and (outside := not_selected(suite, selection, chosen)):
+    selection = config.criteria.default_selection if options.criteria is None else options.criteria
+    chosen, rejected = choose_criteria(suite, dataset, selection, override=options.criteria is not None)
+    if options.criteria is None and (outside := not_selected(suite, selection, chosen)):
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = cases_with_criteria(chosen, criteria, dataset)
-    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not (wishes.datasets or part) and given is None)
-    if given is not None:
-        cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
-        remarks += _given_remarks(given)
+    cases, ruled_out = with_rules(
+        cases, suite.registry, whole=limit is None and not (options.datasets or part) and stored is None
+    )
+    if stored is not None:
+        cases = tuple(msgspec.structs.replace(item, answer_id=stored.ids[item.case.id]) for item in cases)
+        remarks += _given_remarks(stored)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
-    mode = _enabled_mode(suite, wishes)
+    mode = _enabled_mode(suite, options)
     to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
-    target = choose_target(suite, wishes.target, mode)
-    remarks += _target_remarks(wishes, target, to_answer, len(cases))
+    target = choose_target(suite, options.target, mode)
+    remarks += _target_remarks(options, target, to_answer, len(cases))
     case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
-    child = choose_child(suite, wishes.child)
+    child = choose_child(suite, options.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
-    spec, asked = _run_spec(suite, wishes, language, mode, by_reply(criteria, suite.release_floors(), cases))
+    spec, asked = _run_spec(suite, options, language, mode, by_reply(criteria, suite.release_floors(), cases))
     remarks += [
         *asked,
         *notes,
@@ -170,7 +117,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         part=part,
         conversations_off=conversations_off(suite, cases),
         dataset_digest=digest_of_list(cases),
-        reassessed=given.source if given is not None else None,
+        reassessed=stored.source if stored is not None else None,
     )
     return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=all_rejected)
 
@@ -181,8 +128,8 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
     configured = {name: section.price() for name, section in suite.shared.prices.items()}
     stated = {name: price for name, price in configured.items() if price is not None}
 
-    def with_price(one: _Priced) -> _Priced:
-        return msgspec.structs.replace(one, price=known_price(one.price, one.reference, stated, settings))
+    def with_price(model: _Priced) -> _Priced:
+        return msgspec.structs.replace(model, price=known_price(model.price, model.reference, stated, settings))
 
     return msgspec.structs.replace(
         spec,
@@ -192,44 +139,44 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
     )
 
 
-def _enabled_mode(suite: Suite, wishes: RunWishes) -> Mode:
-    mode = wishes.mode or suite.config.execution.test_mode
+def _enabled_mode(suite: Suite, options: RunOptions) -> Mode:
+    mode = options.mode or suite.config.execution.test_mode
     if not getattr(suite.config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     return mode
 
 
-def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
+def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
     """Remarks on who answers.
 
     Raises:
         DatasetError, ModelError: cases have no response, and no target is set.
     """
-    if wishes.responses_only and to_answer:
+    if options.responses_only and to_answer:
         raise DatasetError(
             f"{to_answer} of {counted(cases, 'case')} without a response, and no target is asked: see areopage bench run"
         )
     if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
-    if wishes.target is not None and not to_answer:
-        yield Note("target_not_asked", {"target": wishes.target})
+    if options.target is not None and not to_answer:
+        yield Note("target_not_asked", {"target": options.target})
     if 0 < to_answer < cases:
         yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
 
 
 def _run_spec(
-    suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]
+    suite: Suite, options: RunOptions, language: str, mode: Mode, criteria: tuple[Criterion, ...]
 ) -> tuple[RunSpec, list[Note]]:
     """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
     config = suite.config
     evaluation = config.judge_system.evaluation
-    profile = Profile.named(wishes.profile or config.scoring.profile)
-    concurrency = wishes.concurrency or config.execution.concurrency
-    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, most_calls=wishes.most_calls)
-    wanted = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)
-    repeat = profile.name == V1_1.name or _either(wishes.repeat_identical, evaluation.repeat_identical)
+    profile = Profile.named(options.profile or config.scoring.profile)
+    concurrency = options.concurrency or config.execution.concurrency
+    adaptive = choose_passes(suite, options)
+    wanted = choose_judges(suite, options.judges, adaptive.most if adaptive is not None else options.passes)
+    repeat = profile.name == V1_1.name or _either(options.repeat_identical, evaluation.repeat_identical)
     judges, notes = asked_passes(suite, wanted, adaptive, repeat_identical=repeat)
-    joint = _either(wishes.joint, evaluation.joint)
+    joint = _either(options.joint, evaluation.joint)
     spec = RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
@@ -238,7 +185,7 @@ def _run_spec(
         mode=mode,
         target=None,
         judges=judges,
-        batch=batched_judges(suite, judges, wanted=wishes.batch),
+        batch=batched_judges(suite, judges, wanted=options.batch),
         joint=joint,
         adaptive=adaptive,
         criteria=criteria,
@@ -248,21 +195,21 @@ def _run_spec(
         weights=suite.weights,
         profile=profile.with_quorum(evaluation.quorum),
         quorum=evaluation.quorum,
-        salt=wishes.salt,
-        reuse_answers=wishes.reuse_answers,
-        settings=suite.model_settings(language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
+        salt=options.salt,
+        reuse_answers=options.reuse_answers,
+        settings=suite.model_settings(language, concurrency).with_timeout(options.timeout).allowing(options.allowed_variables),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
         failures=suite.failure_rules(),
         release=suite.release_floors(),
         cluster=config.scoring.cluster,
         twin_tag=config.scoring.over_refusal.tag,
-        min_coverage=config.execution.min_coverage if wishes.min_coverage is None else wishes.min_coverage,
+        min_coverage=config.execution.min_coverage if options.min_coverage is None else options.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
-        datasets=wishes.given.datasets
-        if wishes.given is not None
-        else tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
+        datasets=options.given.datasets
+        if options.given is not None
+        else tuple(printable(path) for path in options.datasets or suite.datasets(language)),
         maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
         max_response_length=config.validation.max_response_length,
@@ -316,37 +263,37 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     return dataset
 
 
-def _given_dataset(suite: Suite, language: str, given: GivenAnswers, limit: int | None) -> Dataset:
+def _given_dataset(suite: Suite, language: str, stored: GivenAnswers, limit: int | None) -> Dataset:
     """The cases of stored answers; where the suite knows no readers, without their ages."""
-    cases = given.dataset.cases[:limit]
+    cases = stored.dataset.cases[:limit]
     if not suite.personas(language):
         cases = tuple(msgspec.structs.replace(case, maturity="") for case in cases)
-    return msgspec.structs.replace(given.dataset, cases=cases)
+    return msgspec.structs.replace(stored.dataset, cases=cases)
 
 
-def _given_remarks(given: GivenAnswers) -> list[Note]:
+def _given_remarks(stored: GivenAnswers) -> list[Note]:
     """Where stored answers are from, and which of them are gone."""
-    run, target = given.source.run, given.source.target
+    run, target = stored.source.run, stored.source.target
     remarks = [Note("reassessed_target", {"run": run, "target": target}) if target else Note("reassessed", {"run": run})]
-    if given.erased:
-        remarks.append(Note("erased_answers", {"n": len(given.erased), "cases": given.erased}))
+    if stored.erased:
+        remarks.append(Note("erased_answers", {"n": len(stored.erased), "cases": stored.erased}))
     return remarks
 
 
-def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:
+def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
     """The dataset with the answers that are wished for.
 
     Raises:
         DatasetError: a target is named, the dataset has answers, and the user does not say which of them to judge.
     """
     answered = sum(case.response is not None for case in dataset.cases)
-    if wishes.answers == "target":
+    if options.answers == "target":
         cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
         return msgspec.structs.replace(dataset, cases=cases)
-    if wishes.target is not None and wishes.answers is None and answered:
+    if options.target is not None and options.answers is None and answered:
         columns = name_list(map(repr, dataset.response_columns))
         raise DatasetError(
-            f"the column {columns} has {answered} answers to {len(dataset.cases)} prompts, and --target names {wishes.target}: "
+            f"the column {columns} has {answered} answers to {len(dataset.cases)} prompts, and --target names {options.target}: "
             "give --answers target to judge only the target's answers, or --answers dataset to judge these, and the target's to "
             "the other prompts"
         )
@@ -380,8 +327,8 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
     strangers = [case for case in dataset.cases if case.maturity and case.maturity not in personas]
     if not strangers:
         return dataset, []
-    known = name_list(personas)
-    rejected = [rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers]
+    names = name_list(personas)
+    rejected = [rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {names}", dataset) for case in strangers]
     kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
     if not kept:
         raise DatasetError(f"no case is left: {rejected[0].reason}")
@@ -391,7 +338,7 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
 def _labels_of(suite: Suite, language: str) -> Labels:
     """Display names of all criteria of a suite, their categories and sub-categories: a run also names criteria that it lacks."""
     entries = suite.registry.entries.values()
-    keys = sorted({key for one in entries for key in (one.id, one.category, f"{one.category}.{one.subcategory}")})
+    keys = sorted({key for entry in entries for key in (entry.id, entry.category, f"{entry.category}.{entry.subcategory}")})
 
     def named(code: str) -> dict[str, str]:
         return {key: suite.registry.label(key, code) for key in keys}

@@ -54,20 +54,20 @@ def _may_apply(entry: RegistryEntry, case: Case) -> bool:
 
 def unknown_names(registry: Registry, cases: Sequence[Case]) -> list[str]:
     """One line for each category, sub-category and tag that a rule names and no case has, with the nearest name that one has."""
-    known: dict[str, set[str]] = {
+    vocabulary: dict[str, set[str]] = {
         "category": {case.category for case in cases} | {entry.category for entry in registry.entries.values()},
         "subcategory": {name for case in cases for name in (case.subcategory, f"{case.category}.{case.subcategory}")}
         | {name for entry in registry.entries.values() for name in (entry.subcategory, f"{entry.category}.{entry.subcategory}")},
         "tags": {tag for case in cases for tag in case.tags},
         "maturity": set(MATURITIES),
     }
-    folded = {field: {name.casefold() for name in names} for field, names in known.items()}
-    found: dict[str, None] = {}
+    folded = {field: {name.casefold() for name in names} for field, names in vocabulary.items()}
+    lines: dict[str, None] = {}
     for entry in registry.entries.values():
         for field, name in (pair for rule in entry.applies_to for pair in rule.every_name()):
             if name.casefold() not in folded[field]:
-                near = get_close_matches(name, sorted(known[field] - {""}), n=1)
+                near = get_close_matches(name, sorted(vocabulary[field] - {""}), n=1)
                 hint = f": did you mean {near[0]!r}?" if near else ""
                 place = ("criteria", entry.id, "applies_to")
-                found[str(registry.document.error(f"no case has the {_WORDS[field]} {name!r}{hint}", *place))] = None
-    return list(found)
+                lines[str(registry.document.error(f"no case has the {_WORDS[field]} {name!r}{hint}", *place))] = None
+    return list(lines)

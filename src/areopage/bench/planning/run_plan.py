@@ -4,14 +4,14 @@ Every prompt is measured, see `areopage.criteria.prompt_sizes`. Earlier calls of
 long answers are and how long a call takes; what they do not tell is assumed, and the plan says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct, structs
 
-from areopage.bench.conversations.turns import most_turns
+from areopage.bench.conversations.turns import most_child_calls, most_turns
 from areopage.bench.keys import answer_calls, given_in
-from areopage.bench.planning.estimate import ASSUMED_RESPONSE_CHARACTERS, Estimate, estimate, told_characters
+from areopage.bench.planning.run_size import RunSize, run_size
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.cases import Case
 from areopage.criteria import WHOLE, Criterion, PromptSizer, turns_to_judge
@@ -79,26 +79,44 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     Args:
         size: the number of calls and model loads.
         models: the target first, then the judges that are models.
+        least: where passes are adaptive, the plan of a run that adds none to the first ones; this one is then what the run takes
+            at most.
     """
 
-    size: Estimate
+    size: RunSize
     models: tuple[ModelPlan, ...]
     long: tuple[LongCases, ...]
+    least: "RunPlan | None" = None
 
     @property
     def costs(self) -> dict[str, float]:
         """What it costs, by currency."""
-        found: dict[str, float] = {}
-        for one in self.models:
-            if one.price is not None and one.cost is not None:
-                found[one.price.currency] = found.get(one.price.currency, 0.0) + one.cost
-        return found
+        return costs_of_models(self.models)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The tokens of all prompts."""
+        return sum(model.prompt_tokens for model in self.models)
+
+    @property
+    def answer_tokens(self) -> int:
+        """The tokens of all answers."""
+        return sum(model.answer_tokens for model in self.models)
 
     @property
     def seconds(self) -> float | None:
         """How long it takes; None where that is not known of a model that is asked."""
-        known = [one.seconds for one in self.models if one.calls]
-        return None if None in known else sum(seconds or 0.0 for seconds in known)
+        times = [model.seconds for model in self.models if model.calls]
+        return None if None in times else sum(seconds or 0.0 for seconds in times)
+
+
+def costs_of_models(models: Iterable[ModelPlan]) -> dict[str, float]:
+    """What models cost together, by currency."""
+    costs: dict[str, float] = {}
+    for model in models:
+        if model.price is not None and model.cost is not None:
+            costs[model.price.currency] = costs.get(model.price.currency, 0.0) + model.cost
+    return costs
 
 
 def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = None) -> RunPlan:
@@ -107,15 +125,33 @@ def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = No
     Args:
         ledger: with earlier calls; None: nothing is known of any model.
     """
+    if spec.adaptive is None:
+        return _plan(spec, cases, ledger, None)
+    start, calls, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
+    first = tuple(structs.replace(judge, pass_options=judge.pass_options[:start]) for judge in spec.judges)
+    most = _plan(spec, cases, ledger, calls)
+    if cost is not None and (total := sum(judge_costs(most, spec).values())) > cost:
+        most = _plan(spec, cases, ledger, int(sum(most.size.judge_calls.values()) * cost / total))
+    return structs.replace(most, least=_plan(structs.replace(spec, judges=first, adaptive=None), cases, ledger, None))
+
+
+def judge_costs(plan: RunPlan, spec: RunSpec) -> dict[str, float]:
+    """What the judges cost, by currency."""
+    names = {judge.name for judge in spec.judges}
+    return costs_of_models(model for model in plan.models if model.name in names)
+
+
+def _plan(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None, most_calls: int | None) -> RunPlan:
+    """Plan a run in which every judge makes all of its passes, as far as a limit of judge calls allows."""
     reused = reused_cases(spec, cases, ledger)
-    size, sizer = estimate(spec, cases, reused), PromptSizer(spec.personas)
+    size, sizer = run_size(spec, cases, reused).with_judge_calls(most_calls), PromptSizer(spec.personas)
     planner = _Planner(spec, ledger)
     models, long = planner.target(spec.target, [item for item in cases if item.case.id not in reused], size)
     for judge in spec.judges:
         if judge.is_model:
-            found = _Prompts(spec, judge, sizer).measured(cases)
-            models.append(planner.judge(judge, found, size))
-            long += found.long
+            prompts = _Prompts(spec, judge, sizer).measured(cases)
+            models.append(planner.judge(judge, prompts, size))
+            long += prompts.long
     return RunPlan(size=size, models=tuple(models), long=tuple(long))
 
 
@@ -124,8 +160,12 @@ def reused_cases(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None)
     if not spec.reuse_answers or ledger is None:
         return frozenset()
     calls = {call.case.id: call.key for call in answer_calls(spec, cases) if call.case.child is None}
-    held = {key for key, one in ledger.answers.by_key(list(calls.values())).items() if one.state in REPLIED and not one.erased}
-    return frozenset(id for id, key in calls.items() if key in held)
+    answered = {
+        key
+        for key, answer in ledger.answers.by_key(list(calls.values())).items()
+        if answer.state in REPLIED and not answer.erased
+    }
+    return frozenset(id for id, key in calls.items() if key in answered)
 
 
 class _Planner:
@@ -134,36 +174,38 @@ class _Planner:
     def __init__(self, spec: RunSpec, ledger: Ledger | None) -> None:
         self._spec, self._ledger = spec, ledger
 
-    def target(self, target: Target | None, cases: Sequence[RunCase], size: Estimate) -> tuple[list[ModelPlan], list[LongCases]]:
+    def target(self, target: Target | None, cases: Sequence[RunCase], size: RunSize) -> tuple[list[ModelPlan], list[LongCases]]:
         """The target, and the model that plays children."""
         if target is None or not size.answer_calls:
             return [], []
         gauge = self._spec.gauges.get(str(target.reference), Gauge())
         long = _TooLong(str(target.reference), gauge, ASSUMED_ANSWER_TOKENS)
-        total = 0
+        total = characters = 0
         for call in answer_calls(self._spec, cases):
             bytes_of = sum(byte_length(message.content) for message in call.messages)
             long.look_at(call.case.id, bytes_of, target.options)
+            characters += most_child_calls(call.case, self._spec) * (len(call.case.prompt_text) + ASSUMED_CHILD_PROMPT)
             turns = most_turns(call.case, self._spec)
-            total += bytes_of * turns + sum(told_characters(turn) for turn in range(1, turns))
+            total += bytes_of * turns + sum(added_characters(turn) for turn in range(1, turns))
         models = [self._planned(target, size.answer_calls, gauge.tokens(total), ASSUMED_ANSWER_TOKENS)]
         if self._spec.child is not None and size.child_calls:
-            models.append(self._planned(self._spec.child, size.child_calls, size.child_prompt_tokens, ASSUMED_TURN_TOKENS))
+            tokens = int(characters / CHARACTERS_PER_TOKEN)
+            models.append(self._planned(self._spec.child, size.child_calls, tokens, ASSUMED_TURN_TOKENS))
         return models, long.found()
 
-    def judge(self, judge: Judge, found: "_Prompts", size: Estimate) -> ModelPlan:
+    def judge(self, judge: Judge, prompts: "_Prompts", size: RunSize) -> ModelPlan:
         """One judge, with its prompts."""
         calls = size.judge_calls[judge.name]
-        tokens = found.gauge.tokens(round(found.total / max(1, found.prompts) * calls))
-        verdicts = found.verdicts / max(1, found.prompts)
+        tokens = prompts.gauge.tokens(round(prompts.total / max(1, prompts.prompts) * calls))
+        verdicts = prompts.verdicts / max(1, prompts.prompts)
         planned = self._planned(judge, calls, tokens, VERDICT_TOKENS * verdicts)
-        return structs.replace(planned, name=judge.name, prefixes=len(found.prefixes), price=self._spec.price_of(judge))
+        return structs.replace(planned, name=judge.name, prefixes=len(prompts.prefixes), price=self._spec.price_of(judge))
 
-    def _planned(self, one: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
-        model = str(one.reference)
-        pace = self._ledger.spending.pace_of(model, judges_first=isinstance(one, Judge)) if self._ledger is not None else None
+    def _planned(self, asked: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
+        model = str(asked.reference)
+        pace = self._ledger.spending.pace_of(model, judges_first=isinstance(asked, Judge)) if self._ledger is not None else None
         each = pace.answer_tokens if pace is not None and pace.answer_tokens else answer_tokens
-        at_once = 1 if one.reference.provider == "embedded" else self._spec.concurrency
+        at_once = 1 if asked.reference.provider == "embedded" else self._spec.concurrency
         return ModelPlan(
             name=model,
             model=model,
@@ -173,12 +215,20 @@ class _Planner:
             gauge=self._spec.gauges.get(model, Gauge()),
             pace=pace,
             seconds=calls * pace.seconds / min(at_once, max(1, calls)) if pace is not None else None,
-            price=one.price,
+            price=asked.price,
         )
 
 
+ASSUMED_RESPONSE_CHARACTERS = 800
+ASSUMED_TURN_CHARACTERS = 200
+ASSUMED_CHILD_PROMPT = 4_000
 ASSUMED_ANSWER_TOKENS = int(ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN)
 ASSUMED_TURN_TOKENS = 50
+
+
+def added_characters(turns: int) -> int:
+    """What the turns of a conversation add to its first prompt, the last reply included."""
+    return turns * ASSUMED_RESPONSE_CHARACTERS + (turns - 1) * ASSUMED_TURN_CHARACTERS
 
 
 class _TooLong:
@@ -261,12 +311,12 @@ class _Prompts:
         if not groups:
             return
         case = item.case
-        own = [one for group in groups for one in group]
-        fitted = self._fitting.fitted(case, own, joint=self._spec.joint)
+        criteria = [criterion for group in groups for criterion in group]
+        fitted = self._fitting.fitted(case, criteria, joint=self._spec.joint)
         if fitted.left_out:
             whole = max(self._sizer.size(group, case) for group in groups)
             self._too_long.note("cut", case.id, whole, self._tightest)
-        missing = told_characters(most_turns(case, self._spec)) if case.response is None else 0
+        missing = added_characters(most_turns(case, self._spec)) if case.response is None else 0
         parts: dict[tuple[str, str, int], int] = {}
         for group in groups:
             constant = self._sizer.constant(group, case.maturity)

@@ -73,7 +73,10 @@ def by_reply(criteria: Mapping[str, Criterion], floors: ReleaseFloors | None, ca
     if floors is None or not any(item.case.is_conversation for item in cases):
         return every
     deciding = floors.deciding(every)
-    return tuple(structs.replace(one, scope="reply") if one.scope == "response" and one.id in deciding else one for one in every)
+    return tuple(
+        structs.replace(criterion, scope="reply") if criterion.scope == "response" and criterion.id in deciding else criterion
+        for criterion in every
+    )
 
 
 def not_selected(suite: Suite, selection: str, chosen: Sequence[Selected]) -> list[str]:

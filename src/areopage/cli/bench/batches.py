@@ -15,12 +15,12 @@ from areopage.ledger import Ledger, Run
 
 def print_batches(ledger: Ledger, run_id: str) -> int:
     """A line for each batch of a run, as it was last seen; returns how many there are."""
-    found = ledger.batches.of_run(run_id)
-    for batch in found:
+    batches = ledger.batches.of_run(run_id)
+    for batch in batches:
         seen = f", seen {batch.seen_at:%Y-%m-%d %H:%M} UTC" if batch.seen_at else ""
         stored = ", stored" if batch.ended_at else ""
         typer.echo(f"{batch_text(batch)}{seen}{stored}")
-    return len(found)
+    return len(batches)
 
 
 def cancel_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> None:

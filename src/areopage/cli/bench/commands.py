@@ -5,7 +5,6 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from areopage.cli.bench.new_run import NewRun, describes_a_run
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -29,23 +28,29 @@ from areopage.cli.run_options import (
     FleetOption,
     FreshOption,
     NewOption,
+    NewRun,
     OnlyQualifiedOption,
     PageLanguageOption,
     RunArgument,
     RunsArgument,
+    SuiteOption,
     TimeoutOption,
     VerboseOption,
     WhereOption,
     YesOption,
     conditions,
+    takes_run_options,
 )
 from areopage.errors import UserError
 from areopage.extensions import required
 
 
-@describes_a_run
+@takes_run_options()
 def run(
-    new: NewRun,
+    suite: SuiteOption = "child_safety",
+    *,
+    options: NewRun,
+    budget: BudgetOption = None,
     by: ByOption = None,
     fresh: FreshOption = False,
     start_new: NewOption = False,
@@ -61,26 +66,25 @@ def run(
     from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import run_new
 
-    targets, budget = new.targets, new.budget
-    if by and len(targets) < 2:
+    if by and len(options.targets) < 2:
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    wishes = new.wishes
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
-    if len(targets) > 1:
-        if len(new.languages) > 1:
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
+    how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+    if len(options.targets) > 1:
+        if len(options.languages) > 1:
             raise UserError("--lang takes one language where there are several targets")
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
-        how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         run_targets = required("runs", "targets", "a run of several targets")
-        raise typer.Exit(run_targets(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
-    how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
-    if len(new.languages) > 1:
+        raise typer.Exit(run_targets(suite, options, options.targets, places, by=by or (), budget=budget, **how))
+    if len(options.languages) > 1:
+        if budget is not None:
+            raise UserError("--budget takes one language: give each run its own")
         run_languages = required("runs", "languages", "a run in several languages")
-        raise typer.Exit(run_languages(new, places, **how))
-    raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
+        raise typer.Exit(run_languages(suite, options, places, fleet=fleet, **how))
+    raise typer.Exit(run_new(suite, options, places, budget=budget, fleet=fleet, **how))
 
 
 def league(

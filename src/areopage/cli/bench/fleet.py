@@ -20,9 +20,9 @@ LOOK_SHARE = 10
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:
     """Let workers carry out a run, within a budget if there is one."""
-    from areopage.bench import estimate, planned_phases
+    from areopage.bench import planned_phases, run_size
 
-    ledger.fleet.ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
+    ledger.fleet.ask(run.id, planned_phases(spec, run_size(spec, cases)), datetime.now(UTC), budget)
 
 
 def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
@@ -34,8 +34,8 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
     Raises:
         UserError: they do.
     """
-    found = ledger.fleet.run(run.id)
-    if found is not None and found.state == "open":
+    submitted = ledger.fleet.run(run.id)
+    if submitted is not None and submitted.state == "open":
         raise UserError(f"workers carry out {run.id}: follow it with `{follow}`, or stop it first with `{stop}`")
 
 
@@ -56,18 +56,18 @@ def await_end(run: Run, ledger: Ledger) -> "RunView | None":
         while True:
             began = time.monotonic()
             try:
-                found = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+                progress = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
             except StorageError as fault:
                 time.sleep(outage.met(fault))
                 continue
             outage.over()
-            if found is None or found.state == "stopped":
+            if progress is None or progress.state == "stopped":
                 return None
-            counts = found.counts
-            display.show(found)
-            if found.state == "spent":
+            counts = progress.counts
+            display.show(progress)
+            if progress.state == "spent":
                 raise BudgetSpent("the budget of the run is spent")
-            if found.state == "ended":
+            if progress.state == "ended":
                 break
             time.sleep(max(LOOK_EVERY, LOOK_SHARE * (time.monotonic() - began)))
     return with_history(view_run(ledger.run(run.id), ledger), ledger)

@@ -7,9 +7,9 @@ import msgspec
 
 from areopage.bench import Entry, League, RunSpec, entry_of, spec_of, view_run
 from areopage.cli.bench.league import EXIT_CODES
-from areopage.cli.bench.new_run import NewRun
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.bench.run import run_new
+from areopage.cli.run_options import NewRun
 from areopage.errors import UserError
 from areopage.ledger import Ledger
 from areopage.report import languages_report, print_report
@@ -31,7 +31,7 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
     return EXIT_CODES[league.standing]
 
 
-def run_languages(wanted: NewRun, places: Places, **how: bool) -> int:
+def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> int:
     """Carry out a run in each language, then print the one verdict on all of them.
 
     Args:
@@ -41,14 +41,12 @@ def run_languages(wanted: NewRun, places: Places, **how: bool) -> int:
         The exit code of that verdict; of a run that does not come to its end its own, and no further one begins.
 
     Raises:
-        UserError: a budget is named, or a run cannot be carried out.
+        UserError: a run cannot be carried out.
     """
-    if wanted.budget is not None:
-        raise UserError("--budget takes one language: give each run its own")
     names: list[str] = []
-    for language in wanted.languages:
+    for language in options.languages:
         began = datetime.now(UTC)
-        code = run_new(wanted.suite, msgspec.structs.replace(wanted.wishes, language=language), places, **how)
+        code = run_new(suite, msgspec.structs.replace(options, language=language), places, **how)
         with opened_ledger(places) as ledger:
             over = [run for run in ledger.runs() if run.kind == "bench" and run.finished_at and run.finished_at >= began]
         run = next((run for run in over if spec_of(run).language == language), None)

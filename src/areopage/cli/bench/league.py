@@ -15,9 +15,10 @@ from areopage.bench import (
     Absent,
     Entry,
     League,
+    Observers,
     PreparedRun,
+    RunOptions,
     RunPart,
-    RunWishes,
     begin_run,
     budget_of,
     carry_on_part,
@@ -42,7 +43,6 @@ from areopage.cli.bench.run import write_files
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import day_of
-from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
@@ -85,7 +85,7 @@ class Member(Struct):
 
 def run_league(
     suite: str,
-    wishes: RunWishes,
+    options: RunOptions,
     targets: Sequence[str],
     places: Places,
     *,
@@ -110,7 +110,7 @@ def run_league(
     """
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    prepared, absent = _prepared(suite, wishes, targets, places, fresh=fresh, yes=yes)
+    prepared, absent = _prepared(suite, options, targets, places, fresh=fresh, yes=yes)
     for column in by:
         case_column([one.case for one in prepared[0].cases], column)
     with ExitStack() as stack:
@@ -166,7 +166,7 @@ def _member(
 
 
 def _prepared(
-    suite: str, wishes: RunWishes, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
+    suite: str, options: RunOptions, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
 ) -> tuple[list[PreparedRun], list[Absent]]:
     """The run of each target, and the targets whose server is down.
 
@@ -191,7 +191,7 @@ def _prepared(
     faults: list[ServerDown] = []
     for target in targets:
         try:
-            own = msgspec.structs.replace(wishes, target=target)
+            own = msgspec.structs.replace(options, target=target)
             prepared.append(prepare_benchmark(loaded, own, fresh=fresh, agree=None if yes else agree))
         except ServerDown as fault:
             faults.append(fault)

@@ -27,16 +27,16 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
     """
     if spec.release is None:
         return
-    known = (
+    current = (
         standings(spec.judges, spec.criteria, {}, joint=spec.joint)
         if ledger is None
         else ledger.qualifications.standings(spec.judges, spec.criteria, joint=spec.joint)
     )
-    lacking = list(ReleaseJudge.lacking(tuple(release_judges(spec, known)), spec.release.deciding(spec.criteria)))
-    for one in lacking:
-        if one.lack in _EXAMINED:
-            yield f"no run can pass: {name_list(one.judges)} {_EXAMINED[one.lack]} on criteria of the release floors"
-    wanted = dict.fromkeys(name for one in lacking if one.lack not in _EXAMINED for name in one.judges)
+    lacking = list(ReleaseJudge.lacking(tuple(release_judges(spec, current)), spec.release.deciding(spec.criteria)))
+    for gap in lacking:
+        if gap.lack in _EXAMINED:
+            yield f"no run can pass: {name_list(gap.judges)} {_EXAMINED[gap.lack]} on criteria of the release floors"
+    wanted = dict.fromkeys(name for gap in lacking if gap.lack not in _EXAMINED for name in gap.judges)
     judges = [judge for judge in spec.judges if judge.name in wanted]
     if judges:
         yield from _exam_of(suite, judges, spec, place)
@@ -60,7 +60,7 @@ def _exam_of(suite: Suite, judges: Sequence[Judge], spec: RunSpec, place: tuple[
     except UserError as fault:
         yield f"  the exam cannot be planned: {fault}"
         return
-    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
-    yield f"  the exam takes at most {counted(size.calls, 'call')}, {told}; once for all runs of these judges:"
+    amount = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    yield f"  the exam takes at most {counted(size.calls, 'call')}, {amount}; once for all runs of these judges:"
     folder = suite.name if suite.folder.parent == BUNDLED else str(suite.folder)
     yield f"  {shlex.join([*exam_words(folder, references, joint=spec.joint, floors=True), *place])}"

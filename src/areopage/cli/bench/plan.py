@@ -5,23 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.bench import PassesPlan, PrecisionPlan, RunSpec
-from areopage.cli.bench.new_run import NewRun, describes_a_run
+from areopage.bench import PlannedSize, PrecisionPlan, RunSpec
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
-from areopage.cli.run_options import (
-    VerboseOption,
-)
+from areopage.cli.run_options import BudgetOption, NewRun, SuiteOption, VerboseOption, takes_run_options
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report import report_locale
 from areopage.scoring import NodePath
 
 if TYPE_CHECKING:
-    from areopage.bench import PreparedRun, RunWishes
+    from areopage.bench import PreparedRun, RunOptions
     from areopage.cli.bench.places import Places
     from areopage.suites import Suite
 
 
-@describes_a_run
+@takes_run_options()
 def plan(
     named: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="The suite, in place of --suite.")] = None,
     precision: Annotated[
@@ -42,8 +39,10 @@ def plan(
         float | None,
         typer.Option(metavar="SCORE", help="With --spread: the expected score; default: four fifths of the scale."),
     ] = None,
+    suite: SuiteOption = "child_safety",
     *,
-    new: NewRun,
+    options: NewRun,
+    budget: BudgetOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -55,23 +54,20 @@ def plan(
     """
     from areopage.cli.bench.places import Places
 
-    targets, wishes = new.targets, new.wishes
-    if len(new.languages) > 1:
+    if len(options.languages) > 1:
         raise UserError("a plan is about one language: give --lang en or --lang fr")
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
     if precision is not None:
-        if len(targets) > 1:
+        if len(options.targets) > 1:
             raise UserError("--precision plans one run: give --target once")
-        _plan_precision(named or new.suite, wishes, places, precision, like=like, spread=spread, mean=mean)
+        _plan_precision(named or suite, options, places, precision, like=like, spread=spread, mean=mean)
         return
-    if given := [name for name, one in (("--like", like), ("--spread", spread), ("--mean", mean)) if one is not None]:
-        raise UserError(f"{given[0]} tells how far scores spread: add --precision POINTS")
-    _plan_run(named or new.suite, wishes, targets, places, budget=new.budget, verbose=verbose)
+    if named_options := [name for name, value in (("--like", like), ("--spread", spread), ("--mean", mean)) if value is not None]:
+        raise UserError(f"{named_options[0]} tells how far scores spread: add --precision POINTS")
+    _plan_run(named or suite, options, places, budget=budget, verbose=verbose)
 
 
-def _plan_run(
-    suite: str, wishes: "RunWishes", targets: list[str], places: "Places", *, budget: float | None, verbose: bool
-) -> None:
+def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | None, verbose: bool) -> None:
     """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
     from msgspec import structs
 
@@ -82,34 +78,34 @@ def _plan_run(
     from areopage.suites import load_suite
 
     loaded = load_suite(suite).with_shared(configured(places).shared)
-    wanted: list[str | None] = [*targets] or [None]
-    prepared = [_checked_where_reached(loaded, structs.replace(wishes, target=one)) for one in wanted]
+    wanted = options.targets or (None,)
+    prepared = [_checked_where_reached(loaded, structs.replace(options, target=target)) for target in wanted]
     with ExitStack() as stack:
-        known = None
+        opened = None
         with suppress(UnknownRun):
-            known = stack.enter_context(opened_ledger(places))
-        runs = [(with_measures(one.spec, known), one.cases) for one in prepared]
+            opened = stack.enter_context(opened_ledger(places))
+        runs = [(with_measures(run.spec, opened), run.cases) for run in prepared]
         if budget is not None:
-            budget_of(budget, [spec for spec, _ in runs], known)
-        place = places.options(known) if known is not None else ("--out", str(places.out))
-        exam = missing_exam_lines(loaded, runs[0][0], known, place)
-        print_plan(runs, known, verbose=verbose, budget=budget, exam=exam, err=False)
+            budget_of(budget, [spec for spec, _ in runs], opened)
+        place = places.options(opened) if opened is not None else ("--out", str(places.out))
+        exam = missing_exam_lines(loaded, runs[0][0], opened, place)
+        print_plan(runs, opened, verbose=verbose, budget=budget, exam=exam, err=False)
 
 
-def _checked_where_reached(suite: "Suite", wishes: "RunWishes") -> "PreparedRun":
+def _checked_where_reached(suite: "Suite", options: "RunOptions") -> "PreparedRun":
     """The run, with what its models' servers tell of windows and slots; without it where one cannot be asked, which is said."""
     from areopage.bench import prepare_benchmark, prepare_run
 
     try:
-        return prepare_benchmark(suite, wishes)
+        return prepare_benchmark(suite, options)
     except (ServerDown, MissingKey) as fault:
         typer.echo(f"note: planned without what servers tell of windows and slots: {' '.join(str(fault).split())}", err=True)
-        return prepare_run(suite, wishes)
+        return prepare_run(suite, options)
 
 
 def _plan_precision(
     suite: str,
-    wishes: "RunWishes",
+    options: "RunOptions",
     places: "Places",
     precision: float,
     *,
@@ -129,47 +125,47 @@ def _plan_precision(
             "give --like RUN, or --spread POINTS with a suite: the spread of scores decides how many cases are needed"
         )
     if like is not None:
-        told = (("--mean", mean), ("--target", wishes.target), ("--judge", wishes.judges or None))
-        if given := [name for name, one in told if one is not None]:
-            raise UserError(f"{given[0]} goes with --spread: --like takes the panel and the cases of the run")
+        refused = (("--mean", mean), ("--target", options.target), ("--judge", options.judges or None))
+        if named_options := [name for name, value in refused if value is not None]:
+            raise UserError(f"{named_options[0]} goes with --spread: --like takes the panel and the cases of the run")
         with opened_ledger(places) as opened:
             run = opened.run(like)
             view = view_run(run, opened)
             _print_precision(plan_like(view, load_run_cases(opened, run.id), precision), view.spec, f"run {run.id}")
         return
-    whole = structs.replace(wishes, limit=-1 if wishes.limit is None else wishes.limit)
+    whole = structs.replace(options, limit=-1 if options.limit is None else options.limit)
     prepared = prepare_run(load_suite(suite).with_shared(configured(places).shared), whole)
-    found = plan_assumed(prepared.spec, prepared.cases, precision, spread=spread or 0.0, mean=mean)
-    _print_precision(found, prepared.spec, f"an assumed spread of {spread:g} points")
+    planned = plan_assumed(prepared.spec, prepared.cases, precision, spread=spread or 0.0, mean=mean)
+    _print_precision(planned, prepared.spec, f"an assumed spread of {spread:g} points")
 
 
-def _print_precision(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
+def _print_precision(plan: PrecisionPlan, spec: RunSpec, source: str) -> None:
     """Show a plan on the console."""
     from areopage.report import Printer, Row, Table, columns
 
     printer = Printer(report_locale("en"))
-    rests = f"{source}, {counted(found.from_cases, 'case')}" if found.from_cases else source
-    told = f"95 % interval of ± {found.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
-    printer.say(told, "bold")
+    rests = f"{source}, {counted(plan.from_cases, 'case')}" if plan.from_cases else source
+    text = f"95 % interval of ± {plan.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
+    printer.say(text, "bold")
     scores = (
         Row(
             cells=(
-                _name(one.path, spec),
-                "" if one.half_width is None else f"± {one.half_width:.2f}",
-                _cases(one.cases),
+                _name(score.path, spec),
+                "" if score.half_width is None else f"± {score.half_width:.2f}",
+                _cases(score.cases),
             ),
-            css=f"l{len(one.path)}",
+            css=f"l{len(score.path)}",
         )
-        for one in found.scores
+        for score in plan.scores
     )
     printer.table(Table(columns=columns("now", "cases needed", first="score of"), rows=tuple(scores)))
-    plans = (Row(cells=_cells(row), css="l1" if row is found.cheapest else "") for row in found.passes)
+    plans = (Row(cells=_cells(row), css="l1" if row is plan.cheapest else "") for row in plan.passes)
     heads = columns("cases", "calls", "prompt tokens", "answer tokens", "cost", first="passes")
     printer.table(Table(columns=heads, rows=tuple(plans)))
-    if found.cheapest is not None and found.cheapest.cases and found.difference is not None and found.failures is not None:
-        told = f"fewest calls: {counted(found.cheapest.cases, 'case')}, {counted(found.cheapest.passes, 'pass', 'passes')}"
-        told = f"{told}. They can tell differences of at least {found.difference:.2f} points, and failures of at least"
-        printer.say(f"{told} {found.failures:.1%} of cases")
+    if plan.cheapest is not None and plan.cheapest.cases and plan.difference is not None and plan.failures is not None:
+        text = f"fewest calls: {counted(plan.cheapest.cases, 'case')}, {counted(plan.cheapest.passes, 'pass', 'passes')}"
+        text = f"{text}. They can tell differences of at least {plan.difference:.2f} points, and failures of at least"
+        printer.say(f"{text} {plan.failures:.1%} of cases")
 
 
 def _name(path: NodePath, spec: RunSpec) -> str:
@@ -183,7 +179,7 @@ def _cases(cases: int | None) -> str:
     return "over a million, or too few to say" if cases is None else f"{cases:,}"
 
 
-def _cells(row: PassesPlan) -> tuple[str, ...]:
+def _cells(row: PlannedSize) -> tuple[str, ...]:
     if row.cases is None:
         return (str(row.passes), "over a million", "", "", "", "")
     counts = (row.cases, row.calls, row.prompt_tokens, row.completion_tokens)

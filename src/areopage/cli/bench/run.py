@@ -12,8 +12,9 @@ import typer
 
 from areopage.app import find_config
 from areopage.bench import (
+    Observers,
+    RunOptions,
     RunSpec,
-    RunWishes,
     begin_run,
     budget_of,
     carry_on,
@@ -32,7 +33,6 @@ from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger import Ledger, Run, SentBatch
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def run_new(
     suite: str,
-    wishes: RunWishes,
+    options: RunOptions,
     places: Places,
     *,
     fresh: bool,
@@ -72,7 +72,7 @@ def run_new(
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).shared)
-    prepared = prepare_benchmark(loaded, wishes, fresh=fresh, agree=None if yes else ask_to_send)
+    prepared = prepare_benchmark(loaded, options, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
             ledger.qualifications.require(
@@ -102,19 +102,19 @@ def run_new(
 def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:
     """Say that an unfinished run with the same options is there, which a new run does not go on with."""
     if run is not None:
-        told = f"a new run begins; that of {run.created_at:%Y-%m-%d %H:%M} UTC is unfinished"
-        typer.echo(f"{told}, go on with it by: {places.resume_command(run.id, ledger)}", err=True)
+        message = f"a new run begins; that of {run.created_at:%Y-%m-%d %H:%M} UTC is unfinished"
+        typer.echo(f"{message}, go on with it by: {places.resume_command(run.id, ledger)}", err=True)
 
 
-def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> "RunView":
+def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) -> "RunView":
     """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched.
 
     Raises:
         UserError: the suite or a model cannot be used.
         ServerDown: a server gave out half way.
     """
-    own = find_config(config, None).shared
-    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    shared = find_config(config, None).shared
+    prepared = prepare_benchmark(load_suite(suite).with_shared(shared), options, agree=None if yes else ask_to_send)
     # a trial is over in a moment, and a batch may take a day
     prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
     print_plan([(prepared.spec, prepared.cases)])
@@ -262,8 +262,10 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
     if out:
         calls = counted(sum(batch.calls for batch in out), "call")
         go = "goes" if len(out) == 1 else "go"
-        told = f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
-        typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
+        message = (
+            f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
+        )
+        typer.echo(f"{message}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
 def write_files(view: "RunView", folder: Path, log: RunLog) -> None:

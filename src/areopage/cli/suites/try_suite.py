@@ -1,25 +1,17 @@
 """`areopage suites try`: run a suite on a few rows and show what each judge says; nothing is stored."""
 
 from collections.abc import Iterator
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
-from areopage.bench import AnswersFrom, PassView, RunView, RunWishes, passes_of
+from areopage.bench import PassView, RunOptions, RunView, passes_of
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import ConfigOption, one_of
-from areopage.cli.run_options import (
-    AllowVariableOption,
-    AnswersOption,
-    CriteriaOption,
-    DatasetOption,
-    JudgeOption,
-    TargetOption,
-    TimeoutOption,
-    YesOption,
-)
+from areopage.cli.options import ConfigOption
+from areopage.cli.run_options import YesOption, takes_run_options
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
 from areopage.scoring import CriterionScore, Given, RecordScores
@@ -29,36 +21,19 @@ _LONGEST = 2_000  # characters of a text that is shown
 ROWS = 3
 
 
+@takes_run_options("judges", "target", "datasets", "answers", "criteria", "language", "timeout", "allowed_variables")
 def try_suite(
     suite: SuiteArgument,
     rows: Annotated[int, typer.Option("--rows", min=1, max=100, help="Number of cases: the first usable ones.")] = ROWS,
-    judge: JudgeOption = None,
-    target: TargetOption = None,
-    dataset: DatasetOption = None,
-    answers: AnswersOption = None,
-    criteria: CriteriaOption = None,
     passes: Annotated[int, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = 1,
-    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts and personas.")] = None,
-    timeout: TimeoutOption = None,
-    allow_variable: AllowVariableOption = None,
+    *,
+    options: RunOptions,
     config: ConfigOption = None,
     yes: YesOption = False,
 ) -> None:
     """Run a suite on a few rows and show what each judge says; nothing is stored."""
-    wishes = RunWishes(
-        datasets=tuple(dataset or ()),
-        target=target,
-        answers=one_of("--answers", answers, get_args(AnswersFrom)),
-        judges=tuple(judge or ()),
-        criteria=criteria,
-        passes=passes,
-        limit=rows,
-        language=lang,
-        timeout=timeout,
-        allowed_variables=tuple(allow_variable or ()),
-    )
     try:
-        view = try_run(suite, wishes, config, yes=yes)
+        view = try_run(suite, replace(options, passes=passes, limit=rows), config, yes=yes)
     except KeyboardInterrupt:
         typer.echo("\nstopped; nothing is kept", err=True)
         raise typer.Exit(INTERRUPTED) from None
