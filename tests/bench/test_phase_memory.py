@@ -98,7 +98,7 @@ def test_a_run_holds_little_of_a_case_beside_its_texts(
     suite: Path, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    monkeypatch.setattr(blocks, "_LEAST_CALLS", BLOCK)
+    monkeypatch.setattr(blocks, "_LEAST_CALLS", 8 * BLOCK)  # a block costs a row of the queue
     monkeypatch.setattr(blocks, "_CALLS_IN_A_ROW", 1)
     few, many = 100, 700
     bytes_held: list[int] = []
