@@ -30,6 +30,8 @@ _SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,30})?\s*+)?[\"'”]", re.ASCII)
 _KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
 APPLICABLE = "applicable"
+VERDICT_KEYS = frozenset({"score", APPLICABLE})
+"""The keys of which a verdict has one."""
 _APPLICABLE_KEY = re.compile(rf"[\"'“]{APPLICABLE}[\"'”]", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"

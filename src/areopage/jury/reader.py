@@ -23,7 +23,7 @@ from areopage.cases import Case
 from areopage.criteria import REMARKS, Criterion, Scale, short_names
 from areopage.jury.judges import Remarks
 from areopage.jury.parsing import (
-    APPLICABLE,
+    VERDICT_KEYS,
     PairsHook,
     Unopened,
     common_outcome,
@@ -39,7 +39,6 @@ from areopage.jury.planted import prepared
 from areopage.ledger import Judgment, Repair
 from areopage.scoring import Given, NotApplicable, Outcome, Scored, Unparsed
 
-_VERDICT_KEYS = frozenset({"score", APPLICABLE})
 _KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)
 _AFTER_VALUE = re.compile(r"\s*+([,}])")
 _QUOTED = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
@@ -144,7 +143,7 @@ class _Expected(Struct, frozen=True, kw_only=True):
     @property
     def keys(self) -> frozenset[str]:
         """The keys of an answer's object."""
-        return _VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
+        return VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
 
     def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _ReadVerdict]:
         """The verdicts of a parsed answer."""
@@ -210,7 +209,7 @@ class _Findings(Struct, frozen=True, kw_only=True):
 
 def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _Findings:
     """Try one way of reading after the other, a broken object last."""
-    opened = open_answer(text, finish_reason, _VERDICT_KEYS | asked.keys)
+    opened = open_answer(text, finish_reason, VERDICT_KEYS | asked.keys)
     if isinstance(opened, Unopened):
         return _Findings(verdicts=dict.fromkeys(asked.scales, _ReadVerdict(opened.outcome)), steps=opened.steps)
     if opened.whole:
@@ -252,7 +251,7 @@ class _BrokenAnswer:
         self._text = text
         self._finish_reason = finish_reason
         self._asked = asked
-        self._decoder = json.JSONDecoder(object_pairs_hook=unique_keys(_VERDICT_KEYS), strict=False)
+        self._decoder = json.JSONDecoder(object_pairs_hook=unique_keys(VERDICT_KEYS), strict=False)
         self._places = {name: _key_places(name, text) for name in asked.scales}
         self._verdicts: dict[str, _ReadVerdict] = {}
         self._repairing = False

@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 
 from areopage.criteria import Criterion, short_names
-from areopage.jury.parsing import APPLICABLE, Unopened, open_answer
+from areopage.jury.parsing import VERDICT_KEYS, Unopened, open_answer
 
 Place = tuple[int, int]
 """Beginning and end of a number in a text."""
 
-_VERDICT_KEYS = frozenset({"score", APPLICABLE})
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,3}", re.ASCII)
 _DECODER = json.JSONDecoder(strict=False)
@@ -27,8 +26,8 @@ def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -
         text, finish_reason, criteria: as of `read_answer`.
     """
     names = short_names(criteria)
-    keys = _VERDICT_KEYS if len(criteria) == 1 else frozenset(names)
-    opened = open_answer(text, finish_reason, _VERDICT_KEYS | keys)
+    keys = VERDICT_KEYS if len(criteria) == 1 else frozenset(names)
+    opened = open_answer(text, finish_reason, VERDICT_KEYS | keys)
     if isinstance(opened, Unopened) or opened.broken or not text.endswith(opened.bare):
         return {}
     starts = [start for start, answer in zip(opened.starts, opened.objects, strict=True) if keys & answer.keys()]

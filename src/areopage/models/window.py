@@ -13,7 +13,6 @@ measured with the model. `PromptMeter` looks at the replies of one connection.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -176,20 +175,7 @@ def window_of(value: object) -> int | None:
 
 def _words(messages: Sequence[Message]) -> int:
     """How many words and figures there are; of a long one, each part that one token may hold."""
-    return sum([_words_of(message.content, message.constant) for message in messages])
-
-
-@lru_cache(maxsize=128)  # a prompt is counted several times
-def _words_of(text: str, constant: int) -> int:
-    """The words of a text, of which many others share so many characters at the beginning."""
-    if not 0 < constant < len(text) or text[constant - 1].isalnum():  # there it may part a word
-        return _words_in(text)
-    return _words_in(text[:constant]) + _count(text[constant:])
-
-
-@lru_cache(maxsize=128)
-def _words_in(text: str) -> int:
-    return _count(text)
+    return sum(_count(message.content) for message in messages)
 
 
 def _count(text: str) -> int:
