@@ -12,11 +12,11 @@ from .fence import fenced as fenced  # A text between its markers, without contr
 # Whether anything in a text reads as a control token of a family of models.
 from .fence import has_control_token as has_control_token
 from .fence import nonce_of as nonce_of  # 16 hexadecimal digits that cannot be predicted without the secret
-from .prompt_file import check_inside as check_inside  # Check that a prompt file lies in the folder of prompt files.
 from .prompt_file import is_unwritten as is_unwritten  # Whether a text holds an ellipsis where a text is to be written.
 from .prompt_file import load_criteria as load_criteria  # Load the prompt files of some criteria
-from .prompt_file import prompt_faults as prompt_faults  # Everything that keeps a prompt file from being used.
-from .prompt_file import prompt_notes as prompt_notes  # Likely mistakes of a prompt file that can be used all the same
+
+# Everything that is wrong with a prompt file, likely mistakes included.
+from .prompt_file import prompt_file_faults as prompt_file_faults
 from .prompt_sizes import PromptSizer as PromptSizer  # Measures prompts
 from .prompts import REMARKS as REMARKS
 from .prompts import TEMPLATE_VERSION as TEMPLATE_VERSION
@@ -37,7 +37,6 @@ from .registry import LocalText as LocalText  # A short text in several language
 from .registry import Registry as Registry  # All criteria of a suite, in the file's order.
 from .registry import RegistryEntry as RegistryEntry  # One criterion as the registry lists it
 from .registry import load_registry as load_registry  # Read a registry.
-from .registry import newest as newest  # Of several versions of one criterion the newest, in the order of first mention.
 from .scopes import BY_REPLY as BY_REPLY  # The scopes in which each reply of a conversation is judged.
 from .scopes import SCOPES as SCOPES
 from .scopes import SINGLE as SINGLE  # The scopes that concern single answers, too.

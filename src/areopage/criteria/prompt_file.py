@@ -132,6 +132,20 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
     return faults
 
 
+def prompt_file_faults(folder: Path, file: Path) -> list[ConfigError]:
+    """Everything that is wrong with a prompt file, likely mistakes included.
+
+    Args:
+        folder: of the prompt files.
+    """
+    try:
+        check_inside(folder, file)
+        document = read_yaml(file)
+    except ConfigError as fault:
+        return [fault]
+    return [*prompt_faults(document), *prompt_notes(document)]
+
+
 def is_unwritten(text: str) -> bool:
     """Whether a text holds an ellipsis where a text is to be written."""
     return _UNWRITTEN.search(text) is not None

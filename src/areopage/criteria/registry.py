@@ -123,7 +123,11 @@ class Registry(Struct, frozen=True, kw_only=True):
     def left_out_of(self, chosen: Iterable[str]) -> tuple[str, ...]:
         """The ids of the criteria, each in its newest version, of which no version is chosen."""
         paths = {self.entries[key].path for key in chosen}
-        return tuple(entry.id for entry in newest(self.entries.values()) if entry.path not in paths)
+        return tuple(entry.id for entry in self.newest() if entry.path not in paths)
+
+    def newest(self) -> list[RegistryEntry]:
+        """Of several versions of one criterion the newest, in the order of first mention."""
+        return newest(self.entries.values())
 
 
 def load_registry(path: Path) -> Registry:

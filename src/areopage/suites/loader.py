@@ -9,7 +9,7 @@ from msgspec import Struct, structs, to_builtins
 from pydantic import ValidationError
 
 from areopage.cases import Persona, load_personas, source_of
-from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry, newest
+from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_registry
 from areopage.errors import ConfigError, name_list
 from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
 from areopage.scoring import FailureRules, Marks, ReleaseFloors, Weights
@@ -101,7 +101,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             raise fault
         selected = self.registry.select(self.config.criteria.default_selection)
         chosen = {self.registry.entries[id].path for id in selected}
-        judged = [entry for entry in newest(self.registry.entries.values()) if entry.scope in SINGLE or entry.path in chosen]
+        judged = [entry for entry in self.registry.newest() if entry.scope in SINGLE or entry.path in chosen]
         names = dict.fromkeys([*section.max_failures, *section.min_score])
         under = {name: tuple(entry.id for entry in judged if ReleaseFloors.counts(entry, name)) for name in names}
         return ReleaseFloors(**section.model_dump(), criteria=under)
@@ -129,7 +129,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         """Why a floor cannot have a name; "" where it can."""
         entries = self.registry.entries.values()
         if key == "max_failures" and name in SEVERITIES:
-            if bare := [bare_entry.id for bare_entry in newest(entries) if bare_entry.severity is None]:
+            if bare := [bare_entry.id for bare_entry in self.registry.newest() if bare_entry.severity is None]:
                 return f"counts failures by severity, and the registry states none for {name_list(bare)}"
             return ""
         if (name == ReleaseFloors.FINAL and key == "max_failures") or not any(

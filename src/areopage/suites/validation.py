@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.cases import persona_faults, source_of
-from areopage.criteria import RegistryEntry, check_inside, is_unwritten, prompt_faults, prompt_notes
+from areopage.criteria import RegistryEntry, is_unwritten, prompt_file_faults
 from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring import Weights
 from areopage.suites.config_keys import idle_keys, is_unknown_key
@@ -145,12 +145,7 @@ def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
             if any(is_unwritten(text) for text in local.texts.values()):
                 faults.append(suite.registry.document.error(_UNWRITTEN, "criteria", entry.id, field))
         for file in filter(Path.is_file, _prompt_files(suite, entry)):
-            try:
-                check_inside(suite.criteria_folder, file)
-                document = read_yaml(file)
-                faults += [*prompt_faults(document), *prompt_notes(document)]
-            except ConfigError as fault:
-                faults.append(fault)
+            faults += prompt_file_faults(suite.criteria_folder, file)
     return faults
 
 
