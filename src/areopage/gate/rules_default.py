@@ -116,37 +116,37 @@ def decide_default(
     watch = Stopwatch(clock)
     read = [replace(one, text=text) if (text := as_read(one.text)) is not one.text else one for one in documents]
     answer = response if len(response) > config.max_characters else as_read(response)
-    found = _findings(config, model, prompt, answer, read, watch)
-    checks = sentence_checks(found.grounding)
-    doubt = found.grounding.p_unsupported
-    reasons = _reasons(config, found, checks)
+    findings = _findings(config, model, prompt, answer, read, watch)
+    checks = sentence_checks(findings.grounding)
+    doubt = findings.grounding.p_unsupported
+    reasons = _reasons(config, findings, checks)
     verdict = _verdict(config, reasons)
-    near_copies = () if found.refusal else tuple(index for index, check in enumerate(checks) if check.changes)
+    near_copies = () if findings.refusal else tuple(index for index, check in enumerate(checks) if check.changes)
     doubtful: tuple[int, ...] = ()
     if verdict == "deliver":
-        grey, band = _grey_band(config, found, checks)
+        grey, band = _grey_band(config, findings, checks)
         reasons += band + _meaning_reasons(config, checks, near_copies)
         verdict = _verdict(config, reasons)
         doubtful = tuple(dict.fromkeys([*near_copies, *grey])) if config.grey_band else ()
     else:
         reasons += [replace(reason, decisive=False) for reason in _meaning_reasons(config, checks, near_copies)]
     reasons.sort(key=lambda reason: not reason.decisive)
-    missing = [index for index, _, claim in unsupported_claims(found.grounding) if claim.kind in config.hard]
+    missing = [index for index, _, claim in unsupported_claims(findings.grounding) if claim.kind in config.hard]
     decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
-        p_unsupported=None if doubt is None else _stated(config, found, verdict, _raised(doubt, len(missing)), near_copies),
-        metrics=_metrics(config, found, verdict, reasons),
-        sentences=_stated_checks(config, found, checks, Counter(missing)),
+        p_unsupported=None if doubt is None else _stated(config, findings, verdict, _raised(doubt, len(missing)), near_copies),
+        metrics=_metrics(config, findings, verdict, reasons),
+        sentences=_stated_checks(config, findings, checks, Counter(missing)),
         signals=tuple(watch.signals),
         reasons=tuple(reasons),
         doubtful=doubtful,
         meaning_not_checked=near_copies,
-        cited_ids=found.citations.cited_ids,
-        unknown_ids=tuple(label for label, _ in found.citations.unknown),
-        response_lang=found.response_lang,
-        prompt_lang=found.prompt_lang,
-        refusal=found.refusal,
+        cited_ids=findings.citations.cited_ids,
+        unknown_ids=tuple(label for label, _ in findings.citations.unknown),
+        response_lang=findings.response_lang,
+        prompt_lang=findings.prompt_lang,
+        refusal=findings.refusal,
         profile=config.profile,
         version=version,
     )
@@ -226,51 +226,51 @@ def _echoes(prompt: str, response: str, citations: Citations) -> bool:
     return len(rest) <= 2 * len(prompt) + MOST_ROOM and plain(rest) == plain(prompt)
 
 
-def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck]) -> list[Reason]:
+def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck]) -> list[Reason]:
     """Every reason but those of the grey band."""
-    bounds, retrieval = config.thresholds, found.retrieval
-    if not found.documents:
+    bounds, retrieval = config.thresholds, findings.retrieval
+    if not findings.documents:
         return [Reason(code="no_documents", decisive=True)]
-    irrelevant = retrieval.scored and found.best < bounds.relevance
-    reasons = [Reason(code="not_relevant", decisive=True, value=found.best, threshold=bounds.relevance)] if irrelevant else []
+    irrelevant = retrieval.scored and findings.best < bounds.relevance
+    reasons = [Reason(code="not_relevant", decisive=True, value=findings.best, threshold=bounds.relevance)] if irrelevant else []
     open_question = not irrelevant
-    if found.empty:
+    if findings.empty:
         return reasons or [Reason(code="empty_response", decisive=True)]
-    if found.too_long:
+    if findings.too_long:
         return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
-    if found.crowded:
+    if findings.crowded:
         return [*reasons, Reason(code="too_many_numbers", decisive=open_question, threshold=float(MOST_NUMBERS))]
-    if found.response_lang and found.prompt_lang and found.response_lang != found.prompt_lang:
+    if findings.response_lang and findings.prompt_lang and findings.response_lang != findings.prompt_lang:
         reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
-    if found.unread:
-        reasons.append(Reason(code="unread_documents", decisive=False, value=float(found.unread), threshold=float(config.top)))
-    if found.unsegmented:
+    if findings.unread:
+        reasons.append(Reason(code="unread_documents", decisive=False, value=float(findings.unread), threshold=float(config.top)))
+    if findings.unsegmented:
         reasons.append(Reason(code="unread_language", decisive=open_question))
-    if found.refusal:
+    if findings.refusal:
         return reasons
-    if found.bare:
+    if findings.bare:
         return [Reason(code="bare_answer", decisive=open_question), *reasons]
-    if found.echo or not any(sentence.claim for sentence in found.grounding.sentences):
+    if findings.echo or not any(sentence.claim for sentence in findings.grounding.sentences):
         return [Reason(code="no_claim", decisive=open_question), *reasons]
     if retrieval.scored and retrieval.confidence < bounds.confidence:
         reasons.append(
             Reason(code="low_confidence", decisive=open_question, value=retrieval.confidence, threshold=bounds.confidence)
         )
-    reasons += _citation_reasons(config, found, decisive=open_question)
-    reasons += _claim_reasons(config, found, decisive=open_question)
+    reasons += _citation_reasons(config, findings, decisive=open_question)
+    reasons += _claim_reasons(config, findings, decisive=open_question)
     reasons += [
-        Reason(code="admission", decisive=False, place=place_of(span), sentence=_sentence_of(found.grounding, span))
-        for span in found.admissions[:MOST_REASONS]
+        Reason(code="admission", decisive=False, place=place_of(span), sentence=_sentence_of(findings.grounding, span))
+        for span in findings.admissions[:MOST_REASONS]
     ]
-    reasons += _instruction_reasons(found)
-    doubt = found.grounding.p_unsupported
+    reasons += _instruction_reasons(findings)
+    doubt = findings.grounding.p_unsupported
     if doubt is not None and doubt >= bounds.hold:
         worst = _worst_first(checks, bounds.hold)
         reasons += _sentence_reasons(checks, worst, doubt, bounds.hold, decisive=open_question)
     return reasons
 
 
-def _instruction_reasons(found: Findings) -> list[Reason]:
+def _instruction_reasons(findings: Findings) -> list[Reason]:
     """What a document tells a model to do, where the answer repeats it: never decisive."""
     return [
         Reason(
@@ -278,9 +278,9 @@ def _instruction_reasons(found: Findings) -> list[Reason]:
             decisive=False,
             place=place_of(span),
             document=document,
-            sentence=_sentence_of(found.grounding, span),
+            sentence=_sentence_of(findings.grounding, span),
         )
-        for document, span in found.instructions[:MOST_REASONS]
+        for document, span in findings.instructions[:MOST_REASONS]
     ]
 
 
@@ -292,36 +292,38 @@ def _repeated_instructions(response: str, documents: Sequence[Document]) -> tupl
     return tuple((id, span) for id, span in held if id is not None)
 
 
-def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
+def _citation_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
     """Ids that do not exist, and the lack of any that does."""
     counts = decisive and config.citations != "ignored"
     reasons = [
-        Reason(code="unknown_citation", decisive=counts, place=place_of(span), sentence=_sentence_of(found.grounding, span))
-        for _, span in found.citations.unknown[:MOST_REASONS]
+        Reason(code="unknown_citation", decisive=counts, place=place_of(span), sentence=_sentence_of(findings.grounding, span))
+        for _, span in findings.citations.unknown[:MOST_REASONS]
     ]
-    if config.citations == "required" and not found.citations.cited_ids:
+    if config.citations == "required" and not findings.citations.cited_ids:
         reasons.append(Reason(code="no_citation", decisive=decisive))
-    return reasons + _credit_reasons(found, decisive=decisive and config.citations == "required")
+    return reasons + _credit_reasons(findings, decisive=decisive and config.citations == "required")
 
 
-def _credit_reasons(found: Findings, *, decisive: bool) -> list[Reason]:
+def _credit_reasons(findings: Findings, *, decisive: bool) -> list[Reason]:
     """Sentences whose words stand in another document than those that they cite."""
-    if not found.citations.known:
+    if not findings.citations.known:
         return []
     reasons = []
-    for index, sentence in enumerate(found.grounding.sentences):
-        cited = {one for one, span in found.citations.known if sentence.start <= span.start < sentence.end}
-        credited = [share for one, share in zip(found.ids, sentence.shares, strict=False) if one in cited]
+    for index, sentence in enumerate(findings.grounding.sentences):
+        cited = {one for one, span in findings.citations.known if sentence.start <= span.start < sentence.end}
+        credited = [share for one, share in zip(findings.ids, sentence.shares, strict=False) if one in cited]
         if credited and max(sentence.shares) >= max(credited) + CREDITED_LESS:
-            better = found.ids[sentence.shares.index(max(sentence.shares))]
-            place = place_of(next(span for one, span in found.citations.known if one in cited and span.start >= sentence.start))
+            better = findings.ids[sentence.shares.index(max(sentence.shares))]
+            place = place_of(
+                next(span for one, span in findings.citations.known if one in cited and span.start >= sentence.start)
+            )
             reasons.append(Reason(code="misattributed_citation", decisive=decisive, place=place, document=better, sentence=index))
     return reasons[:MOST_REASONS]
 
 
-def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
+def _claim_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
     """Figures and references that no document holds, or none in their place; kinds that need not be held are only told."""
-    missing = sorted(unsupported_claims(found.grounding), key=lambda one: one[2].kind not in config.hard)
+    missing = sorted(unsupported_claims(findings.grounding), key=lambda one: one[2].kind not in config.hard)
     return [
         Reason(
             code=_code_of(claim),
@@ -333,7 +335,7 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
         for index, sentence, claim in missing[:MOST_REASONS]
     ] + [
         Reason(code="computed_figure", decisive=False, place=claim.place, sentence=index)
-        for index, sentence in enumerate(found.grounding.sentences)
+        for index, sentence in enumerate(findings.grounding.sentences)
         for claim in sentence.claims
         if claim.state == "computed"
     ][:MOST_REASONS]
@@ -379,10 +381,10 @@ def _sentence_of(grounding: Grounding, span: Span) -> int | None:
     return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
 
 
-def _grey_band(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck]) -> tuple[tuple[int, ...], list[Reason]]:
+def _grey_band(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck]) -> tuple[tuple[int, ...], list[Reason]]:
     """The doubtful sentences of an answer between the thresholds, with their reasons; none for any other."""
-    doubt, bounds = found.grounding.p_unsupported, config.thresholds
-    if found.refusal or doubt is None or not bounds.deliver < doubt < bounds.hold:
+    doubt, bounds = findings.grounding.p_unsupported, config.thresholds
+    if findings.refusal or doubt is None or not bounds.deliver < doubt < bounds.hold:
         return (), []
     worst = _worst_first(checks, bounds.deliver)
     return worst, _sentence_reasons(checks, worst, doubt, bounds.deliver, decisive=config.unsettled == "hold")
@@ -402,10 +404,12 @@ def _meaning_reasons(config: GateConfig, checks: Sequence[SentenceCheck], near_c
     ]
 
 
-def _stated(config: GateConfig, found: Findings, verdict: GateVerdict, doubt: float, near_copies: Sequence[int]) -> float | None:
+def _stated(
+    config: GateConfig, findings: Findings, verdict: GateVerdict, doubt: float, near_copies: Sequence[int]
+) -> float | None:
     """The probability of an answer, where it says what the verdict says; None where it would contradict it."""
     low = doubt <= config.thresholds.deliver
-    if found.refusal or found.unsegmented or (low and (verdict != "deliver" or near_copies)):
+    if findings.refusal or findings.unsegmented or (low and (verdict != "deliver" or near_copies)):
         return None
     return doubt
 
@@ -416,15 +420,15 @@ def _raised(doubt: float, missing: int) -> float:
 
 
 def _stated_checks(
-    config: GateConfig, found: Findings, checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]
+    config: GateConfig, findings: Findings, checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]
 ) -> tuple[SentenceCheck, ...]:
     """The sentences, their probabilities raised by what is missing; a low one of a sentence that was not read is not stated."""
     stated = list(checks)
     for index, check in enumerate(checks):
         doubt = check.p_unsupported
-        if doubt is not None and (missing[index] or check.changes or found.unsegmented):
+        if doubt is not None and (missing[index] or check.changes or findings.unsegmented):
             doubt = _raised(doubt, missing[index])
-            unknown = found.unsegmented or (check.changes and doubt <= config.thresholds.deliver)
+            unknown = findings.unsegmented or (check.changes and doubt <= config.thresholds.deliver)
             stated[index] = replace(check, p_unsupported=None if unknown else doubt)
     return tuple(stated)
 
@@ -443,17 +447,17 @@ def _to_fallback(config: GateConfig, reason: Reason) -> bool:
     return reason.code in TO_FALLBACK
 
 
-def _metrics(config: GateConfig, found: Findings, verdict: GateVerdict, reasons: Sequence[Reason]) -> Metrics:
+def _metrics(config: GateConfig, findings: Findings, verdict: GateVerdict, reasons: Sequence[Reason]) -> Metrics:
     """The documented figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
-    overlap = max(found.overlap.snippets, found.overlap.windows or 0.0)
-    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in found.retrieval.told)
+    overlap = max(findings.overlap.snippets, findings.overlap.windows or 0.0)
+    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in findings.retrieval.stated_figures)
     return Metrics(
         avg_score=avg_score,
         confidence=confidence,
-        cites_ok=bool(found.citations.cited_ids) or overlap >= config.thresholds.overlap,
-        overlap_ratio=found.overlap.snippets,
+        cites_ok=bool(findings.citations.cited_ids) or overlap >= config.thresholds.overlap,
+        overlap_ratio=findings.overlap.snippets,
         hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
         quality_pass=verdict == "deliver",
         escalate=verdict == "human_review",
-        num_sources=found.documents,
+        num_sources=findings.documents,
     )

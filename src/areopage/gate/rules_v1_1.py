@@ -50,7 +50,7 @@ def decide_v1_1(
     escalate = not passes and (very_low or bool(missing) or too_long)
     irrelevant = not used or (retrieval.scored and retrieval.best < bounds.relevance)
     verdict: GateVerdict = "fallback" if irrelevant else "deliver" if passes else "human_review" if escalate else "fallback"
-    avg_score, confidence = retrieval.told
+    avg_score, confidence = retrieval.stated_figures
     checks = tuple(SentenceCheck(start=one.start, end=one.end, text=one.text, claim=True, p_unsupported=None) for one in spans)
     return Decision(
         verdict=verdict,

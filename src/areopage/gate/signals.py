@@ -58,7 +58,7 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     confidence: float
 
     @property
-    def told(self) -> tuple[float | None, float | None]:
+    def stated_figures(self) -> tuple[float | None, float | None]:
         """The mean score and the confidence; None where they rest on no score."""
         return (self.avg_score, self.confidence) if self.scored else (None, None)
 

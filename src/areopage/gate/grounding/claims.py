@@ -211,7 +211,7 @@ class _Check:
             self._follow(claims, asked)
         for one, spot in asked.tokens(loose, self._places.texts):
             affirmed = premises.affirms(one.start, one.end, spot, (), kind=one.kind)
-            claims.append(self._told(one, "asserted" if affirmed else "repeated", None))
+            claims.append(self._claim_at(one, "asserted" if affirmed else "repeated", None))
         return sorted(claims, key=lambda claim: claim.place.start)
 
     def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
@@ -343,11 +343,11 @@ class _Check:
         if spot is None and stated.kind == "number" and ":" not in stated.value and stated.unit not in (ORDINAL, ADDRESS):
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
             if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
-                return self._told(stated, "supported", None)
-        claim = self._told(stated, "supported" if spot else "missing", spot)
+                return self._claim_at(stated, "supported", None)
+        claim = self._claim_at(stated, "supported" if spot else "missing", spot)
         if stated.kind == "number" and spot and not self._beyond(spots) and self._rows.any_in(spots):
             rival = self._other_column(stated, clause_at(self._response, stated.start, stated.end), spots)
-            claim = self._told(stated, "elsewhere", spot, rival) if rival else claim
+            claim = self._claim_at(stated, "elsewhere", spot, rival) if rival else claim
         return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
 
     def _in_its_row(self, stated: TextFigure, claim: Claim) -> Claim:
@@ -363,7 +363,7 @@ class _Check:
         first, last = clause_at(self._response, stated.start, stated.end)
         rival = self._rows.other_row(spots, frozenset(stems(self._response[first:last])))
         rival = rival or self._bound_elsewhere(stated, (first, last)) or self._other_column(stated, (first, last), spots)
-        return self._told(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
+        return self._claim_at(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
 
     def _in_its_sense(self, stated: TextFigure | CountedThings | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
         """The claim again; altered where the documents have it with another bound, sign, basis or rate only."""
@@ -378,7 +378,7 @@ class _Check:
         # A number that was found with its unit was also found alone.
         every = [one for one in every if not any(_within(one, other) for other in every)]
         loose = altered(own, self._places.texts, every, money=money, dated=dated)
-        return self._told(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
+        return self._claim_at(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 
     def _bound_elsewhere(self, stated: TextFigure, clause: tuple[int, int]) -> Spot | None:
         """The row that a figure is bound to among the others of its clause, where it stands in other rows."""
@@ -401,7 +401,7 @@ class _Check:
         )
 
     @cached_property
-    def _said(self) -> Set[str]:
+    def _row_labels(self) -> Set[str]:
         return labels_said(self._prompt, self._response, self._stated)
 
     def _claim(self, stated: TextFigure | Reference) -> Claim:
@@ -411,43 +411,43 @@ class _Check:
         if not spots:
             return self._unread(stated)
         if isinstance(stated, Reference) or self._beyond(spots) or self._unjudged <= 0:
-            return self._told(stated, "supported", spots[0])
+            return self._claim_at(stated, "supported", spots[0])
         home = self._surroundings.at_home(stated, spots)
         if home is not None:
-            return self._told(stated, "supported", home)
+            return self._claim_at(stated, "supported", home)
         self._unjudged -= 1
         judged = self._surroundings.judge(stated, spots)
         others = [spot for spot in self._places.valued(stated) if spot not in spots] if judged.misplaced else []
         if self._beyond(others):
-            return self._told(stated, "supported", spots[0])
+            return self._claim_at(stated, "supported", spots[0])
         if others:
             judged = self._surroundings.judge(stated, [*spots, *others])
-        return self._told(stated, "elsewhere" if judged.misplaced else "supported", judged.best, judged.rival)
+        return self._claim_at(stated, "elsewhere" if judged.misplaced else "supported", judged.best, judged.rival)
 
     def _unread(self, stated: TextFigure | Reference) -> Claim:
         """A claim that no text holds as a figure or a reference: one may have it in a writing that is not read as such."""
         self._unread_left -= 1
         if self._unread_left < 0:
-            return self._told(stated, "missing", None)
+            return self._claim_at(stated, "missing", None)
         if isinstance(stated, Reference):
             act = self._places.act(stated) or self._begun(stated)
-            return self._told(stated, "supported" if act else "missing", act)
+            return self._claim_at(stated, "supported" if act else "missing", act)
         cells = self._rows.cells(stated)
         if cells:
-            return self._told(stated, "supported", cells[0])
+            return self._claim_at(stated, "supported", cells[0])
         clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
         if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
-            return self._told(stated, "supported", time)
-        spot, spoken_of = self._places.unread(stated, lambda: self._said)
+            return self._claim_at(stated, "supported", time)
+        spot, spoken_of = self._places.unread(stated, lambda: self._row_labels)
         if spot is None and computed(stated, self._response, self._places.texts, self._numbers, self._places.read):
-            return self._told(stated, "computed", None)
+            return self._claim_at(stated, "computed", None)
         if (
             spot is None
             and isinstance(stated.value, Decimal)
             and rounded(self._response, stated.start, stated.value, lambda: self._places.values(stated))
         ):
-            return self._told(stated, "supported", None)
-        return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
+            return self._claim_at(stated, "supported", None)
+        return self._claim_at(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
 
     def _begun(self, stated: Reference) -> Spot | None:
         """Where a document goes on with the number of a reference that the answer breaks off at a hyphen."""
@@ -472,13 +472,13 @@ class _Check:
         state: ClaimState = "supported" if beside else "elsewhere" if spots else "missing"
         if state == "missing" and rounded(self._response, stated.start, Decimal(stated.value), self._identified.values):
             state = "supported"
-        claim = self._told(stated, state, spots[0] if spots else None)
+        claim = self._claim_at(stated, state, spots[0] if spots else None)
         # A number that the documents do not contain is one for any counted thing; a small one may count what the answer lists.
         claim = replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim
         sensed = self._in_its_sense(stated, claim, spots)
         return replace(sensed, kind="number") if sensed.state == "altered" else sensed
 
-    def _told(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
+    def _claim_at(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
         start, end = self._readable.span(stated.start, stated.end)
         return Claim(
             kind=_kind_of(stated),

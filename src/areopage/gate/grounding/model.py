@@ -124,12 +124,14 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     left = iter(logits)
     return Grounding(
         p_unsupported=probability(model.answer.logit(features)) if logits else None,
-        sentences=tuple(_told(one, examined.source, next(left) if one.claim else None) for one in examined.sentences),
+        sentences=tuple(
+            _sentence_grounding(one, examined.source, next(left) if one.claim else None) for one in examined.sentences
+        ),
         features=features,
     )
 
 
-def _told(one: ExaminedSentence, source: Source, logit: float | None) -> SentenceGrounding:
+def _sentence_grounding(one: ExaminedSentence, source: Source, logit: float | None) -> SentenceGrounding:
     """What is told of a sentence; `logit` is None for one that claims nothing."""
     facts, span = one.facts, one.span
     supporting = source.place(facts.stretch) if facts.stretch >= 0 else None

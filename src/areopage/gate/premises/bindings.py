@@ -80,8 +80,8 @@ class Bindings:
         sentence = f"{asked.previous}{asked.opening}\0{asked.closing}"
         names: set[str] = set()
         verbs = [match.start() for match in islice(_SAYS.finditer(sentence), _MOST)]
-        for word in dict.fromkeys(_begun(match.group()) for match in islice(_words(sentence), _MOST)):
-            if _found(word, said.opening) >= 0 or _found(word, said.closing) >= 0:
+        for word in dict.fromkeys(_beginning(match.group()) for match in islice(_words(sentence), _MOST)):
+            if _position_of(word, said.opening) >= 0 or _position_of(word, said.closing) >= 0:
                 names.update(self._shared(word, sentence, said, verbs))
         if _REPORTED.search(f"{asked.previous}{asked.opening}"):
             names.add("asked: reported")
@@ -92,21 +92,21 @@ class Bindings:
         question = f"{asked.previous} {asked.opening} {asked.closing} {asked.following}"
         numbers = {match.group() for match in islice(_NUMBER.finditer(question), _MOST)}
         beside = {match.group() for part in (said.opening, said.closing) for match in islice(_NUMBER.finditer(part), _MOST)}
-        own = [number for number in numbers & beside if not self._known(number)]
+        own = [number for number in numbers & beside if not self._in_documents(number)]
         if own:
             cues["listed"] = min(len(own), _LISTED) / _LISTED
         return cues
 
-    def _known(self, written: str) -> bool:
+    def _in_documents(self, written: str) -> bool:
         return any(written in text for text in self._low)
 
     def _shared(self, word: str, sentence: str, said: Around, verbs: Sequence[int]) -> Iterator[str]:
         """What a word that question and answer share says of its piece: is it the user's, or the source that he names?"""
         answer = f"{said.opening}\0{said.closing}"
-        there, at = _found(word, sentence), _found(word, answer)
-        known = self._known(word)
+        there, at = _position_of(word, sentence), _position_of(word, answer)
+        known = self._in_documents(word)
         yield "known in the sentence" if known else "foreign in the sentence"
-        if known and (_found(word, said.before) >= 0 or _found(word, said.after) >= 0):
+        if known and (_position_of(word, said.before) >= 0 or _position_of(word, said.after) >= 0):
             yield "known beside"
         source = (
             any(_near(sentence[there:verb]) for verb in verbs if verb > there) or _READ_IN.search(sentence[:there]) is not None
@@ -126,7 +126,7 @@ class Bindings:
         alike = next((pattern for pattern in _ALIKE if pattern.fullmatch(piece)), None)
         if alike is None:
             return set()
-        about = {_begun(match.group()) for match in islice(_words(f"{said.opening} {said.closing}"), _MOST)}
+        about = {_beginning(match.group()) for match in islice(_words(f"{said.opening} {said.closing}"), _MOST)}
         names: set[str] = set()
         for text in self._low:
             for match in islice(alike.finditer(text), _MOST_ALIKE):
@@ -143,7 +143,7 @@ def _words(text: str) -> Iterator[re.Match[str]]:
     return (match for match in _WORD.finditer(text) if stem(match.group()))
 
 
-def _begun(word: str) -> str:
+def _beginning(word: str) -> str:
     """The beginning that the forms of a word share."""
     return word[: max(_SHORTEST, len(word) - _ENDING)]
 
@@ -153,7 +153,7 @@ def _near(between: str) -> bool:
     return between.count(" ") <= _WORDS_TO_VERB and _PARTED.search(between) is None
 
 
-def _found(beginning: str, text: str) -> int:
+def _position_of(beginning: str, text: str) -> int:
     """Where a word of a text begins so; -1 where none does."""
     at = text.find(beginning)
     while at > 0 and text[at - 1].isalnum():

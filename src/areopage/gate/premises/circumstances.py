@@ -142,7 +142,7 @@ def circumstance(asked: Around, nature: Nature, *, age: bool, date: bool) -> int
         return 1
     if _NORM.search(asked.before) or _TO_DO.match(asked.after):
         return 0
-    return _told(asked, nature, age=age, date=date)
+    return _without_rule(asked, nature, age=age, date=date)
 
 
 def noted(asked: Around) -> bool:
@@ -150,7 +150,7 @@ def noted(asked: Around) -> bool:
     return _BRIEF.match(asked.before) is not None and not asked.closing.rstrip().endswith("?") and not asked.after.strip(" .")
 
 
-def _told(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
+def _without_rule(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
     """As `circumstance`, for what no rule and no doubt goes before."""
     lasted = _SINCE.search(asked.before) is not None or _LASTED.match(asked.after) is not None
     if asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing):

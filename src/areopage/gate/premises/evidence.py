@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from areopage.gate.premises import circumstances as own
-from areopage.gate.premises import denials
+from areopage.gate.premises import circumstances, denials
 from areopage.gate.premises.clauses import Around
 
 _NEGATOR = (
@@ -92,15 +91,15 @@ _CUES: tuple[tuple[str, float, str, str], ...] = (
     ("first", -0.57, "before", r"\A\W*\Z"),
     ("colon", 0.44, "opening", r"[:|]\s*(?:\w+\s+)?\Z"),
     # The question.
-    ("asked: I before", 0.0, "asked before", own.SUBJECT_I),
-    ("asked: I next", -0.51, "asked following", own.SUBJECT_I),
-    ("asked: my before", 0.31, "asked before", own.MINE),
-    ("asked: heard", 0.35, "asked opening", own.HEARD),
+    ("asked: I before", 0.0, "asked before", circumstances.SUBJECT_I),
+    ("asked: I next", -0.51, "asked following", circumstances.SUBJECT_I),
+    ("asked: my before", 0.31, "asked before", circumstances.MINE),
+    ("asked: heard", 0.35, "asked opening", circumstances.HEARD),
     (
         "asked: first subject",
         0.0,
         "asked before",
-        rf"(?:{own.SUBJECT_I})(?!.*\b(?:you|they|it|he|she|vous|ils?|elles?|c['’]est|ça|which|that|qui)\b)",
+        rf"(?:{circumstances.SUBJECT_I})(?!.*\b(?:you|they|it|he|she|vous|ils?|elles?|c['’]est|ça|which|that|qui)\b)",
     ),
     ("asked: opens", -0.31, "asked opening", r"\A\W*(?:[\w'’°.-]+\s+){0,3}\Z"),
     (
