@@ -82,7 +82,7 @@ class FailingCases(Struct, frozen=True, kw_only=True):
     def states(
         scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
     ) -> dict[str, CaseState]:
-        """Whether each case fails any of some criteria; see `failing_cases`."""
+        """Whether each case fails any of some criteria; see `FailingCases.of`."""
         columns, cases, codes = _states(scores, criteria, limits, scale)
         return {columns.cases[case]: _STATES[code] for case, code in zip(cases.tolist(), codes.tolist(), strict=True)}
 

@@ -92,7 +92,7 @@ def paired_difference(
         clusters: id -> what a case has in common with others, such as its source; a case without an entry stands alone.
         level: of the interval, in (0, 1).
     """
-    left, right = ({id: score for id, score in given.items() if score is not None} for given in (first, second))
+    left, right = ({id: score for id, score in scores.items() if score is not None} for scores in (first, second))
     ids = [id for id in left if id in right]
     values = np.array([left[id] - right[id] for id in ids], dtype=np.float64)
     groups = cluster_numbers(ids, clusters or {})
@@ -127,10 +127,12 @@ def paired_failures(
         first, second: id -> whether the case fails; None, or no entry: it is not known, or nothing applies to it.
         clusters, level: see `paired_difference`.
     """
-    shares = [{id: None if fails is None else float(fails) for id, fails in given.items()} for given in (first, second)]
+    shares = [{id: None if fails is None else float(fails) for id, fails in failures.items()} for failures in (first, second)]
     difference = paired_difference(*shares, span=1.0, clusters=clusters, level=level)
     pairs = {id: (fails, second[id]) for id, fails in first.items() if fails is not None and second.get(id) is not None}
-    only_first, only_second = (tuple(id for id, pair in pairs.items() if pair == one) for one in ((True, False), (False, True)))
+    only_first, only_second = (
+        tuple(id for id, pair in pairs.items() if pair == outcome) for outcome in ((True, False), (False, True))
+    )
     both = sum(pair == (True, True) for pair in pairs.values())
     exact = mcnemar(len(only_first), len(only_second)) if pairs else None
     return PairedFailures(

@@ -30,7 +30,7 @@ IsOpen = Callable[[str, str], bool]
 """Whether a rule and subject have an open alert."""
 
 
-class AnswerPart(Struct, frozen=True):
+class AlertPart(Struct, frozen=True):
     """All answers (kind ""), or those of one source or variant; `alone`: there is no other one."""
 
     kind: Literal["", "source", "variant"] = ""
@@ -52,7 +52,7 @@ class AnswerPart(Struct, frozen=True):
         return locale.line(self.kind, plain(self.name, 80) or locale.messages["no_name"])
 
 
-ALL = AnswerPart()
+ALL = AlertPart()
 EVERYWHERE = AnswerPlace()
 
 
@@ -67,12 +67,12 @@ class AnswerWindow:
         self._ledger, self._since, self._until = ledger, since, until
         self._by_place = ledger.lists.tallies(since, until, Scope())
 
-    def parts(self) -> list[AnswerPart]:
+    def parts(self) -> list[AlertPart]:
         """Its sources and variants, those with most answers first."""
-        parts: list[AnswerPart] = []
+        parts: list[AlertPart] = []
         for at, kind in ((0, "source"), (1, "variant")):
             names = sorted({place[at] for place in self._by_place})
-            parts += [AnswerPart(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
+            parts += [AlertPart(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
         return sorted(parts, key=lambda part: -self.tally(part.place).answers)
 
     def places(self, within: AnswerPlace) -> list[AnswerPlace]:
@@ -217,7 +217,7 @@ def _with_losses(finding: Finding, part: AnswerPlace, later: AnswerWindow, local
     return structs.replace(finding, body=lines(finding.body, text), recovered=(title, lines(recovered, text)))
 
 
-def _causes(rule: Rule, later: AnswerWindow) -> list[AnswerPart]:
+def _causes(rule: Rule, later: AnswerWindow) -> list[AlertPart]:
     """The parts that explain why all answers together are bad: without them the others are fine. [] if nothing does."""
     bad = [part for part in later.parts() if not part.alone and rule(later.tally(part.place), False).bad]
     alone = [part for part in bad if _is_uniform(rule, part, later) and _is_explained(rule, later, ALL.place, [part.place])]
@@ -230,7 +230,7 @@ def _causes(rule: Rule, later: AnswerWindow) -> list[AnswerPart]:
     return []
 
 
-def _is_uniform(rule: Rule, part: AnswerPart, later: AnswerWindow) -> bool:
+def _is_uniform(rule: Rule, part: AlertPart, later: AnswerWindow) -> bool:
     """Whether a part is bad as a whole, or in one place; a variant that two of many sources spoil is neither."""
     inner = [place for place in later.places(part.place) if None not in (place.source, place.variant)]
     bad = [place for place in inner if rule(later.tally(place), True).bad]
@@ -265,7 +265,7 @@ def _placed(finding: Finding, rule: Rule, part: AnswerPlace, place: AnswerPlace,
     return structs.replace(finding, place=place, details=details, is_fine_outside=is_fine_outside)
 
 
-def _of_part(rule: Rule, part: AnswerPart, later: AnswerWindow, locale: AlertLocale) -> Finding:
+def _of_part(rule: Rule, part: AlertPart, later: AnswerWindow, locale: AlertLocale) -> Finding:
     finding, name = rule(later.tally(part.place), False), part.title(locale)
     title, body = finding.recovered
     finding = structs.replace(
@@ -296,7 +296,7 @@ def _name(place: AnswerPlace, locale: AlertLocale) -> str:
     return ", ".join(locale.line(kind, plain(name, 80)) for kind, name in pairs if name)
 
 
-def _other_name(part: AnswerPart, place: AnswerPlace, locale: AlertLocale) -> str:
+def _other_name(part: AlertPart, place: AnswerPlace, locale: AlertLocale) -> str:
     kind, name = ("variant", place.variant) if part.kind == "source" else ("source", place.source)
     return locale.line(kind, plain(name or "", 80) or locale.messages["no_name"])
 

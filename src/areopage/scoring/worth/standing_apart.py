@@ -56,10 +56,10 @@ class StandingApart(Struct, frozen=True, kw_only=True):
 class _Terms(NamedTuple):
     """What each score adds to its rater's two sums, minus the item's mean; and the sums' standard deviations.
 
-    `given`, items × raters; `terms`, items × raters × 2; `spreads`, raters × 2.
+    `is_scored`, items × raters; `terms`, items × raters × 2; `spreads`, raters × 2.
     """
 
-    given: NDArray[np.bool_]
+    is_scored: NDArray[np.bool_]
     others: Matrix
     terms: Matrix
     spreads: Matrix
@@ -100,15 +100,15 @@ def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) 
     is_scored = ~np.isnan(scores)
     scores = np.where(is_scored & (is_scored.sum(axis=1, keepdims=True) >= MIN_JUDGES), scores, np.nan)
     terms = _terms(scores)
-    items = terms.given.sum(axis=0)
+    items = terms.is_scored.sum(axis=0)
     kept = [at for at in range(len(items)) if items[at] >= FEWEST_ITEMS]
     if not kept:
         return []
     observed = terms.units(terms.terms.sum(axis=0))
     greatest = _permuted(terms, kept, permutations, seed)
     p_values = (1 + (greatest[:, None, None] >= observed - TINY).sum(axis=0)) / (1 + permutations)
-    levels = np.where(terms.given, scores - terms.others, 0.0).sum(axis=0) / np.maximum(items, 1)
-    orders = {at: pearson(scores[terms.given[:, at], at], terms.others[terms.given[:, at], at]) for at in kept}
+    levels = np.where(terms.is_scored, scores - terms.others, 0.0).sum(axis=0) / np.maximum(items, 1)
+    orders = {at: pearson(scores[terms.is_scored[:, at], at], terms.others[terms.is_scored[:, at], at]) for at in kept}
     usual = float(np.median([value for value in orders.values() if value is not None] or [0.0]))
     compared: list[StandingApart] = []
     for at in sorted(kept, key=lambda at: -float(observed[at].max())):
@@ -152,16 +152,16 @@ def _terms(scores: Matrix) -> _Terms:
 
 def _permuted(terms: _Terms, kept: Sequence[int], permutations: int, seed: int) -> Column:
     """The greatest sum of any rater in each permutation of the scores within items."""
-    items, raters = terms.given.shape
+    items, raters = terms.is_scored.shape
     random = np.random.default_rng(seed)
-    complete = bool(terms.given.all())
-    places = np.argsort(~terms.given, axis=1, kind="stable")  # an item's raters first
+    complete = bool(terms.is_scored.all())
+    places = np.argsort(~terms.is_scored, axis=1, kind="stable")  # an item's raters first
     step = max(1, BATCH_CELLS // (items * raters))
     greatest = np.empty(permutations)
     for start in range(0, permutations, step):
         size = min(step, permutations - start)
         keys = random.random((size, items, raters), dtype=np.float32)
-        sources = np.argsort(keys if complete else np.where(terms.given, keys, 2.0), axis=2)
+        sources = np.argsort(keys if complete else np.where(terms.is_scored, keys, 2.0), axis=2)
         sums = np.zeros((size, raters, 2))
         for at in range(2):
             drawn = terms.terms[..., at][np.arange(items)[:, None], sources]
