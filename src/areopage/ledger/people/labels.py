@@ -63,7 +63,7 @@ class OfSuite(Struct, frozen=True, kw_only=True):
 
 
 class ReviewQueue(Store):
-    """The table `review_items`. Each method is one transaction."""
+    """The table `review_items`."""
 
     def add(self, items: Sequence[ReviewItem]) -> int:
         """Queue answers; existing items are kept. Returns how many are new."""
@@ -137,7 +137,7 @@ class ReviewQueue(Store):
 
 
 class Labels(Store):
-    """The table `labels`, and judges' scores of labelled answers. Each method is one transaction."""
+    """The table `labels`, and judges' scores of labelled answers."""
 
     def add(self, labels: Sequence[Label]) -> None:
         """Append labels and close completed review items, all or none."""

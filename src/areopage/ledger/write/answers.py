@@ -26,6 +26,7 @@ from areopage.ledger.tables.rows import (
     insert_rows,
     json_text,
     naive,
+    row_of,
     storable,
     storable_json,
     values_of,
@@ -87,7 +88,7 @@ Record = Answer | Judgment | Link | CaseAnswer
 
 
 class Answers(Store):
-    """The tables `answers` and `answer_texts`. Each method is one transaction and may be called from any thread."""
+    """The tables `answers` and `answer_texts`."""
 
     def append(self, given: Sequence[Answer]) -> int:
         """Append answers with new ids; return how many are new."""
@@ -491,26 +492,16 @@ def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", storable(text)).split()).casefold()
 
 
-def _answer_row(answer: Answer) -> dict[str, Any]:
-    return {
-        "id": storable(answer.id),
-        "origin": answer.origin,
-        "key": answer.key,
+_NO_COLUMN = ("number", "case", "session", "trace_id", "delivered", "thinking", "erased")
+
+
+def _answer_row(answer: Answer) -> RowValues:
+    row = row_of(answer, *_NO_COLUMN)
+    return row | {
         "run_id": answer.run_id or None,
-        "state": answer.state,
-        "reason": storable(answer.reason),
-        "finish_reason": storable(answer.finish_reason),
-        "thoughts": answer.thoughts,
-        "source": storable(answer.source)[:LONGEST_NAME],
-        "variant": storable(answer.variant),
-        "language": storable(answer.language)[:16],
-        "model": storable(answer.model),
-        "api_key": storable(answer.api_key)[:LONGEST_NAME],
-        "received_at": naive(answer.received_at),
-        "answered_at": naive(answer.answered_at),
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "seconds": answer.seconds,
+        "source": row["source"][:LONGEST_NAME],
+        "language": row["language"][:16],
+        "api_key": row["api_key"][:LONGEST_NAME],
         "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
     }
 

@@ -62,7 +62,7 @@ LATE = timedelta(days=3)
 
 
 class Evaluations(Store):
-    """The table `evaluations` with its scores and links. Each method is one transaction and may be called from any thread."""
+    """The table `evaluations` with its scores and links."""
 
     # --- submit
 

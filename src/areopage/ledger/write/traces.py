@@ -35,6 +35,7 @@ from areopage.ledger.tables.rows import (
     insert_rows,
     naive,
     record_of,
+    row_of,
     storable,
     storable_json,
     values_of,
@@ -58,7 +59,7 @@ PORTION = 200
 class Traces(Store):
     """The tables `decisions`, `decision_reasons` and `releases`, with their answers.
 
-    Each method may be called from any thread, and is one transaction but for `each` and `each_labelled`.
+    Each method is one transaction but for `each` and `each_labelled`.
     """
 
     def append(self, traces: Sequence[Trace]) -> int:
@@ -247,23 +248,16 @@ def _decision_text(trace: Trace) -> str | None:
 
 
 def _decision_row(number: int, trace: Trace) -> RowValues:
-    return {
+    row = row_of(trace, "answer", "decision", "panel", "judgments")
+    return row | {
         "answer": number,
         "at": naive(trace.at),
-        "channel": trace.channel,
-        "collection": storable(trace.collection)[:LONGEST_NAME],
-        "verdict": trace.verdict,
-        "mode": trace.mode,
-        "language": storable(trace.language)[:16],
+        "collection": row["collection"][:LONGEST_NAME],
+        "language": row["language"][:16],
+        "profile": row["profile"][:32],
+        "version": row["version"][:64],
         "confidence_bin": bin_of(trace.metrics.get("confidence")),
         "unsupported_bin": bin_of(trace.p_unsupported),
-        "p_unsupported": trace.p_unsupported,
-        "meaning_not_checked": trace.meaning_not_checked,
-        "metrics": storable_json(trace.metrics),
-        "sources_filter": storable_json(trace.sources_filter),
-        "profile": storable(trace.profile)[:32],
-        "version": storable(trace.version)[:64],
-        "gate_seconds": trace.gate_seconds,
         "held_key": held_key(trace),
         "text_key": "" if trace.erased else trace.text_key or text_key(trace.collection, trace.response, trace.documents),
     }
@@ -329,10 +323,7 @@ class TraceEnd(Struct, frozen=True, kw_only=True):
 
 
 class TraceFeed(Store):
-    """Traces of the channel `chat` and their changes, in append order.
-
-    Each method may be called from any thread.
-    """
+    """Traces of the channel `chat` and their changes, in append order."""
 
     def end(self) -> TraceEnd:
         """Return the current end for an export.
