@@ -283,7 +283,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         difference=lang.signed,
         claims=claims,
         same_claim=claims[0] if len(claims) > 1 and len(set(claims)) == 1 else "",
-        agreement_remarks=agreement_remarks(report, lang),
+        remarks=agreement_remarks(report, lang),
         worth=list(worth_texts(report.worth, lang)) if report.worth else [],
         worth_rows=worth_rows(report.worth.labelled, lang) if report.worth and report.worth.labelled.enough else [],
         scale=context.suite.scale,
