@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from areopage.compare.statistics.levels import CaseOutcomes, Difference, LevelDifference, difference_of
+from areopage.compare.statistics.pooled import pooled_failures
+from areopage.compare.statistics.sequential import best_capitals, day_blocks
+from areopage.compare.statistics.tested import discoveries, family_of
+from areopage.compare.statistics.unpaired import Sample, unpaired_difference
+from areopage.compare.statistics.unpaired_levels import Drawn, UnpairedLevel, UnpairedOutcomes, unpaired_outcomes
 from areopage.criteria.records import Scale
 from areopage.scoring import paired
-from areopage.scoring.comparison.levels import CaseOutcomes, Difference, LevelDifference, difference_of
-from areopage.scoring.comparison.pooled import pooled_failures
-from areopage.scoring.comparison.sequential import best_capitals, day_blocks
-from areopage.scoring.comparison.tested import discoveries, family_of
-from areopage.scoring.comparison.unpaired import Sample, unpaired_difference
-from areopage.scoring.comparison.unpaired_levels import Drawn, UnpairedLevel, UnpairedOutcomes, unpaired_outcomes
 from areopage.scoring.shares import wilson
 
 SCALE = Scale(min=0.0, max=5.0)

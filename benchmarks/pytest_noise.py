@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from areopage.compare.statistics.levels import CaseOutcomes, LevelDifference, difference_of
+from areopage.compare.statistics.tested import LEVELS, family_of, kept_run_level
 from areopage.criteria.records import Scale
-from areopage.scoring.comparison.levels import CaseOutcomes, LevelDifference, difference_of
-from areopage.scoring.comparison.tested import LEVELS, family_of, kept_run_level
 from areopage.scoring.share_decisions import CONFIDENCE, Passes, decide_shares
 from areopage.scoring.shares import wilson
 from areopage.suites.blank import blank_suite

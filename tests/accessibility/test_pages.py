@@ -17,9 +17,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from filelock import FileLock
 
-from areopage.bench.league.table import league_of
-from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.spec import spec_of
+from areopage.compare.league.files import write_league
+from areopage.compare.league.table import league_of
+from areopage.compare.league.trend import Trend, trend_groups
+from areopage.compare.league.trend_page import write_trend
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
 from areopage.ledger.people.labels import ReviewQueue
@@ -31,15 +33,13 @@ from areopage.rag.records import ChatPrompt
 from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
 from areopage.report.judges.audit import audit_report
-from areopage.report.league.files import write_league
-from areopage.report.league.trend import write_trend
 from areopage.report.rendering import write_report
+from compare.test_compare_page import put_run as put_compared
+from compare.test_league_report import FLOORS, entry
 from report import report_runs
 from report.test_audit_report import FOUND
-from report.test_league_report import FLOORS, entry
 from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from server.seeded import NOW, WEAK_ID, context_for, seed
-from server.test_compare_page import put_run as put_compared
 from server.test_pages_browser import Site, browser
 from server.test_run_pages import RUN, put_run
 from servers.gate_answers import BAD, filled, label, trace

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from areopage.app.answering import open_checker
 from areopage.app.config import load_config
 from areopage.app.gate_rules import check_answer
-from areopage.checking.gate_node import gate_node
+from areopage.checking.node import gate_node
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import judgments

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from areopage.app.gate_rules import check_answer, load_gate
 from areopage.cases.loose_documents import documents_of
 from areopage.cases.records import Document
-from areopage.checking.gate_node import gate_node
+from areopage.checking.node import gate_node
 from areopage.errors import DatasetError, SubmissionError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision

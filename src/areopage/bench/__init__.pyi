@@ -1,34 +1,5 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
 
-from .comparison.compare import compare_runs as compare_runs  # Compare runs with the first of them.
-from .comparison.compare import fewest_pairs as fewest_pairs  # How many independent pairs a find of the primary test needs
-from .comparison.history import Conclusion as Conclusion  # A run against the runs before it.
-
-# A run with its conclusion, and with the runs that it is compared with, the oldest first.
-from .comparison.history import HistoryComparison as HistoryComparison
-from .comparison.history import PassedOver as PassedOver  # An earlier run that a run is not compared with.
-
-# Compare a run with the complete runs of its target before it.
-from .comparison.history import compare_history as compare_history
-
-# The fewest scored cases on both sides of a value that takes part in a slice or a standardised comparison.
-from .comparison.production import IN_STRATUM as IN_STRATUM
-from .comparison.production import compare_production as compare_production  # Compare a run with production.
-from .comparison.production_answers import Wanted as Wanted  # Which answers of production are wanted.
-from .comparison.production_records import Mix as Mix  # The values of a column on both sides, the commonest in production first.
-from .comparison.production_records import ProductionComparison as ProductionComparison  # A run against production
-
-# The cases and the answers with one value in a column.
-from .comparison.production_records import ProductionSlice as ProductionSlice
-from .comparison.production_records import Standardised as Standardised  # Both sides standardised to production's mix of a column
-from .comparison.records import ChangedCase as ChangedCase  # A case on both sides, for those that change most.
-from .comparison.records import Compared as Compared  # A run against the first one
-from .comparison.records import ComparedRun as ComparedRun  # A run in a comparison, with its own figures over all of its cases.
-from .comparison.records import Comparison as Comparison  # Runs against a first one
-from .comparison.records import Outcome as Outcome  # What came of a comparison
-from .comparison.records import Shared as Shared  # What two runs have in common, and so what is compared.
-from .comparison.records import SliceDifference as SliceDifference  # The difference on the cases with one value in a column.
-
 # The beginning of the source of a child's turns that a model wrote.
 from .conversations.children import CHILD_SOURCE as CHILD_SOURCE
 from .execution.batch_judges import cancel_batches as cancel_batches  # Ask providers to cancel the batches of a run that are out
@@ -58,6 +29,7 @@ from .execution.start import resumed_since as resumed_since
 from .execution.start import run_benchmark as run_benchmark
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
 from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
+from .figures.costs import totals as totals  # The known costs together, by currency.
 from .figures.exam_steps import exam_steps as exam_steps  # What to do about the judges whose scores prove nothing for the release
 
 # The file that a case comes from, and the line in it that it begins on
@@ -96,25 +68,20 @@ from .fleet.work import WorkEnd as WorkEnd  # How the work on a share ended
 from .fleet.work import end_run as end_run  # End a run where workers have done what they can of all its phases
 from .fleet.work import planned_phases as planned_phases  # The phases of a run with about how many calls each has, in order.
 from .fleet.work import work_on as work_on  # Do a share of a run together with the other workers of its server.
-from .league.table import Absent as Absent  # A target without a run
-from .league.table import Entry as Entry  # A run in a league.
-from .league.table import League as League  # Runs that one panel judged on the same cases, best first, compared two by two.
-from .league.table import Pair as Pair  # Two runs of a league, the higher ranked first
-from .league.table import SliceCell as SliceCell  # A run on the cases of a slice.
-from .league.table import Slices as Slices  # All values of a column, the most frequent first.
-from .league.table import Use as Use  # What calls took
-from .league.table import entry_of as entry_of  # What a league needs of a run.
-from .league.table import league_of as league_of  # Rank runs and compare each two of them.
-from .league.trend import Trend as Trend  # All runs of a target.
-from .league.trend import TrendGroup as TrendGroup  # Runs that can be compared, the oldest first.
-from .league.trend import trend_of_target as trend_of_target  # The newest runs of a target.
 from .options import MOST_PASSES as MOST_PASSES
 from .options import Flag as Flag  # How the command line names a field, and what its help says.
 from .options import RunOptions as RunOptions  # The user's options
 from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and production, were judged by different panels
+from .panels import PanelParts as PanelParts
+from .panels import Part as Part
 from .panels import PartDifference as PartDifference  # A part that two runs do not share.
+from .panels import case_clusters as case_clusters  # What each case has in common with others, by its id
 from .panels import case_column as case_column  # The value of each case in a column, by the case's id
+from .panels import panel_parts as panel_parts  # The parts of a run
 from .panels import part_differences as part_differences  # What two runs do not share.
+
+# In what the scores of a run differ from those that a panel of production gives.
+from .panels import production_differences as production_differences
 from .planning.budget import budget_of as budget_of  # The budget of some runs together
 from .planning.budget import paid_models as paid_models  # The target and the judges that cost money
 from .planning.budget import spent_by as spent_by  # What the calls of a run have cost, by currency
@@ -169,6 +136,8 @@ from .results.evaluations import outcome_of_run as outcome_of_run
 
 # Make the evaluations of a run's answers, each with the keys of its judgments.
 from .results.evaluations import run_evaluations as run_evaluations
+from .results.groups import DIMENSIONS as DIMENSIONS
+from .results.groups import case_group as case_group  # The group of a case
 
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history

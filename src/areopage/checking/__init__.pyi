@@ -11,11 +11,6 @@ from .config import generation_options as generation_options  # The options of e
 from .config import secret as secret  # A key's value
 from .exported_traces import TraceExport as TraceExport  # Exports a ledger's traces to a folder
 from .exported_traces import trace_export as trace_export  # The export of traces to this computer's trace files.
-from .gate_node import ForeignDocuments as ForeignDocuments  # Documents of another retriever as the gate reads them.
-from .gate_node import GateChecker as GateChecker  # A gate with a judge or labels
-from .gate_node import decide as decide  # Decide on documents in any form
-from .gate_node import foreign as foreign  # Documents of another retriever
-from .gate_node import gate_node as gate_node  # Build a LangGraph node that writes `decision` and `verdict`.
 from .imported_logs import Imported as Imported  # The counts of an import.
 from .imported_logs import import_logs as import_logs  # Import logs into the ledger as traces of the channel `import`.
 from .judge_gold import read_judge_gold as read_judge_gold  # The rows of a language, as a judge is asked about them.
@@ -27,6 +22,11 @@ from .judging import SentenceJudge as SentenceJudge  # Judges sentences with one
 from .judging import configured_judge as configured_judge  # The judge that a configuration names
 from .judging import load_criterion as load_criterion  # Load the criterion by language.
 from .judging import open_sentence_judge as open_sentence_judge  # Open the configured judge
+from .node import ForeignDocuments as ForeignDocuments  # Documents of another retriever as the gate reads them.
+from .node import GateChecker as GateChecker  # A gate with a judge or labels
+from .node import decide as decide  # Decide on documents in any form
+from .node import foreign as foreign  # Documents of another retriever
+from .node import gate_node as gate_node  # Build a LangGraph node that writes `decision` and `verdict`.
 from .old_logs import Difference as Difference  # A field that contradicts the row's other fields.
 
 # Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole.

@@ -65,7 +65,7 @@ def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, fl
 
 
 @contextmanager
-def progress(spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> Iterator[Observer]:
+def asking_display(spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> Iterator[Observer]:
     """The display that fits where the output goes.
 
     Args:

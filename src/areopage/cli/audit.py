@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
@@ -105,7 +105,7 @@ async def _carried_out(one: JudgeAudit, prepared: PreparedAudit, *, only_plan: b
         return None
     if size.calls:
         confirm([prepared.asking], yes=yes)
-    with progress(prepared.asking) as display:
+    with asking_display(prepared.asking) as display:
         return await one.carry_out(display)
 
 

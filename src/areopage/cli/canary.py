@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 import typer
 
-from areopage.cli.asking import confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.asking import asking_display, confirm, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
@@ -49,7 +49,7 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
         confirm([one.exam.parts[0].asking for one in canaries], yes=yes)
         results: list[CanaryResult] = []
         for canary in canaries:
-            with progress(canary.exam.parts[0].asking) as display:
+            with asking_display(canary.exam.parts[0].asking) as display:
                 results.append(asyncio.run(run_canary(canary, ledger, display, datetime.now(UTC))))
     if form == "json":
         found = [one for result in results for one in result.found]

@@ -167,15 +167,6 @@ BENCH = LazyGroup(
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
-        "compare": (
-            "bench.commands:compare",
-            "Compare runs with a first one, with earlier runs, or with production: what got worse and why.",
-        ),
-        "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
-        "trend": (
-            "bench.commands:trend",
-            "Show the runs of one target in time order, and whether each fails more often than those before.",
-        ),
         "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (
             "bench.review:report",
@@ -253,7 +244,6 @@ MONITOR = LazyGroup(
             "Retry answers whose evaluation failed: after the last attempt, or between two attempts.",
         ),
         "report": ("monitor.report:report", "Write a quality report on the answers of a period."),
-        "compare": ("monitor.variants:compare", "Compare the variants of an A/B test with one of them."),
         "export": ("monitor.report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
         "erase": ("monitor.report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.canary import canary_rounds
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
@@ -161,7 +161,7 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
     results: list[ExamResult] = []
     with opened as ledger, resumed_by_the_same_command():
         for exam in exams:
-            with progress(exam.parts[0].asking) as display:
+            with asking_display(exam.parts[0].asking) as display:
                 results.append(run_exam(exam, ledger, display))
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")

@@ -1,12 +1,17 @@
 """The claim of a test that a run is not worse than a kept one."""
 
-from areopage.bench import Compared, DifferentPanels, compare_runs, fewest_pairs
+from areopage.bench import DifferentPanels
+from areopage.compare.league.text import score_difference
+from areopage.compare.report.text import failures_text as difference_text
+from areopage.compare.report.text import level_findings
+from areopage.compare.runs.compare import compare_runs, fewest_pairs
+from areopage.compare.runs.records import Compared
+from areopage.compare.statistics.levels import LevelDifference
+from areopage.compare.statistics.tested import kept_run_level
 from areopage.errors import counted
 from areopage.ledger import Ledger, Run
 from areopage.locales import one_line
-from areopage.report import failures_text as difference_text
-from areopage.report import level_findings, report_locale, score_difference
-from areopage.scoring import LevelDifference, kept_run_level
+from areopage.report import report_locale
 from areopage.testing import LONGEST, SHOWN_CASES, Decision, percent
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from areopage.bench import RunView, compare_runs
+from areopage.bench import RunView
+from areopage.compare.report.files import COMPARISON_PAGE, write_comparison
+from areopage.compare.report.text import findings
+from areopage.compare.runs.compare import compare_runs
 from areopage.demo import TourComparison
 from areopage.ledger import Ledger
-from areopage.report import COMPARISON_PAGE, findings, report_locale, write_comparison
+from areopage.report import report_locale
 
 
 def show_comparison(

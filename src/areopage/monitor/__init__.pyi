@@ -58,8 +58,6 @@ from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no lon
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
 from .retention import erase_older as erase_older  # Erase answers received before a moment
 from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
-from .variants import VariantComparison as VariantComparison  # A variant against the baseline.
-from .variants import VariantTest as VariantTest  # One measure of a variant against the baseline
 from .worker import MonitorWorker as MonitorWorker  # A worker of the monitor
 
 # Let given-up answers wait again, and end the pause of those that wait for another attempt

@@ -3,32 +3,6 @@
 from .charts import STYLES as STYLES
 from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import Series as Series  # One line of a chart.
-from .comparison.files import COMPARISON_PAGE as COMPARISON_PAGE
-from .comparison.files import pull_request_text as pull_request_text  # The short form of a comparison, in Markdown
-from .comparison.files import write_comparison as write_comparison  # Write the page, the figures and the tables of a comparison
-from .comparison.history import HISTORY_PAGE as HISTORY_PAGE
-
-# The short form of a comparison with earlier runs, in Markdown.
-from .comparison.history import history_pull_request as history_pull_request
-from .comparison.history import history_report as history_report  # Build the page of a run against the runs before it.
-
-# Write the page and the figures of a comparison with earlier runs.
-from .comparison.history import write_history as write_history
-from .comparison.page import comparison_report as comparison_report  # Build the page of a comparison.
-from .comparison.production import production_report as production_report  # Build the page of a comparison with production.
-from .comparison.production_files import PRODUCTION_PAGE as PRODUCTION_PAGE
-
-# The short form of a comparison with production, in Markdown.
-from .comparison.production_files import production_pull_request as production_pull_request
-
-# Write the page, the figures and the tables of a comparison with production
-from .comparison.production_files import write_production as write_production
-
-# A part in which panels differ, with what it is on both sides where that tells them apart.
-from .comparison.text import differing_part_text as differing_part_text
-from .comparison.text import failures_text as failures_text  # The difference of the shares of failures, with its interval.
-from .comparison.text import findings as findings  # What is worse, then what is better, each in a line
-from .comparison.text import level_findings as level_findings  # What is worse, then what is better, at the nodes of a tree.
 from .console import UNSEEN_WIDTH as UNSEEN_WIDTH  # Columns of output that is not a terminal.
 from .console import Printer as Printer  # Prints the parts of reports on a console.
 from .console import print_report as print_report  # Print a report
@@ -96,14 +70,6 @@ from .judges.qualification import panel_text as panel_text  # The same where it 
 # Describe the standing of a panel as a fact about its judges
 from .judges.qualification import qualification_text as qualification_text
 from .judges.qualification import shift_text as shift_text  # What a round says of a judge on a criterion.
-from .league.files import LEAGUE_PAGE as LEAGUE_PAGE
-from .league.files import write_league as write_league  # Write the page, the figures and the tables of a league
-from .league.languages import languages_report as languages_report  # Build the report, for a terminal.
-from .league.page import league_report as league_report  # Build the page of a league table.
-from .league.text import score_difference as score_difference  # A difference of scores with its interval.
-from .league.trend import TREND_PAGE as TREND_PAGE
-from .league.trend import trend_report as trend_report  # Build the page of a trend
-from .league.trend import write_trend as write_trend  # Write the page and the table of a trend.
 from .model import Assessment as Assessment  # One criterion of a response with all that the judges said.
 from .model import Badge as Badge  # A short remark that stays beside a title or a name.
 from .model import Bar as Bar  # A horizontal bar
@@ -145,7 +111,6 @@ from .monitor.figures import period_figures as period_figures  # Read a report's
 from .monitor.page import quality_report as quality_report  # Build the report from figures.
 from .monitor.page import quality_report_name as quality_report_name  # The name of a report's file.
 from .monitor.period_trust import period_trust as period_trust  # Make the record of a period.
-from .monitor.variants import variant_sections as variant_sections  # A section for each variant.
 from .rendering import FORMS as FORMS
 from .rendering import TEMPLATES as TEMPLATES
 from .rendering import Form as Form

@@ -12,64 +12,6 @@ from .arrays import Matrix as Matrix  # Of two dimensions or more.
 from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
 from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
 
-# The name of the part that comes from scores, or judges, that only one side has.
-from .comparison.contributions import ONE_SIDED as ONE_SIDED
-from .comparison.contributions import Contribution as Contribution  # A part of a difference.
-from .comparison.contributions import Drivers as Drivers  # The parts of a difference in three ways, the largest first
-
-# Divide the change of the number of failing cases among criteria.
-from .comparison.contributions import failure_drivers as failure_drivers
-
-# Divide the mean difference of final scores, first − second, among cases, criteria and judges.
-from .comparison.contributions import score_drivers as score_drivers
-from .comparison.levels import Basis as Basis  # What both runs share
-from .comparison.levels import Difference as Difference  # The scores and the failures of two runs on some cases
-from .comparison.levels import LevelDifference as LevelDifference  # A node of the tree in two runs.
-
-# Compare two runs, or the same slice of both, by final scores and by failures.
-from .comparison.levels import compare_cases as compare_cases
-
-# Compare two runs at each node of their trees, the whole run first
-from .comparison.levels import compare_levels as compare_levels
-
-# The ids of the criteria whose failures the primary test compares
-from .comparison.levels import primary_criteria as primary_criteria
-from .comparison.pooled import PooledFailures as PooledFailures  # The failures of a run, and what the pool lets expect.
-from .comparison.pooled import pooled_failures as pooled_failures  # Compare the failures of a run with those of a pool of runs.
-
-# The mean difference first − second over all days so far.
-from .comparison.sequential import SequentialDifference as SequentialDifference
-
-# Pair the scores of one day by chance, those of the more frequent side in groups
-from .comparison.sequential import day_blocks as day_blocks
-from .comparison.sequential import sequential_difference as sequential_difference  # Compare two streams of scores.
-from .comparison.tested import AnyLevel as AnyLevel
-from .comparison.tested import Direction as Direction
-from .comparison.tested import IntervalLevels as IntervalLevels  # The levels of the intervals of a difference
-from .comparison.tested import Tested as Tested  # What came of a test.
-from .comparison.tested import TestedDifference as TestedDifference  # A difference of scores and of failures with its two tests
-from .comparison.tested import TestedLevel as TestedLevel  # A node of the tree on two sides.
-from .comparison.tested import decided_levels as decided_levels  # The levels of each run that is compared with the first one
-
-# The differences of slices with their corrected tests, each interval at the level of its test
-from .comparison.tested import decided_slices as decided_slices
-
-# How many cases must differ, at least, for a two-sided p-value under a level
-from .comparison.tested import fewest_changes as fewest_changes
-
-# The two-sided level for comparisons of many runs with one that is kept.
-from .comparison.tested import kept_run_level as kept_run_level
-from .comparison.unpaired_levels import Drawn as Drawn  # How the cases of one side were drawn.
-from .comparison.unpaired_levels import Strata as Strata  # What both sides are standardised to.
-from .comparison.unpaired_levels import UnpairedLevel as UnpairedLevel  # A node of the tree in two sets of cases.
-from .comparison.unpaired_levels import UnpairedOutcomes as UnpairedOutcomes  # The scores and the failures of two sets of cases
-
-# Compare two sets of cases by final scores and by failures.
-from .comparison.unpaired_levels import unpaired_cases as unpaired_cases
-
-# Compare two sets of cases at each node of the tree, the whole first
-from .comparison.unpaired_levels import unpaired_levels as unpaired_levels
-
 # A calibration as it is applied to a run or to a monitored period.
 from .correction.applied import AppliedCalibration as AppliedCalibration
 
@@ -158,6 +100,8 @@ from .failures import GroupFailures as GroupFailures  # The failures of a group 
 from .failures_by_people import FailuresSeen as FailuresSeen
 from .failures_by_people import HumanFailures as HumanFailures  # Failures by people and by the jury.
 from .families import ALPHA as ALPHA  # The level of every family.
+from .families import benjamini_hochberg as benjamini_hochberg  # Correct p-values by Benjamini's and Hochberg's method
+from .families import discovery_levels as discovery_levels  # The level of each test by Benjamini's and Hochberg's method
 
 # Divide a family's level among groups of tests, and that of each group equally among its tests.
 from .families import group_weights as group_weights
@@ -182,6 +126,10 @@ from .intervals.differences import CountedValues as CountedValues
 
 # The interval of the mean of the first minus that of the second, and the p-value of no difference.
 from .intervals.differences import difference_interval as difference_interval
+
+# The shape of the unseen value's weight with which an interval leaves out the truth in no more than 1 − level of all samples.
+from .intervals.means import GUARANTEED as GUARANTEED
+from .intervals.means import LEVEL as LEVEL
 from .intervals.means import mean_interval as mean_interval  # The interval of the mean of independent values from a range.
 from .intervals.means import mean_intervals as mean_intervals  # The intervals of many means
 from .intervals.planning import Detectable as Detectable  # What a run can tell.
@@ -194,6 +142,7 @@ from .intervals.planning import with_passes as with_passes  # Values as they wou
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
 from .intervals.scores import CaseValues as CaseValues
 from .intervals.scores import Interval as Interval  # A 95 % interval, in units of the suite's scale.
+from .intervals.scores import cluster_numbers as cluster_numbers  # The number of each case's cluster, from 0
 
 # How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
 from .intervals.student_t import critical_t as critical_t

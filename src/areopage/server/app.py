@@ -24,7 +24,7 @@ from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import Check, Metrics, Timing
-from areopage.server.pages import answers, compare, monitor, review, run_progress, runs, session, trust, variants
+from areopage.server.pages import answers, monitor, review, run_progress, runs, session, trust
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages import held as held_page
 from areopage.server.pages.rendering import fault_page
@@ -53,8 +53,6 @@ _ROUTERS = (
     trust.router,  # before `runs`, whose addresses take any path
     run_progress.router,  # as above
     runs.router,
-    compare.router,
-    variants.router,
 )
 
 

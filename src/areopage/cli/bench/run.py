@@ -27,7 +27,7 @@ from areopage.bench import (
     unfinished_run,
     with_measures,
 )
-from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
+from areopage.cli.asking import ask_to_send, asking_display, confirm, ended_like_ctrl_c
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
@@ -121,7 +121,7 @@ def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) 
     confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
         run, _ = begin_run(prepared, ledger, Path(place))
-        with ended_like_ctrl_c(), progress(prepared.spec) as display:
+        with ended_like_ctrl_c(), asking_display(prepared.spec) as display:
             return carry_on(run, prepared.spec, ledger, display, run_folder(run, Path(place)))
 
 
@@ -230,7 +230,7 @@ def _go_on(
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with ended_like_ctrl_c(), progress(spec, spent) as display:
+            with ended_like_ctrl_c(), asking_display(spec, spent) as display:
                 view = carry_on(run, spec, ledger, Observers([display, log]), folder, budget=limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:

@@ -1,9 +1,9 @@
 """Rendering of page templates, in the reader's language, with escaping.
 
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `alarming`,
-`judge_standing`, `judge_alarms`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`; the filters `iso` and `one_line`;
-of the request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the
-hidden field of a form, `can_ask` (whether this server answers questions).
+`judge_standing`, `judge_alarms`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`, `pages_of_extensions`; the filters
+`iso` and `one_line`; of the request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is
+needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server answers questions).
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_ala
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
-from areopage.server.parts import page_folders
+from areopage.server.parts import page_folders, paths
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -76,6 +76,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
         gate_url=gate_url,
         review_url=review_url,
         run_url=run_url,
+        pages_of_extensions=paths(),
     )
     made.filters.update(iso=_iso, one_line=one_line)
     return made

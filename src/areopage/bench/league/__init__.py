@@ -1,1 +1,0 @@
-"""Runs of several targets, and of one target over time."""

@@ -1,0 +1,82 @@
+"""`areopage bench run --lang en,fr` and `bench show RUN RUN`: one verdict on runs of a target in several languages."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from areopage.bench import RunSpec, spec_of, view_run
+from areopage.cli import NewRun, Places, opened_ledger, run_new
+from areopage.compare.commands.league import EXIT_CODES
+from areopage.compare.league.languages import languages_report
+from areopage.compare.league.table import Entry, League, entry_of
+from areopage.errors import UserError
+from areopage.ledger import Ledger
+from areopage.report import print_report
+
+
+def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
+    """Print the verdict on runs of one target in several languages: the worst of theirs.
+
+    Returns:
+        The exit code of that verdict.
+
+    Raises:
+        UserError: runs share a language, or differ in more than languages, rubrics and cases.
+    """
+    entries = tuple(entry_of(view_run(ledger.run(name), ledger)) for name in names)
+    _refuse_others(entries)
+    league = League(entries=entries, pairs=(), slices=(), absent=())
+    print_report(languages_report(league))
+    return EXIT_CODES[league.standing]
+
+
+def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> int:
+    """Carry out a run in each language, then print the one verdict on all of them.
+
+    Args:
+        how: see `areopage.cli.bench.run.run_new`.
+
+    Returns:
+        The exit code of that verdict; of a run that does not come to its end its own, and no further one begins.
+
+    Raises:
+        UserError: a run cannot be carried out.
+    """
+    names: list[str] = []
+    for language in options.languages:
+        began = datetime.now(UTC)
+        code = run_new(suite, msgspec.structs.replace(options, language=language), places, **how)
+        with opened_ledger(places) as ledger:
+            over = [run for run in ledger.runs() if run.kind == "bench" and run.finished_at and run.finished_at >= began]
+        run = next((run for run in over if spec_of(run).language == language), None)
+        if run is None:
+            return code
+        names.append(run.id)
+    with opened_ledger(places) as ledger:
+        return show_languages(ledger, names)
+
+
+def _refuse_others(entries: Sequence[Entry]) -> None:
+    first = entries[0]
+    for entry in entries[1:]:
+        facts = zip(_facts(first.spec), _facts(entry.spec), strict=True)
+        if differs := [name for (name, one), (_, other) in facts if one != other]:
+            told = ", ".join(differs)
+            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {told}")
+    languages = [entry.spec.language for entry in entries]
+    if len(set(languages)) < len(languages):
+        raise UserError(f"one verdict needs a run for each language, and these are in {', '.join(languages)}")
+
+
+def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:
+    """What runs in several languages share."""
+    return (
+        ("suite", (spec.suite, spec.suite_version)),
+        ("target", spec.answered_by),
+        ("mode", spec.mode),
+        ("judges", [(judge.name, str(judge.reference), judge.passes) for judge in spec.judges]),
+        ("floors", (spec.release, spec.min_coverage)),
+        ("criteria", sorted(criterion.path for criterion in spec.criteria)),
+        ("part", spec.part.where if spec.part else ()),
+    )

@@ -1,0 +1,356 @@
+"""Several targets on the console: one plan, one run for each, and the league table of all."""
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, time
+from pathlib import Path
+
+import msgspec
+import typer
+from msgspec import Struct
+
+from areopage.bench import (
+    REPORT,
+    Observers,
+    PreparedRun,
+    RunOptions,
+    RunPart,
+    begin_run,
+    budget_of,
+    carry_on_part,
+    case_column,
+    fingerprint_of,
+    part_differences,
+    prepare_benchmark,
+    resumed_since,
+    run_folder,
+    settle,
+    spent_by,
+    unfinished_run,
+    view_run,
+    with_measures,
+)
+from areopage.cli import (
+    BUDGET_SPENT,
+    DONE,
+    FAILED,
+    INCONCLUSIVE,
+    INTERRUPTED,
+    Places,
+    RunLog,
+    ask_to_send,
+    asking_display,
+    configured,
+    confirm,
+    day_of,
+    ended_like_ctrl_c,
+    opened_ledger,
+    print_plan,
+    write_files,
+)
+from areopage.compare.league.files import LEAGUE_PAGE, write_league
+from areopage.compare.league.page import league_report
+from areopage.compare.league.table import Absent, Entry, League, entry_of, league_of
+from areopage.compare.league.trend import trend_of_target
+from areopage.compare.league.trend_page import TREND_PAGE, trend_report, write_trend
+from areopage.digest import digest_of
+from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
+from areopage.jury import Budget
+from areopage.ledger import Ledger, Run
+from areopage.models import Contact
+from areopage.report import print_report
+from areopage.scoring import Release, Standing
+from areopage.suites import load_suite
+from areopage.text import visible
+
+EXIT_CODES: dict[Standing, int] = {
+    **dict.fromkeys(Release.PASSES, DONE),
+    "NO_FLOORS": DONE,
+    "INCONCLUSIVE": INCONCLUSIVE,
+    "FAIL": FAILED,
+}
+
+
+class Member(Struct):
+    """A target of a league with its run.
+
+    Args:
+        open_calls: those that another try could bring.
+        fault: why the target could not be asked to the end; "" where it could.
+    """
+
+    run: Run
+    prepared: PreparedRun
+    folder: Path
+    log: RunLog
+    open_calls: int = 0
+    fault: str = ""
+
+    @property
+    def target(self) -> str:
+        """The target's reference."""
+        return str(self.prepared.spec.target.reference) if self.prepared.spec.target else ""
+
+
+def run_league(
+    suite: str,
+    options: RunOptions,
+    targets: Sequence[str],
+    places: Places,
+    *,
+    by: Sequence[str],
+    fresh: bool,
+    yes: bool,
+    new: bool = False,
+    verbose: bool = False,
+    only_qualified: bool = False,
+    budget: float | None = None,
+) -> int:
+    """Make or resume one run for each target, then the league table of all.
+
+    All targets answer first; then one judge after the other reads all answers, so that a server loads each model once.
+
+    Returns:
+        The worst exit code of the runs; 3 if a target could not be asked, or a judge's server or the disk gave out; 4 if the
+        budget, which is that of all runs together, is spent; 130 stopped.
+
+    Raises:
+        UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
+    """
+    with suppress(UnknownRun), opened_ledger(places):
+        pass  # a ledger that cannot be used is refused before a model is asked
+    prepared, absent = _prepared(suite, options, targets, places, fresh=fresh, yes=yes)
+    for column in by:
+        case_column([one.case for one in prepared[0].cases], column)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(opened_ledger(places, create=True))
+        if only_qualified:
+            spec = prepared[0].spec
+            ledger.qualifications.require(spec.suite, spec.judges, spec.criteria)
+        if budget is not None:
+            budget_of(budget, [one.spec for one in prepared], ledger)
+        prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]
+        since = resumed_since(prepared[0].spec, new=new)
+        runs, are_known = _begun(prepared, ledger, since)
+        if not are_known:
+            print_plan([(one.spec, one.cases) for one in prepared], ledger, verbose=verbose, budget=budget)
+            confirm([one.spec for one in prepared], yes=yes)
+        members = [_member(one, known, since, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
+        hint = _hint(members, ledger, places)
+        specs, begun = [member.prepared.spec for member in members], [member.run for member in members]
+        limit = budget_of(budget, specs, ledger, begun) if budget is not None else None
+        try:
+            with ended_like_ctrl_c():
+                _carry_on(members, ledger, limit)
+            entries = [_entry(member, ledger, by) for member in members]
+        except KeyboardInterrupt:
+            typer.echo(f"\nstopped; what has arrived is kept. {hint}", err=True)
+            return INTERRUPTED
+        except BudgetSpent as fault:
+            again = "Go on with the same command without --fresh and --new, and with a higher --budget."
+            typer.echo(f"areopage: {fault}; everything is kept. {again}", err=True)
+            return BUDGET_SPENT
+        except (ServerDown, StorageError) as fault:
+            typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept. {hint}", err=True)
+            return INCONCLUSIVE
+        except UserError as fault:
+            raise UserError(f"{fault}; what has arrived is kept. {hint}") from fault
+        absent += [Absent(target=member.target, reason=member.fault) for member in members if member.fault]
+        for entry in entries:
+            typer.echo(f"run {entry.run.id}: {own_report(entry.run, places.out)}", err=True)
+        if any(entry.doubt == "incomplete" for entry in entries):
+            typer.echo(f"some calls brought no verdict. {hint}", err=True)
+        return finish_league(league_of(entries, absent=absent), places)
+
+
+def _member(
+    prepared: PreparedRun, known: Run | None, since: datetime | None, ledger: Ledger, places: Places, stack: ExitStack
+) -> Member:
+    """Begin or reopen the run of one target, with its log."""
+    run, spec = known or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
+    folder = run_folder(run, places.out)
+    log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
+    log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {counted(len(prepared.cases), 'case')}")
+    return Member(run=run, prepared=prepared, folder=folder, log=log)
+
+
+def _prepared(
+    suite: str, options: RunOptions, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
+) -> tuple[list[PreparedRun], list[Absent]]:
+    """The run of each target, and the targets whose server is down.
+
+    Raises:
+        UserError: a target is named twice or cannot be used, the answers come with the cases, or no server can be reached.
+    """
+    if len(set(targets)) < len(targets):
+        raise UserError("--target names a model twice: each target has one run")
+    loaded = load_suite(suite).with_shared(configured(places).shared)
+    agreed: set[str] = set()
+
+    def agree(asked: Sequence[Contact]) -> bool:
+        """Ask about each server once, not for each target."""
+        new = [contact for contact in asked if str(contact) not in agreed]
+        if new and not ask_to_send(new):
+            return False
+        agreed.update(map(str, asked))
+        return True
+
+    prepared: list[PreparedRun] = []
+    absent: list[Absent] = []
+    faults: list[ServerDown] = []
+    for target in targets:
+        try:
+            own = msgspec.structs.replace(options, target=target)
+            prepared.append(prepare_benchmark(loaded, own, fresh=fresh, agree=None if yes else agree))
+        except ServerDown as fault:
+            faults.append(fault)
+            absent.append(Absent(target=target, reason=" ".join(str(fault).split())))
+    if not prepared:
+        raise faults[0]
+    if prepared[0].spec.target is None:
+        raise UserError("the answers come with the cases, so that no target is asked: give --answers target")
+    for one in absent:
+        typer.echo(f"not run: {one.target}: {one.reason}", err=True)
+    return prepared, absent
+
+
+def _begun(prepared: Sequence[PreparedRun], ledger: Ledger, since: datetime | None) -> tuple[list[Run | None], bool]:
+    """The runs to go on with, and whether each target has one.
+
+    Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
+
+    Args:
+        since: see `resumed_since`.
+    """
+    runs = [unfinished_run(one, ledger, since) for one in prepared]
+    if any(runs):
+        recent = (run for run in reversed(ledger.runs()) if since is None or run.created_at >= since)
+        newest = {run.fingerprint: run for run in recent if run.finished_at}
+        runs = [run or newest.get(fingerprint_of(one.spec, one.cases)) for run, one in zip(runs, prepared, strict=True)]
+        for run in runs:
+            if run is not None and run.finished_at is None:
+                typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
+    return runs, all(runs)
+
+
+def _carry_on(members: Sequence[Member], ledger: Ledger, budget: Budget | None) -> None:
+    """Make all open calls: the answers of each target, then judge by judge those of all.
+
+    A target that cannot be asked, or not to the end, is left out from then on.
+    """
+    going = [member for member in members if member.run.finished_at is None]
+    for member in going:
+        try:
+            _do(member, RunPart(judges=()), ledger, budget)
+        except ModelError as fault:
+            member.fault = " ".join(str(fault).split())
+            member.log.write("ERROR", f"stopped: {member.fault}")
+            typer.echo(f"{member.target} gave out: {member.fault}; what has arrived is kept", err=True)
+    going = [member for member in going if not member.fault]
+    for judge in members[0].prepared.spec.judges:
+        for member in going:
+            _do(member, RunPart(answers=False, judges=(judge.name,)), ledger, budget)
+    for member in going:
+        if member.prepared.spec.adaptive is not None and not member.open_calls:
+            _do(member, RunPart(answers=False), ledger, budget)
+
+
+def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) -> None:
+    typer.echo(f"{member.target}:", err=True)
+    spec = member.prepared.spec
+    with asking_display(spec, spent_by(member.run, spec, ledger)) as display:
+        observer = Observers([display, member.log])
+        member.open_calls += carry_on_part(member.run, spec, ledger, observer, member.folder, part, budget)
+
+
+def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
+    """Write the files of a run, and reduce it to what a league needs."""
+    if member.run.finished_at is not None or member.fault:
+        view = view_run(ledger.run(member.run.id), ledger)
+    else:
+        view = settle(member.run, member.open_calls, ledger)
+    write_files(view, member.folder, member.log)
+    return entry_of(view, by)
+
+
+def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
+    resumed = [places.resume_command(member.run.id, ledger) for member in members if member.run.finished_at is None]
+    league = places.league_command([member.run.id for member in members], ledger)
+    return f"Go on with the same command without --fresh and --new, or with: {'; '.join(resumed)}; then: {league}"
+
+
+def compare_runs(
+    names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str, where: Sequence[str] = ()
+) -> int:
+    """Build the league table of finished runs.
+
+    Args:
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
+
+    Returns:
+        The worst exit code of the runs.
+
+    Raises:
+        UserError: there are fewer than two runs, or they differ in more than their targets.
+    """
+    with opened_ledger(places) as ledger:
+        runs = {run.id: run for run in map(ledger.run, names)}
+        if len(runs) < 2:
+            raise UserError("a league table needs two runs or more: give their ids (areopage bench list)")
+        entries = [entry_of(view_run(run, ledger, where=where), by) for run in runs.values()]
+        refuse_other_panels(entries)
+        return finish_league(league_of(entries, cluster=cluster), places, language)
+
+
+def refuse_other_panels(entries: Sequence[Entry]) -> None:
+    """Check that runs differ in their targets alone.
+
+    Raises:
+        UserError: two differ in more; it is said in what.
+    """
+    first, *others = entries
+    for other in others:
+        if found := part_differences(first.parts, other.parts):
+            told = "; ".join(map(str, found))
+            raise UserError(f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {visible(told)}")
+
+
+def finish_league(league: League, places: Places, language: str = "") -> int:
+    """Print a league and write its files; the exit code is the worst of its runs."""
+    ids = [*sorted(entry.run.id for entry in league.entries), *(part.where if (part := league.entries[0].spec.part) else ())]
+    folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
+    write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    print_report(league_report(league, folder, {}, language))
+    typer.echo(f"league table: {folder / LEAGUE_PAGE}")
+    return EXIT_CODES[league.standing]
+
+
+def show_trend(target: str, places: Places, *, limit: int, since: str | None = None, fails: bool = False, language: str) -> int:
+    """Print the runs of a target in time order, and write its page and table.
+
+    Args:
+        since: the first day, UTC, of the runs; None: any.
+        fails: end with 1 if the newest run fails more often than those before it.
+
+    Raises:
+        UserError: the ledger has no run of it.
+    """
+    with opened_ledger(places) as ledger:
+        first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
+        trend = trend_of_target(ledger, target, limit, first)
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
+    folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
+    entries = [entry for group in trend.groups for entry in group.entries]
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in entries}
+    write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    print_report(trend_report(trend, folder, {}, language))
+    typer.echo(f"trend: {folder / TREND_PAGE}")
+    return FAILED if fails and trend.newest[1].outcome == "regression" else DONE
+
+
+def own_report(run: Run, out: Path) -> Path:
+    """Where the report of a run is, if it has one; what a ledger says of other folders does not count."""
+    folder = Path(run.folder).resolve()
+    return (folder if out.resolve() in folder.parents else out / Path(run.id).name) / REPORT

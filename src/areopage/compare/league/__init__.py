@@ -1,0 +1,1 @@
+"""Runs of several targets by one panel, and of one target in time order."""

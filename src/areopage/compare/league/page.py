@@ -1,0 +1,346 @@
+"""The league table of several targets: the page, its tables and its figures."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from areopage.bench import part_facts, part_notices
+from areopage.compare.league.table import Entry, League, Pair, SliceCell, Slices, Use
+from areopage.compare.league.text import (
+    ANSWER_STATES,
+    beside,
+    column_name,
+    conclusion,
+    count_notes,
+    failed_text,
+    interval_notes,
+    p_text,
+    percent_difference,
+    score_difference,
+    slice_value,
+    standing_cell,
+    target_names,
+    uncounted,
+    weakest_text,
+)
+from areopage.criteria import Criterion
+from areopage.locales import MISSING, Locale, sentence_case
+from areopage.report import (
+    Badge,
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    columns,
+    count_cell,
+    qualification_text,
+    report_locale,
+    rows,
+)
+from areopage.scoring import FailureCount, Interval
+from areopage.version import __version__
+
+SHOWN_VALUES = 40
+"""Of a column; the CSV file has all."""
+ON_CONSOLE = 20
+
+
+def league_report(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
+    """Build the page of a league table.
+
+    Args:
+        folder: where it will be written, so that its links are relative.
+        reports: the report of each run that has one, by the run's id.
+        language: of the page; that of the runs where it is "".
+    """
+    first = league.entries[0]
+    locale = report_locale(language or first.spec.language)
+    spec, names = first.spec, target_names(league, locale)
+    title = locale.count("league_title", len(league.entries))
+    sizes = (("cases", len(first.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
+    dates = sorted(entry.run.created_at for entry in league.entries)
+    facts = [
+        *part_facts(spec, locale),
+        (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+        *([(locale.say("mode"), locale.say(f"mode_{spec.mode}"))] if spec.target else []),
+        (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
+        (locale.say("date"), locale.date(dates[-1])),
+        (locale.say("qualification"), qualification_text(locale, first.qualification)),
+    ]
+    links = {id: beside(path, folder) for id, path in reports.items()}
+    sections = (
+        _ranking(league, names, links, locale),
+        _differences(league, names, locale),
+        _criteria(league, names, locale),
+        _states(league, names, locale),
+        _use(league, names, locale),
+        *(_slices(one, place, league, names, locale) for place, one in enumerate(league.slices)),
+        _method(league, names, locale),
+    )
+    return Report(
+        locale=locale,
+        kind=locale.say("league"),
+        title=title,
+        window=f"{locale.say('league')} · {spec.suite} · {locale.date(dates[-1])}",
+        facts=tuple(facts),
+        notices=tuple(_notices(league, names, locale)),
+        headline=None,
+        sections=tuple(section for section in sections if section is not None),
+        footer=(f"areopage {__version__}",),
+        figures=league_figures(league),
+    )
+
+
+def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:
+    yield from part_notices(league.entries[0].spec, locale)
+    if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
+        yield Notice(title=locale.say("league_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
+    if league.absent:
+        told = tuple(locale.say("pair", name=one.target, value=one.reason) for one in league.absent)
+        yield Notice(title=locale.say("league_absent"), blocks=(Listing(items=told),), alarm=True)
+    doubts = [entry for entry in league.entries if entry.doubt]
+    if doubts:
+        told = tuple(locale.say("pair", name=names[one.run.id], value=locale.say(f"doubt_{one.doubt}")) for one in doubts)
+        yield Notice(title=locale.say("league_inconclusive"), blocks=(Listing(items=told),))
+    ties = tuple(locale.say("tie", one=names[pair.first], other=names[pair.second]) for pair in league.pairs if not pair.better)
+    if ties:
+        yield Notice(title=locale.say("league_ties"), blocks=(Listing(items=ties),))
+
+
+def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str], locale: Locale) -> Section:
+    spec = league.entries[0].spec.in_language(locale.code)
+    labels = ", ".join(spec.labels.get(name) for name in league.entries[0].categories)
+
+    def row(place: int, entry: Entry) -> Row:
+        level = league.level_with(entry)
+        under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
+        name = names[entry.run.id]
+        shown = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
+        cells = (
+            Cell(text=(f"{place}. " if entry.is_ranked else f"{MISSING} ", shown), under=tuple(under)),
+            standing_cell(entry, locale),
+            Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
+            MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
+            weakest_text(entry, locale),
+            Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
+            locale.percent(entry.coverage),
+        )
+        return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
+
+    heads = (
+        *(Column(heading=locale.say(key), kind="text") for key in ("target", "verdict")),
+        *(Column(heading=locale.say(key)) for key in ("failed_of", "could_fail")),
+        Column(heading=locale.say("weakest"), kind="text"),
+        *(Column(heading=locale.say(key)) for key in ("score", "coverage")),
+    )
+    targets = [entry.target for entry in league.entries]
+    absent = tuple(
+        Row(cells=(f"{MISSING} {one.target}", locale.say("no_run"), *[MISSING] * 5))
+        for one in league.absent
+        if one.target not in targets
+    )
+    table = Table(columns=heads, rows=(*(row(place, one) for place, one in enumerate(league.entries, 1)), *absent), css="league")
+    lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
+    return Section(id="league", title=locale.say("league"), blocks=(lead, table), console=True)
+
+
+def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
+    if not league.pairs:
+        return None
+
+    def row(pair: Pair) -> Row:
+        failures, score = pair.failures, pair.score
+        alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
+        p = [] if failures.p_value is None else [p_text(failures.p_value, locale)]
+        cells = (
+            Cell(
+                text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(_pairing(pair, locale))
+            ),
+            locale.whole(score.pairs),
+            locale.say("fails_alone_text", first=next(alone), second=next(alone)),
+            Cell(text=percent_difference(failures.difference, locale), under=tuple(p)),
+            score_difference(score, locale),
+            Cell(text=Span(conclusion(pair, names, locale), "strong")),
+        )
+        return Row(cells=cells)
+
+    heads = (
+        Column(heading=locale.say("compared_pair"), kind="text"),
+        *(Column(heading=locale.say(key)) for key in ("shared_cases", "fails_alone", "failure_difference", "score_paired")),
+        Column(heading=locale.say("conclusion"), kind="text"),
+    )
+    blocks = (
+        Paragraph(text=locale.say("differences_lead"), look="soft"),
+        Table(columns=heads, rows=tuple(map(row, league.pairs)), css="league"),
+    )
+    return Section(id="differences", title=locale.say("differences"), blocks=blocks, console=True)
+
+
+def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
+    if lone := len(pair.score.only_first) + len(pair.score.only_second):
+        yield locale.count("one_side", lone)
+    if pair.score.clusters < pair.score.pairs:
+        yield locale.count("clusters_noted", pair.score.clusters)
+
+
+def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
+    """The criteria that a target fails: those of the categories that count first, then most failures first."""
+    first = league.entries[0]
+    spec = first.spec.in_language(locale.code)
+    most = {criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries) for criterion in spec.criteria}
+    failing = sorted(
+        (one for one in spec.criteria if most[one.id]),
+        key=lambda one: (one.category not in first.categories, -most[one.id]),
+    )
+    heads = columns(*(names[entry.run.id] for entry in league.entries), first=locale.say("criterion"))
+
+    def row(criterion: Criterion) -> tuple[Cell | str, ...]:
+        counts = [entry.by_criterion[criterion.id] for entry in league.entries]
+        under = (spec.labels.get(criterion.category),)
+        return Cell(text=criterion.title, title=criterion.id, under=under), *(_count(one, locale) for one in counts)
+
+    block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")
+    if not failing:
+        block = Paragraph(text=locale.say("no_criterion_failure"))
+    return Section(id="criteria", title=locale.say("criteria_failures"), blocks=(block,), console=True)
+
+
+def _count(count: FailureCount, locale: Locale) -> Cell:
+    return Cell(
+        text=failed_text(count, locale),
+        under=count_notes(count, locale),
+        css="failed" if count.failed else "zero",
+    )
+
+
+def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
+    shown = [state for state in ANSWER_STATES if any(state in entry.answer_states for entry in league.entries)]
+    if not shown:
+        return None
+    heads = columns(*(sentence_case(locale.say(f"said_{state}")) for state in shown), first=locale.say("target"))
+    table = Table(
+        columns=heads,
+        rows=rows(
+            (names[entry.run.id], *(count_cell(locale, entry.answer_states.get(state, 0)) for state in shown))
+            for entry in league.entries
+        ),
+        css="league",
+    )
+    lead = Paragraph(text=locale.say("answer_states_lead"), look="soft")
+    return Section(id="answers", title=locale.say("answer_states"), blocks=(lead, table), console=True)
+
+
+def _use(league: League, names: Mapping[str, str], locale: Locale) -> Section:
+    def row(entry: Entry) -> tuple[Cell | str, ...]:
+        own, judging = entry.target_use, entry.judges_use
+        return (
+            names[entry.run.id],
+            locale.whole(own.calls),
+            locale.say("seconds_unit", n=locale.number(own.seconds / own.calls, 1)) if own.calls else MISSING,
+            locale.say("seconds_unit", n=locale.number(own.seconds, 1)) if own.calls else MISSING,
+            _tokens(own, locale),
+            locale.costs(own.costs) or MISSING,
+            _tokens(judging, locale),
+            locale.costs(judging.costs) or MISSING,
+        )
+
+    keys = ("answers_asked", "seconds_an_answer", "seconds_in_all", "tokens", "cost", "judging_tokens", "judging_cost")
+    heads = columns(*map(locale.say, keys), first=locale.say("target"))
+    table = Table(columns=heads, rows=rows(map(row, league.entries)), css="league")
+    lead = Paragraph(text=locale.say("use_lead"), look="soft")
+    return Section(id="use", title=locale.say("use"), blocks=(lead, table), console=True)
+
+
+def _tokens(use: Use, locale: Locale) -> str:
+    return f"{locale.whole(use.prompt_tokens)} / {locale.whole(use.completion_tokens)}"
+
+
+def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str], locale: Locale) -> Section:
+    labels = league.entries[0].spec.labels
+    heads = columns(locale.say("shared_cases"), *(names[one.run.id] for one in league.entries), first=locale.say("slice_value"))
+    table = Table(
+        columns=heads,
+        rows=rows(
+            (
+                slice_value(slices.column, row.value, labels, locale),
+                locale.whole(row.cases),
+                *(_slice_cell(one, locale) for one in row.cells),
+            )
+            for row in slices.rows[:SHOWN_VALUES]
+        ),
+        css="league slices",
+        console=ON_CONSOLE,
+    )
+    blocks: list[Block] = [Paragraph(text=locale.say("slices_lead", n=locale.whole(Interval.MIN_CASES)), look="soft"), table]
+    if len(slices.rows) > SHOWN_VALUES:
+        blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
+    title = locale.say("slices_by", column=column_name(slices.column, locale))
+    return Section(id=f"slices-{place}", title=title, blocks=tuple(blocks), console=True)
+
+
+def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:
+    under = [
+        *count_notes(cell.failures, locale),
+        locale.say("slice_score", score=locale.number(cell.score)),
+    ]
+    small = (Badge(text=locale.say("few_cases")),) if cell.is_small else ()
+    css = "failed" if cell.failures.failed else ""
+    return Cell(text=failed_text(cell.failures, locale), under=(*under, *small), css=css)
+
+
+def _method(league: League, names: Mapping[str, str], locale: Locale) -> Section:
+    items: tuple[tuple[str, Line], ...] = tuple((names[entry.run.id], Span(entry.run.id, "code")) for entry in league.entries)
+    judges = tuple((locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in league.entries[0].spec.judges)
+    blocks = (Paragraph(text=locale.say("league_method_text")), Facts(items=(*items, *judges), small=True))
+    return Section(id="how", title=locale.say("league_method"), blocks=blocks)
+
+
+def league_figures(league: League) -> dict[str, Any]:
+    """What `league.json` holds: numbers are not rounded, null where there is none."""
+    return {
+        "schema": "areopage-league-1",
+        "part": league.entries[0].spec.part,
+        "verdict": league.standing,
+        "targets": [_figures(place, one, league) for place, one in enumerate(league.entries, 1)],
+        "absent": league.absent,
+        "differences": league.pairs,
+        "slices": [
+            {"column": one.column, "rows": one.rows, "runs": [entry.run.id for entry in league.entries]} for one in league.slices
+        ],
+    }
+
+
+def _figures(place: int, entry: Entry, league: League) -> dict[str, Any]:
+    return {
+        "rank": place if entry.is_ranked else None,
+        "run": entry.run.id,
+        "target": entry.target,
+        "digest": entry.spec.target.digest if entry.spec.target else "",
+        "created_at": entry.run.created_at,
+        "complete": entry.run.finished_at is not None,
+        "verdict": entry.standing,
+        "reason": entry.doubt,
+        "failures": entry.failures,
+        "failures_by_criterion": entry.by_criterion,
+        "weakest": entry.weakest and {"criterion": entry.weakest[0], "score": entry.weakest[1]},
+        "score": entry.score,
+        "interval": entry.interval,
+        "coverage": entry.coverage,
+        "cases": len(entry.cases),
+        "answer_states": entry.answer_states,
+        "reused_answers": entry.reused,
+        "not_separable_from": league.level_with(entry),
+        "answers": entry.target_use,
+        "judging": entry.judges_use,
+        "unfit_judges": entry.unfit,
+        "qualification": entry.qualification,
+    }

@@ -1,0 +1,140 @@
+"""What a league table says of targets and of their differences, in the words of a language."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol, get_args
+from urllib.parse import quote
+
+from areopage.bench import Labels
+from areopage.cases import field_named
+from areopage.compare.league.table import Entry, League, Pair
+from areopage.ledger import AnswerState
+from areopage.locales import MISSING, Locale, sentence_case
+from areopage.report import Badge, Cell, Span, verdict_name
+from areopage.scoring import FailureCount
+
+ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
+"""The states that answers are counted by, whole ones first."""
+
+_TINY = 0.001
+
+
+def target_names(league: League, locale: Locale) -> dict[str, str]:
+    """What each run is called, by its id: its target, with the id where several runs have the same."""
+    targets = {entry.run.id: entry.target or locale.say("given_responses") for entry in league.entries}
+    names = list(targets.values())
+    return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
+
+
+def standing_cell(entry: Entry, locale: Locale) -> Cell:
+    """The verdict of a run, with why it settles nothing."""
+    told = verdict_name(entry.standing, locale)
+    doubt: tuple[str, ...] = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
+    if entry.reused:
+        doubt += (locale.say("reused_since", oldest=locale.date(entry.reused.oldest)),)
+    if entry.standing == "FAIL":
+        return Cell(text="", under=(Badge(text=told, alarm=True), *doubt))
+    return Cell(text=Span(told, "strong"), under=doubt)
+
+
+def weakest_text(entry: Entry, locale: Locale) -> str:
+    """The weakest criterion of the categories that count first, with its score."""
+    if entry.weakest is None:
+        return MISSING
+    id, score = entry.weakest
+    return locale.say("pair", name=entry.spec.in_language(locale.code).titles([id])[0], value=locale.number(score))
+
+
+def failed_text(count: FailureCount, locale: Locale) -> str:
+    """How many cases fail, of those with a score."""
+    return locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
+
+
+def uncounted(count: FailureCount, locale: Locale) -> Iterator[str]:
+    """The cases that a count leaves out."""
+    if count.scored < count.cases:
+        yield locale.count("without_score", count.cases - count.scored)
+    if count.not_applicable:
+        yield locale.say("pair", name=sentence_case(locale.say("said_not_applicable")), value=locale.whole(count.not_applicable))
+
+
+def conclusion(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
+    """Which of two targets is better, or that the cases cannot tell."""
+    return locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
+
+
+def against(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
+    """The names of two targets that are compared."""
+    return locale.say("against", one=names[pair.first], other=names[pair.second])
+
+
+class WithInterval(Protocol):
+    """A difference with its interval; None where there is nothing to compare."""
+
+    @property
+    def difference(self) -> float | None:
+        """First − second."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+def percent_difference(found: WithInterval, locale: Locale) -> str:
+    """A difference of shares in points of a hundred, with its interval."""
+    if found.difference is None or found.low is None or found.high is None:
+        return MISSING
+    low, high = (locale.signed(end * 100, 1) for end in (found.low, found.high))
+    around = locale.say("interval_text", low=low, high=high)
+    return locale.say("points_difference", n=locale.signed(found.difference * 100, 1), around=around)
+
+
+def score_difference(found: WithInterval, locale: Locale) -> str:
+    """A difference of scores with its interval."""
+    if found.difference is None or found.low is None or found.high is None:
+        return MISSING
+    return f"{locale.signed(found.difference)} ({locale.interval(found.low, found.high, sign=True)})"
+
+
+def p_text(value: float, locale: Locale) -> str:
+    """A p-value; a tiny one as a bound."""
+    if value < _TINY:
+        return locale.say("p_value_under", p=locale.number(_TINY, 3))
+    return locale.say("p_value", p=locale.number(value, 3))
+
+
+def count_notes(count: FailureCount, locale: Locale) -> tuple[str, ...]:
+    """The upper bound of a count, and what it leaves out."""
+    high = [] if count.high is None else [locale.say("slice_up_to", high=locale.percent(count.high, 0))]
+    return (*high, *uncounted(count, locale))
+
+
+def interval_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:
+    """The interval of a run's score."""
+    return (locale.interval(entry.interval.low, entry.interval.high),) if entry.interval else ()
+
+
+def beside(path: Path, folder: Path) -> str:
+    """The address of a report beside a folder; "" for one elsewhere, so that no path of a machine is shown."""
+    beside, whole = folder.resolve().parent, path.resolve()
+    return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
+
+
+def slice_value(column: str, value: str, labels: Labels, locale: Locale) -> str:
+    """What people call a value of a column."""
+    field = field_named(column)
+    if field == "maturity" and f"maturity_{value}" in locale.messages:
+        return locale.say(f"maturity_{value}")
+    if field in ("category", "subcategory"):
+        value = labels.names.get(value, value)
+    return value or locale.say("no_value")
+
+
+def column_name(column: str, locale: Locale) -> str:
+    """What people call a column."""
+    key = f"column_{field_named(column) or column}"
+    return locale.say(key) if key in locale.messages else column

@@ -1,0 +1,95 @@
+"""The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
+
+import shlex
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.compare.variants.comparison import VariantComparison
+from areopage.compare.variants.text import variant_sections
+from areopage.ledger import Scope
+from areopage.monitor import criterion_labels, most_frequent
+from areopage.report import variant_name
+from areopage.server import (
+    CUSTOM,
+    REPORT_STYLES,
+    TODAY,
+    Chosen,
+    Reader,
+    ServerContext,
+    ServerPart,
+    chosen,
+    context_of,
+    language,
+    render,
+)
+
+MOST_ANSWERS = 50_000
+"""More answers are compared on the command line, which may take its time."""
+
+BY_QUESTION = "by_question"
+
+router = APIRouter(include_in_schema=False)
+PART = ServerPart(router)
+
+
+@router.get("/monitor/variants")
+def show_variants(request: Request, reader: Reader) -> Response:
+    """The choice of a baseline and of the day on which the test began, and the comparison of all variants with it."""
+    context, locale = context_of(request), language(request)
+    asked = chosen(request, context.now().date(), TODAY, reader.collections)
+    by_question = request.query_params.get(BY_QUESTION) == "1"
+    variants = context.ledger.lists.variants(reader.collections)
+    baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else _usual(context, asked, variants)
+    begun = asked.name == CUSTOM and len(variants) > 1
+    too_many = begun and _answers(context, asked) > MOST_ANSWERS
+    compared: tuple[VariantComparison, ...] = ()
+    if begun and not too_many and asked.period is not None:
+        compared = VariantComparison.of(
+            context.ledger,
+            asked.period,
+            context.suite.scale,
+            suite=context.suite.name,
+            baseline=baseline,
+            source=asked.source,
+            by_question=by_question,
+        )
+    return render(
+        request,
+        "variants.html.j2",
+        asked=asked,
+        ignored=[one for one in asked.ignored if one.value != BY_QUESTION],
+        variants=[(name, variant_name(name, locale)) for name in variants],
+        sources=reader.collections or context.ledger.lists.sources(),
+        baseline=baseline,
+        by_question=by_question,
+        begun=begun,
+        too_many=too_many,
+        most=MOST_ANSWERS,
+        sections=variant_sections(compared, baseline, criterion_labels(context.suite, locale.code), locale),
+        report_styles=REPORT_STYLES,
+        command=_command(asked, baseline, by_question=by_question),
+    )
+
+
+def _usual(context: ServerContext, asked: Chosen, variants: Sequence[str]) -> str:
+    """The most frequent variant of the period."""
+    return most_frequent({variant: _answers(context, asked, variant) for variant in variants}) or ""
+
+
+def _answers(context: ServerContext, asked: Chosen, variant: str | None = None) -> int:
+    """How many scored answers the period has, of one variant or of all."""
+    if asked.period is None:
+        return 0
+    scope = Scope(suite=context.suite.name, source=asked.source, variant=variant)
+    return sum(day.scored for day in context.ledger.days.totals(asked.period, scope))
+
+
+def _command(asked: Chosen, baseline: str, *, by_question: bool) -> str:
+    """The command that prints the same."""
+    days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
+    source = () if asked.source is None else ("--source", asked.source)
+    how = ("--by-question",) if by_question else ()
+    return shlex.join(("areopage", "monitor", "compare", baseline, *days, *source, *how))

@@ -1,0 +1,1 @@
+"""What comparisons say: pages, files, texts."""

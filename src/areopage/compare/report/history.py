@@ -1,0 +1,201 @@
+"""A run against the runs of its target before it: the page, its short form for a pull request, and its figures."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from areopage.bench import part_facts, part_notices
+from areopage.compare.league.table import Entry
+from areopage.compare.league.text import beside
+from areopage.compare.runs.history import Conclusion, HistoryComparison, PassedOver
+from areopage.errors import name_list
+from areopage.ledger import make_folder
+from areopage.locales import Locale, one_line
+from areopage.report import (
+    Cell,
+    Column,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    render,
+    report_locale,
+    write_report,
+)
+from areopage.version import __version__
+
+HISTORY_PAGE, FIGURES = "history.html", "history.json"
+_NAMED = 20
+
+
+def expected_text(conclusion: Conclusion, locale: Locale) -> str:
+    """How many cases fail in a run, and how many would if nothing had changed."""
+    failures = conclusion.failures
+    if not conclusion.pool:
+        return locale.say("history_first")
+    return locale.say(
+        "history_expected",
+        failed=locale.whole(failures.failed),
+        cases=locale.whole(failures.cases),
+        low=locale.whole(failures.low),
+        high=locale.whole(failures.high),
+        mean=locale.number(failures.pool_failed, 1),
+        runs=locale.count("trend_runs", failures.runs),
+    )
+
+
+def conclusion_of_run(conclusion: Conclusion, locale: Locale) -> str:
+    """What follows from the runs before, in a few words."""
+    if not conclusion.pool:
+        return locale.say("history_first")
+    return locale.say(f"history_{conclusion.outcome}")
+
+
+def newly_head(conclusion: Conclusion, locale: Locale) -> str:
+    """How many cases fail a criterion that they failed in no earlier run."""
+    return locale.say("history_new", n=locale.whole(len(conclusion.newly)))
+
+
+def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str, str, str]]:
+    """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
+    criteria = found.entry.spec.in_language(locale.code).criteria_by_id()
+    prompts = {case.id: case.prompt_text for case in found.entry.cases}
+    for id, names in islice(found.conclusion.newly.items(), _NAMED):
+        yield id, name_list(criteria[name].title for name in names), one_line(prompts.get(id, ""))
+
+
+def history_remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:
+    """What is not named, not known, and not part of the pool."""
+    if len(conclusion.newly) > _NAMED:
+        yield locale.count("newly_failing_more", len(conclusion.newly) - _NAMED)
+    if conclusion.failures.unknown:
+        yield locale.count("history_unknown", len(conclusion.failures.unknown))
+    yield from passed_lines(conclusion.left_out, locale)
+
+
+def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
+    """The earlier runs that are not compared: a line for each reason, with their number."""
+    by_reason: dict[str, list[str]] = {}
+    for one in passed:
+        parts = ", ".join(locale.say(f"part_{part}") for part in one.differs)
+        by_reason.setdefault(locale.say(f"passed_{one.why}", parts=parts), []).append(one.run)
+    for reason, runs in by_reason.items():
+        yield locale.count("history_left_out", len(runs), reason=reason, runs=locale.names(runs))
+    if any(one.why == "regression" for one in passed):
+        yield locale.say("history_accept")
+
+
+def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, prompts: bool = True) -> Report:
+    """Build the page of a run against the runs before it.
+
+    Args:
+        links: the address of the report of each run, by the run's id.
+        language: of the page; that of the run where it is "".
+        prompts: name newly failing cases with their prompts.
+    """
+    spec = found.entry.spec
+    locale = report_locale(language or spec.language)
+    outcome = locale.say(f"outcome_{found.conclusion.outcome}")
+    name = spec.title or locale.say("given_responses")
+    return Report(
+        locale=locale,
+        kind=locale.say("comparison"),
+        title=locale.count("history_title", len(found.pool), name=name),
+        window=f"{locale.say('comparison')} · {spec.suite}",
+        facts=(
+            *part_facts(spec, locale),
+            (locale.say("outcome"), outcome),
+            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+        ),
+        notices=(
+            *part_notices(spec, locale),
+            Notice(
+                title=locale.say("pair", name=found.entry.run.id, value=outcome),
+                blocks=tuple(_blocks(found, locale, prompts=prompts)),
+                alarm=found.conclusion.outcome == "regression" or bool(found.conclusion.newly),
+            ),
+        ),
+        headline=None,
+        sections=(
+            Section(
+                id="runs",
+                title=locale.say("history_runs"),
+                blocks=(_runs(found, links, locale), Paragraph(text=locale.say("history_method"), look="note")),
+                console=True,
+            ),
+        ),
+        footer=(f"areopage {__version__}",),
+        figures=history_figures(found),
+    )
+
+
+def _blocks(found: HistoryComparison, locale: Locale, *, prompts: bool) -> Iterator[Paragraph | Listing]:
+    yield Paragraph(text=expected_text(found.conclusion, locale))
+    yield Paragraph(text=newly_head(found.conclusion, locale))
+    items: list[Line] = [
+        (Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}")
+        for id, names, prompt in newly_lines(found, locale)
+    ]
+    if items:
+        yield Listing(items=tuple(items))
+    for text in history_remarks(found.conclusion, locale):
+        yield Paragraph(text=text)
+
+
+def _runs(found: HistoryComparison, links: Mapping[str, str], locale: Locale) -> Table:
+    def row(entry: Entry) -> Row:
+        link, failed = links.get(entry.run.id, ""), sum(map(bool, entry.fails_primary.values()))
+        known = sum(fails is not None for fails in entry.fails_primary.values())
+        text: Line = Span(entry.run.id, "link", link) if link else entry.run.id
+        return Row(
+            cells=(
+                Cell(text=text),
+                locale.moment(entry.run.created_at),
+                locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(known)),
+            )
+        )
+
+    heads = (
+        Column(heading=locale.say("run_id"), kind="text"),
+        Column(heading=locale.say("date"), kind="text"),
+        Column(heading=locale.say("failing_primary")),
+    )
+    return Table(columns=heads, rows=tuple(map(row, (found.entry, *reversed(found.pool)))), css="league")
+
+
+def history_figures(found: HistoryComparison) -> dict[str, Any]:
+    """What `history.json` holds: numbers are not rounded; no texts of cases."""
+    return {
+        "schema": "areopage-history-1",
+        "run": found.entry.run.id,
+        "part": found.entry.spec.part,
+        "outcome": found.conclusion.outcome,
+        "failures": found.conclusion.failures,
+        "pool": found.conclusion.pool,
+        "left_out": found.conclusion.left_out,
+        "newly_failing": found.conclusion.newly,
+    }
+
+
+def write_history(found: HistoryComparison, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
+    """Write the page and the figures of a comparison with earlier runs.
+
+    Raises:
+        StorageError: a file cannot be written.
+    """
+    make_folder(folder)
+    report = history_report(found, {id: beside(path, folder) for id, path in reports.items()}, language)
+    write_report(report, "html", folder / HISTORY_PAGE)
+    write_report(report, "json", folder / FIGURES)
+    return [folder / HISTORY_PAGE, folder / FIGURES]
+
+
+def history_pull_request(found: HistoryComparison, language: str = "") -> str:
+    """The short form of a comparison with earlier runs, in Markdown."""
+    return render(history_report(found, {}, language, prompts=False), "md")

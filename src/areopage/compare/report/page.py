@@ -1,0 +1,429 @@
+"""A comparison of runs: the page, which shows answers side by side, its short form for a pull request, and its figures."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from areopage.bench import RunSpec, part_facts, part_notices
+from areopage.compare.league.text import column_name, count_notes, failed_text, score_difference, slice_value
+from areopage.compare.report.text import (
+    conclusion_text,
+    corrected_p_value,
+    crossed_text,
+    failures_text,
+    findings,
+    more_newly_failing,
+    newly_failing_head,
+    newly_failing_lines,
+    node_name,
+    open_text,
+    price_text,
+    run_names,
+    run_verdict_text,
+    shared_lines,
+)
+from areopage.compare.runs.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
+from areopage.compare.statistics.contributions import ONE_SIDED, Contribution
+from areopage.compare.statistics.levels import LevelDifference
+from areopage.compare.statistics.tested import Tested
+from areopage.digest import digest_of
+from areopage.errors import name_list
+from areopage.locales import MISSING, Locale
+from areopage.report import (
+    LONGEST_TEXT,
+    Block,
+    Cell,
+    Column,
+    Entries,
+    Entry,
+    Facts,
+    Heading,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    columns,
+    excerpt,
+    report_locale,
+    rows,
+)
+from areopage.version import __version__
+
+CASES = "comparison_cases.csv"
+_SHOWN_CASES, _SHOWN_PARTS = 30, 12
+_BRIEF_PARTS = 5
+
+
+def comparison_report(
+    comparison: Comparison,
+    links: Mapping[str, str],
+    language: str = "",
+    *,
+    brief: bool = False,
+    prompts: bool = True,
+    more: str = CASES,
+) -> Report:
+    """Build the page of a comparison.
+
+    Args:
+        links: the address of what there is about each run, by the run's id; none for a run without.
+        language: of the page; that of the first run where it is "".
+        brief: the form for a console or a pull request: what changed, without answers.
+        prompts: name newly failing cases with their prompts.
+        more: where the cases are that the page does not show.
+    """
+    spec = comparison.first.spec
+    locale = report_locale(language or spec.language)
+    names = run_names(comparison, locale)
+    first = names[comparison.first.run.id]
+    others = [names[one.other.run.id] for one in comparison.others]
+    title = (
+        locale.say("comparison_title", other=others[0], first=first)
+        if len(others) == 1
+        else locale.count("comparison_titles", len(others), first=first)
+    )
+    sections: list[Section] = []
+    for place, one in enumerate(comparison.others, 1):
+        made = _Part(comparison.first, one, names, locale, _suffix(comparison, place), brief, more)
+        sections += made.sections(links)
+    sections.append(_method(comparison, names, locale))
+    return Report(
+        locale=locale,
+        kind=locale.say("comparison"),
+        title=title,
+        window=f"{locale.say('comparison')} · {spec.suite}",
+        facts=(
+            *part_facts(spec, locale),
+            (locale.say("outcome"), locale.say(f"outcome_{comparison.outcome}")),
+            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+            *_cost_fact(comparison, names, locale),
+        ),
+        notices=(*part_notices(spec, locale), *_notices(comparison, names, locale, brief=brief, prompts=prompts)),
+        headline=None,
+        sections=tuple(sections),
+        footer=(f"areopage {__version__}",),
+        figures=comparison_figures(comparison),
+    )
+
+
+def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[tuple[str, str]]:
+    """What each run cost; nothing where no price is known."""
+    runs = (comparison.first, *(one.other for one in comparison.others))
+    told = [locale.say("pair", name=names[run.run.id], value=locale.costs(run.costs)) for run in runs if locale.costs(run.costs)]
+    if told:
+        yield locale.say("cost"), "; ".join(told)
+
+
+def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *, brief: bool, prompts: bool) -> Iterator[Notice]:
+    runs = (comparison.first, *(one.other for one in comparison.others))
+    if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
+        yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
+    for place, one in enumerate(comparison.others, 1):
+        suffix = _suffix(comparison, place)
+        yield Notice(
+            title=locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}")),
+            blocks=tuple(_outcome_blocks(comparison.first.spec, one, suffix, locale, brief=brief, prompts=prompts)),
+            alarm=one.outcome == "regression" or bool(one.newly_failing),
+        )
+        if one.shared.differs:
+            yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(one.shared, locale))),))
+
+
+def _outcome_blocks(
+    spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool, prompts: bool
+) -> Iterator[Paragraph | Listing]:
+    """The cases that newly fail, then what the tests find, then what they leave open."""
+    yield Paragraph(text=newly_failing_head(found, locale))
+    items: list[Line] = []
+    for id, names, prompt in newly_failing_lines(found, spec, locale):
+        link = Span(id, "strong") if brief else Span(id, "link", f"#{_anchor(suffix, id)}")
+        items.append((link, f" · {names} · {prompt}" if prompts else f" · {names}"))
+    if more := more_newly_failing(found, locale):
+        items.append(more)
+    if items:
+        yield Listing(items=tuple(items))
+    if told := tuple(findings(found, spec, locale)):
+        yield Listing(items=told)
+    for text in (open_text(found, locale), price_text(found, locale)):
+        if text:
+            yield Paragraph(text=text)
+
+
+def _suffix(comparison: Comparison, place: int) -> str:
+    """What the anchors of the sections about a run end with, where several are compared."""
+    return f"-{place}" if len(comparison.others) > 1 else ""
+
+
+def _anchor(suffix: str, id: str) -> str:
+    return f"case{suffix}-{digest_of(id)[:10]}"
+
+
+class _Part:
+    """The sections about one run against the first."""
+
+    def __init__(
+        self,
+        first: ComparedRun,
+        found: Compared,
+        names: Mapping[str, str],
+        locale: Locale,
+        suffix: str,
+        brief: bool,
+        more: str,
+    ) -> None:
+        self._first, self._found, self._names, self._locale = first, found, names, locale
+        self._suffix, self._brief, self._more = suffix, brief, more
+        self._spec: RunSpec = first.spec.in_language(locale.code)
+        self._heads = (names[first.run.id], names[found.other.run.id])
+
+    def sections(self, links: Mapping[str, str]) -> Iterator[Section]:
+        """All that have something to show."""
+        if not self._brief:
+            yield self._section("changed_cases", list(self._changed()))
+        yield self._section("levels", [self._beside(links), *self._levels()])
+        if blocks := list(self._drivers()):
+            yield self._section("drivers", blocks)
+        if self._found.slices and not (self._brief and not self._telling_slices()):
+            yield self._section("comparison_slices", list(self._slices()))
+
+    def _section(self, key: str, blocks: Sequence[Block]) -> Section:
+        title = self._locale.say(key)
+        if self._suffix:
+            title = self._locale.say("pair", name=self._heads[1], value=title)
+        name = f"{key}{self._suffix}".replace("_", "-")
+        return Section(id=name, title=title, blocks=tuple(blocks), console=self._brief)
+
+    def _beside(self, links: Mapping[str, str]) -> Table:
+        locale, runs = self._locale, (self._first, self._found.other)
+        whole = self._found.levels[0].difference
+        heads = [
+            Column(heading="", kind="text"),
+            *(Column(heading=name, kind="text") for name in self._heads),
+            Column(heading=locale.say("difference"), kind="text"),
+        ]
+        ids = [Cell(text=Span(run.run.id, "link", links[run.run.id]) if links.get(run.run.id) else run.run.id) for run in runs]
+        counted = [
+            Cell(
+                text=failed_text(run.failures, locale),
+                under=count_notes(run.failures, locale),
+                css="failed" if run.failures.failed else "",
+            )
+            for run in runs
+        ]
+        intervals = [(locale.interval(one.interval.low, one.interval.high),) if one.interval else () for one in runs]
+        scores = [Cell(text=locale.number(run.score), under=own) for run, own in zip(runs, intervals, strict=True)]
+        listed: list[tuple[Cell | str, ...]] = [
+            (locale.say("run_id"), *ids, ""),
+            (locale.say("release"), *(run_verdict_text(run, locale) for run in runs), ""),
+            (locale.say("failing_primary"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("final_score"), *scores, self._difference_cell(score_difference(whole.score, locale), whole.by_score)),
+            (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
+        ]
+        return Table(columns=tuple(heads), rows=rows(listed), css="beside")
+
+    def _difference_cell(self, told: str, test: Tested) -> Cell:
+        css = "failed" if test.direction == "worse" else ""
+        return Cell(text=told, under=(corrected_p_value(test, self._locale),), css=css)
+
+    def _levels(self) -> Iterator[Block]:
+        locale = self._locale
+        yield Paragraph(text=locale.say("levels_lead"), look="soft")
+        levels = self._found.levels
+        shown = [one for one in levels if not self._brief or one.level in ("final", "category") or one.difference.is_telling]
+        heads = (
+            Column(heading=locale.say("level"), kind="text"),
+            Column(heading=locale.say("shared_cases")),
+            *(Column(heading=name) for name in self._heads),
+            Column(heading=locale.say("score_paired")),
+            Column(heading=locale.say("newly_mended")),
+            Column(heading=locale.say("failure_difference")),
+            Column(heading=locale.say("conclusion"), kind="text"),
+        )
+        yield Table(columns=heads, rows=tuple(map(self._level_row, shown)), css="league levels")
+        if len(shown) < len(levels):
+            yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
+
+    def _level_row(self, one: LevelDifference) -> Row:
+        locale, own = self._locale, one.difference
+        means = [locale.number(mean) for mean in reversed(own.means)] if own.means else [MISSING, MISSING]
+        name = node_name(one, self._spec, locale)
+        cells: tuple[Cell | str, ...] = (
+            Cell(text=name if one.level == "criterion" else Span(name, "strong"), title=".".join(one.path)),
+            locale.whole(own.score.pairs),
+            *means,
+            self._difference_cell(score_difference(own.score, locale), own.by_score),
+            Cell(text=crossed_text(own, locale)),
+            self._difference_cell(failures_text(own, locale), own.by_failures),
+            Cell(text=Span(conclusion_text(own, locale), "strong")),
+        )
+        return Row(cells=cells, css="alarm" if "worse" in own.directions else "")
+
+    def _drivers(self) -> Iterator[Block]:
+        locale, drivers = self._locale, self._found.drivers
+        if drivers is None or not any(one.amount for one in drivers.cases):
+            return
+        told = {"cases": locale.count("cases", len(drivers.cases)), "difference": locale.signed(drivers.difference, 3)}
+        yield Paragraph(text=locale.say("drivers_lead", **told), look="soft")
+        for key, parts in (("criterion", drivers.criteria), ("judge", drivers.judges), ("case", drivers.cases)):
+            if self._brief and key == "case":
+                continue
+            yield Heading(text=locale.say(f"drivers_by_{key}"))
+            yield self._parts(key, parts)
+        if self._found.failure_parts:
+            yield Heading(text=locale.say("failure_parts"))
+            yield self._parts("criterion", self._found.failure_parts)
+
+    def _parts(self, key: str, parts: Sequence[Contribution]) -> Table:
+        locale = self._locale
+        most = _BRIEF_PARTS if self._brief else _SHOWN_PARTS
+        told = [one for one in parts if one.amount][:most]
+        made: list[tuple[Cell | str, ...]] = [
+            (self._part_name(key, one.name), locale.signed(one.amount, 3), _share(one.share, locale)) for one in told
+        ]
+        left = [one for one in parts if one.amount][most:]
+        if left:
+            amount = sum(one.amount for one in left)
+            shares = [one.share for one in left if one.share is not None]
+            name = locale.count("more_parts", len(left), amount=locale.signed(amount, 3))
+            made.append((name, locale.signed(amount, 3), _share(sum(shares) if shares else None, locale)))
+        heads = columns(locale.say("part_amount"), locale.say("part_share"), first=locale.say(key))
+        return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
+
+    def _part_name(self, key: str, name: str) -> str:
+        if name == ONE_SIDED:
+            return self._locale.say("one_sided")
+        criteria = self._spec.criteria_by_id()
+        return criteria[name].title if key == "criterion" and name in criteria else name
+
+    def _telling_slices(self) -> list[SliceDifference]:
+        return [one for one in self._found.slices if one.difference.is_telling]
+
+    def _slices(self) -> Iterator[Block]:
+        locale = self._locale
+        yield Paragraph(text=locale.say("comparison_slices_lead"), look="soft")
+        slices = self._telling_slices() if self._brief else self._found.slices
+        for column in dict.fromkeys(one.column for one in slices):
+            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
+            heads = (
+                Column(heading=locale.say("slice_value"), kind="text"),
+                Column(heading=locale.say("shared_cases")),
+                Column(heading=locale.say("score_paired")),
+                Column(heading=locale.say("newly_mended")),
+                Column(heading=locale.say("part_amount")),
+                Column(heading=locale.say("conclusion"), kind="text"),
+            )
+            yield Table(
+                columns=heads, rows=tuple(self._slice_row(one) for one in slices if one.column == column), css="league slices"
+            )
+
+    def _slice_row(self, one: SliceDifference) -> Row:
+        locale, own = self._locale, one.difference
+        cells = (
+            slice_value(one.column, one.value, self._spec.labels, locale),
+            locale.whole(one.cases),
+            self._difference_cell(score_difference(own.score, locale), own.by_score),
+            Cell(text=crossed_text(own, locale), under=(corrected_p_value(own.by_failures, locale),)),
+            Cell(text=locale.signed(one.amount, 3), under=(_share(one.share, locale),)),
+            Cell(text=Span(conclusion_text(own, locale), "strong")),
+        )
+        return Row(cells=cells, css="alarm" if "worse" in own.directions else "")
+
+    def _changed(self) -> Iterator[Block]:
+        locale, changed = self._locale, self._found.changed
+        yield Paragraph(text=locale.say("changed_cases_lead" if changed else "changed_none"), look="soft")
+        yield Entries(items=tuple(self._entry(one) for one in changed[:_SHOWN_CASES]))
+        if len(changed) > _SHOWN_CASES:
+            yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=self._more), look="note")
+
+    def _entry(self, one: ChangedCase) -> Entry:
+        locale, criteria = self._locale, self._spec.criteria_by_id()
+        shown = {key: locale.number(score) for key, score in zip(("first", "other"), one.scores, strict=True)}
+        facts = [one.case.id, locale.say("score_from_to", **shown)]
+        for key, ids in (("newly", one.newly), ("mended", one.mended)):
+            if ids:
+                facts.append(locale.say(f"changed_{key}", names=name_list(criteria[id].title for id in ids)))
+        texts = tuple(
+            Cell(text=(text or "")[:LONGEST_TEXT] or locale.say("no_text"), css="" if text else "zero") for text in one.responses
+        )
+        both = Table(
+            columns=tuple(Column(heading=name, kind="text") for name in self._heads),
+            rows=(Row(cells=texts),),
+            css="texts",
+            stacked=False,
+        )
+        prompt = excerpt(locale, locale.say("prompt"), one.case.prompt_text, locale.say("no_text"))
+        return Entry(
+            score=shown["other"],
+            title=one.case.prompt_text,
+            facts=tuple(facts),
+            blocks=(prompt, both),
+            alarm=bool(one.newly),
+            anchor=_anchor(self._suffix, one.case.id),
+        )
+
+
+def _share(share: float | None, locale: Locale) -> str:
+    return MISSING if share is None else locale.percent(share, 0)
+
+
+def _method(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Section:
+    runs = (comparison.first, *(one.other for one in comparison.others))
+    items: list[tuple[str, Line]] = [(names[run.run.id], Span(run.run.id, "code")) for run in runs]
+    items += [(locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in comparison.first.spec.judges]
+    blocks = (Paragraph(text=locale.say("comparison_method_text")), Facts(items=tuple(items), small=True))
+    return Section(id="how", title=locale.say("comparison_method"), blocks=blocks)
+
+
+def comparison_figures(comparison: Comparison) -> dict[str, Any]:
+    """What `comparison.json` holds: numbers are not rounded, null where there is none; no texts of cases."""
+    return {
+        "schema": "areopage-comparison-1",
+        "part": comparison.first.spec.part,
+        "outcome": comparison.outcome,
+        "first": run_figures(comparison.first),
+        "others": [
+            {
+                **run_figures(one.other),
+                "outcome": one.outcome,
+                "verdicts": one.verdicts,
+                "shared": one.shared,
+                "levels": one.levels,
+                "slices": one.slices,
+                "drivers": one.drivers,
+                "failure_parts": one.failure_parts,
+                "newly_failing": [{"case": case.case.id, "criteria": case.newly} for case in one.newly_failing],
+                "not_compared": one.not_compared,
+                "changed": [
+                    {
+                        "case": case.case.id,
+                        "scores": case.scores,
+                        "amount": case.amount,
+                        "newly": case.newly,
+                        "mended": case.mended,
+                    }
+                    for case in one.changed
+                ],
+            }
+            for one in comparison.others
+        ],
+    }
+
+
+def run_figures(one: ComparedRun) -> dict[str, Any]:
+    """What JSON says of a run in a comparison."""
+    return {
+        "run": one.run.id,
+        "target": one.name,
+        "created_at": one.run.created_at,
+        "verdict": one.verdict,
+        "reason": one.doubt,
+        "score": one.score,
+        "interval": one.interval,
+        "failures": one.failures,
+        "coverage": one.coverage,
+        "unfit_judges": one.unfit,
+    }

@@ -1,0 +1,341 @@
+"""A comparison of a run with production: the page, its short form for a pull request, and its figures."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from areopage.compare.league.text import column_name, percent_difference, score_difference, slice_value
+from areopage.compare.report.page import run_figures
+from areopage.compare.report.text import (
+    conclusion_text,
+    corrected_p_value,
+    differing_part_text,
+    level_findings,
+    node_name,
+    run_verdict_text,
+)
+from areopage.compare.runs.production import IN_STRATUM
+from areopage.compare.runs.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
+from areopage.compare.statistics.tested import Tested
+from areopage.compare.statistics.unpaired_levels import UnpairedLevel, UnpairedOutcomes
+from areopage.locales import MISSING, Locale
+from areopage.report import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Heading,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Table,
+    columns,
+    report_locale,
+    rows,
+)
+from areopage.version import __version__
+
+_SHOWN_VALUES = 12
+
+
+def production_report(found: ProductionComparison, language: str = "", *, link: str = "", brief: bool = False) -> Report:
+    """Build the page of a comparison with production.
+
+    Args:
+        language: of the page; that of the run where it is "".
+        link: the address of the run's report; "" without one.
+        brief: the form for a console or a pull request: what changed.
+    """
+    locale = report_locale(language or found.run.spec.language)
+    page, name = _Page(found, locale, link, brief=brief), run_name(found, locale)
+    return Report(
+        locale=locale,
+        kind=locale.say("comparison"),
+        title=locale.say("production_title", run=name),
+        window=f"{locale.say('comparison')} · {found.run.spec.suite}",
+        facts=(
+            (locale.say("outcome"), locale.say(f"outcome_{found.outcome}")),
+            (locale.say("suite"), f"{found.run.spec.suite} {found.run.spec.suite_version}"),
+            (locale.say("production"), period_text(found, locale)),
+            (locale.say("production_source"), found.production.source or locale.say("production_all_sources")),
+        ),
+        notices=tuple(_notices(found, locale)),
+        headline=None,
+        sections=tuple(page.sections()),
+        footer=(f"areopage {__version__}",),
+        figures=production_figures(found),
+    )
+
+
+def run_name(found: ProductionComparison, locale: Locale) -> str:
+    """What the run is called: its target, else that its answers came with the cases."""
+    return found.run.name or locale.say("given_responses")
+
+
+def period_text(found: ProductionComparison, locale: Locale) -> str:
+    """The days of production, first and last."""
+    return locale.period(found.production.period.start, found.production.period.last)
+
+
+def production_findings(found: ProductionComparison, locale: Locale) -> Iterator[str]:
+    """What is worse, what is better, and whether the mix of production explains it."""
+
+    def texts(one: UnpairedLevel) -> tuple[str, str]:
+        return production_failures(one.difference, locale), score_difference(one.difference.score, locale)
+
+    yield from level_findings(found.levels, found.run.spec, locale, texts)
+    if found.levels[0].difference.is_telling:
+        for key, keeps in (("explains", False), ("keeps", True)):
+            if names := [column_name(one.column, locale) for one in found.standardised if one.difference.is_telling == keeps]:
+                yield locale.say(f"production_mix_{key}", columns=", ".join(names))
+
+
+def production_remarks(found: ProductionComparison, locale: Locale) -> Iterator[str]:
+    """What of production is left out, and how its answers weigh."""
+    side = found.production
+    for key, number in (("production_other_panels", side.other_panels), ("production_not_sampled", side.not_sampled)):
+        if number:
+            yield locale.count(key, number)
+    if side.weighted:
+        yield locale.say("production_weighted")
+    if found.missing:
+        yield locale.say("production_missing", columns=", ".join(column_name(one, locale) for one in found.missing))
+
+
+def panel_lines(found: ProductionComparison, locale: Locale) -> Iterator[str]:
+    """In what the panels differ, where this was allowed, and which criteria are left out."""
+    for one in found.differs:
+        yield locale.say("anyway_differs", part=differing_part_text(one, locale))
+    if found.left_out:
+        yield locale.say("left_out_criteria", names=", ".join(found.left_out))
+
+
+def production_failures(found: UnpairedOutcomes, locale: Locale) -> str:
+    """The difference of the shares of failures, with its interval."""
+    return percent_difference(found.failures, locale) if found.failures else MISSING
+
+
+def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
+    """How many cases fail on each side, of those that are known.
+
+    Args:
+        counted: name the counts beside the shares, which are those of the counts unless answers weigh unequally; a standardised
+            share is of no count.
+    """
+    if found.failures is None:
+        return MISSING, MISSING
+    made = []
+    for failed, cases, share in zip(found.failed, found.failures.cases, found.failures.means, strict=True):
+        shown = locale.percent(share or 0.0, 1)
+        told = locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(cases))
+        made.append(f"{told} ({shown})" if counted else locale.say("production_fail_share", share=shown))
+    return made[0], made[1]
+
+
+def tested_text(test: Tested, locale: Locale) -> str:
+    """The corrected p-value of a test, or that it takes part in none."""
+    return locale.say("production_not_tested") if test.corrected is None else corrected_p_value(test, locale)
+
+
+def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
+    if found.run.unfit:
+        yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=found.run.unfit),), alarm=True)
+    blocks: list[Paragraph | Listing] = []
+    if found.outcome == "too_little":
+        blocks.append(Paragraph(text=locale.say("production_too_little")))
+    if told := tuple(production_findings(found, locale)):
+        blocks.append(Listing(items=told))
+    title = locale.say("pair", name=run_name(found, locale), value=locale.say(f"outcome_{found.outcome}"))
+    yield Notice(title=title, blocks=tuple(blocks), alarm=found.outcome == "regression")
+    if lines := tuple(panel_lines(found, locale)):
+        yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=lines),))
+    differs = Paragraph(text=locale.say("production_differs_text"))
+    yield Notice(title=locale.say("production_differs_title"), blocks=(differs,))
+
+
+class _Page:
+    """The sections of the page."""
+
+    def __init__(self, found: ProductionComparison, locale: Locale, link: str, *, brief: bool) -> None:
+        self._found, self._locale, self._link, self._brief = found, locale, link, brief
+        self._heads = (run_name(found, locale), locale.say("production"))
+
+    def sections(self) -> Iterator[Section]:
+        """All that have something to show."""
+        yield self._section("levels", [self._beside(), *self._remarks(), *self._levels()])
+        if self._found.mixes:
+            yield self._section("production_mix", list(self._mixes()))
+            yield self._section("production_standardised", list(self._standardised()))
+        slices = [one for one in self._found.slices if not self._brief or one.difference.is_telling]
+        if slices:
+            yield self._section("comparison_slices", list(self._slices(slices)))
+        yield _method(self._found, self._locale)
+
+    def _section(self, key: str, blocks: Sequence[Block]) -> Section:
+        return Section(id=key.replace("_", "-"), title=self._locale.say(key), blocks=tuple(blocks), console=self._brief)
+
+    def _beside(self) -> Table:
+        locale, found = self._locale, self._found
+        whole = found.levels[0].difference
+        heads = (
+            Column(heading="", kind="text"),
+            *(Column(heading=name, kind="text") for name in self._heads),
+            Column(heading=locale.say("difference"), kind="text"),
+        )
+        groups = [(locale.count("production_groups", number),) for number in whole.score.clusters]
+        failed = failed_texts(whole, locale)
+        run = Span(found.run.run.id, "link", self._link) if self._link else found.run.run.id
+        listed: list[tuple[Cell | str, ...]] = [
+            (locale.say("run_id"), Cell(text=run), period_text(found, locale), ""),
+            (
+                locale.say("production_size"),
+                Cell(text=locale.count("cases", found.cases), under=groups[0]),
+                Cell(text=locale.count("production_answers", found.production.answers), under=groups[1]),
+                "",
+            ),
+            (locale.say("release"), run_verdict_text(found.run, locale), "", ""),
+            (locale.say("failures"), *failed, self._difference(production_failures(whole, locale), whole.by_failures)),
+            (
+                locale.say("final_score"),
+                *(locale.number(mean) for mean in whole.score.means),
+                self._difference(score_difference(whole.score, locale), whole.by_score),
+            ),
+        ]
+        return Table(columns=heads, rows=rows(listed), css="beside")
+
+    def _remarks(self) -> Iterator[Block]:
+        for told in production_remarks(self._found, self._locale):
+            yield Paragraph(text=told, look="note")
+
+    def _difference(self, told: str, test: Tested) -> Cell:
+        return Cell(text=told, under=(tested_text(test, self._locale),), css="failed" if test.direction == "worse" else "")
+
+    def _compared(self, own: UnpairedOutcomes, *, counted: bool = True) -> tuple[Cell | str, ...]:
+        """Means, differences and conclusion: the cells that all tables have in common."""
+        locale = self._locale
+        failed = failed_texts(own, locale, counted=counted)
+        return (
+            Cell(text=locale.number(own.score.means[0]), under=(failed[0],)),
+            Cell(text=locale.number(own.score.means[1]), under=(failed[1],)),
+            self._difference(score_difference(own.score, locale), own.by_score),
+            self._difference(production_failures(own, locale), own.by_failures),
+            Cell(text=Span(conclusion_text(own, locale), "strong")),
+        )
+
+    def _compared_heads(self) -> tuple[Column, ...]:
+        locale = self._locale
+        return (
+            *(Column(heading=name) for name in self._heads),
+            Column(heading=locale.say("score_paired")),
+            Column(heading=locale.say("failure_difference")),
+            Column(heading=locale.say("conclusion"), kind="text"),
+        )
+
+    def _levels(self) -> Iterator[Block]:
+        locale, levels = self._locale, self._found.levels
+        yield Paragraph(text=locale.say("production_levels_lead"), look="soft")
+        shown = [one for one in levels if not self._brief or one.level in ("final", "category") or one.difference.is_telling]
+        made: list[Row] = []
+        for one in shown:
+            name = node_name(one, self._found.run.spec, locale)
+            first = Cell(text=name if one.level == "criterion" else Span(name, "strong"), title=".".join(one.path))
+            css = "alarm" if "worse" in one.difference.directions else ""
+            made.append(Row(cells=(first, *self._compared(one.difference)), css=css))
+        yield Table(
+            columns=(Column(heading=locale.say("level"), kind="text"), *self._compared_heads()), rows=tuple(made), css="league"
+        )
+        if len(shown) < len(levels):
+            yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
+
+    def _mixes(self) -> Iterator[Block]:
+        yield Paragraph(text=self._locale.say("production_mix_lead"), look="soft")
+        for one in self._found.mixes:
+            yield Heading(text=self._locale.say("production_mix_by", column=column_name(one.column, self._locale)))
+            yield self._mix(one)
+
+    def _mix(self, mix: Mix) -> Table:
+        locale, totals = self._locale, mix.totals
+        shown, rest = mix.values[:_SHOWN_VALUES], mix.values[_SHOWN_VALUES:]
+        listed = [(self._value(mix.column, one.value), one.run, one.production) for one in shown]
+        if rest:
+            sums = sum(one.run for one in rest), sum(one.production for one in rest)
+            listed.append((locale.count("production_more_values", len(rest)), *sums))
+        made = [
+            (
+                name,
+                *(
+                    locale.say("production_mix_cell", share=locale.percent(n / max(total, 1), 1), n=locale.whole(n))
+                    for n, total in zip(own, totals, strict=True)
+                ),
+            )
+            for name, *own in listed
+        ]
+        heads = columns(*self._heads, first=locale.say("slice_value"))
+        return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
+
+    def _value(self, column: str, value: str) -> str:
+        return slice_value(column, value, self._found.run.spec.in_language(self._locale.code).labels, self._locale)
+
+    def _standardised(self) -> Iterator[Block]:
+        locale, least = self._locale, self._locale.whole(IN_STRATUM)
+        if not self._found.standardised:
+            yield Paragraph(text=locale.say("production_standardised_none", n=least), look="soft")
+            return
+        yield Paragraph(text=locale.say("production_standardised_lead", n=least), look="soft")
+        heads = (Column(heading=locale.say("production_column"), kind="text"), Column(heading=locale.say("production_covered")))
+        yield Table(
+            columns=(*heads, *self._compared_heads()),
+            rows=tuple(map(self._standardised_row, self._found.standardised)),
+            css="league slices",
+        )
+
+    def _standardised_row(self, one: Standardised) -> Row:
+        values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
+        first = Cell(text=Span(column_name(one.column, self._locale), "strong"), under=(values,))
+        return Row(cells=(first, self._locale.percent(one.covered, 0), *self._compared(one.difference, counted=False)))
+
+    def _slices(self, slices: Sequence[ProductionSlice]) -> Iterator[Block]:
+        locale = self._locale
+        yield Paragraph(text=locale.say("production_slices_lead"), look="soft")
+        for column in dict.fromkeys(one.column for one in slices):
+            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
+            made = [
+                Row(cells=(Cell(text=self._value(column, one.value)), *self._compared(one.difference)))
+                for one in slices
+                if one.column == column
+            ]
+            heads = (Column(heading=locale.say("slice_value"), kind="text"), *self._compared_heads())
+            yield Table(columns=heads, rows=tuple(made), css="league slices")
+
+
+def _method(found: ProductionComparison, locale: Locale) -> Section:
+    items: list[tuple[str, Line]] = [
+        (run_name(found, locale), Span(found.run.run.id, "code")),
+        (locale.say("production"), Span(found.production.panel, "code")),
+    ]
+    items += [(locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in found.run.spec.judges]
+    blocks = (Paragraph(text=locale.say("production_method_text")), Facts(items=tuple(items), small=True))
+    return Section(id="how", title=locale.say("comparison_method"), blocks=blocks)
+
+
+def production_figures(found: ProductionComparison) -> Mapping[str, Any]:
+    """What `production.json` holds: numbers are not rounded, null where there is none; no texts."""
+    return {
+        "schema": "areopage-production-1",
+        "outcome": found.outcome,
+        "run": run_figures(found.run),
+        "production": found.production,
+        "cases": found.cases,
+        "criteria": found.criteria,
+        "left_out": found.left_out,
+        "differs": found.differs,
+        "levels": found.levels,
+        "mixes": found.mixes,
+        "standardised": found.standardised,
+        "slices": found.slices,
+        "missing": found.missing,
+    }

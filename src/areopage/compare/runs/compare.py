@@ -1,0 +1,246 @@
+"""A run beside others on the same cases: what got worse, what got better, and what drives the difference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench import DIMENSIONS, RunView, case_column, case_group, totals, view_run
+from areopage.compare.runs.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
+from areopage.compare.runs.shared import Pair, paired_runs
+from areopage.compare.statistics.contributions import Drivers, failure_drivers, score_drivers
+from areopage.compare.statistics.levels import LevelDifference, compare_cases, compare_levels, primary_criteria
+from areopage.compare.statistics.tested import decided_levels, decided_slices, fewest_changes
+from areopage.ledger import Ledger, Run
+from areopage.scoring import ALPHA, FailingCases, FailureCount, RecordScores, Release
+
+
+def compare_runs(
+    ledger: Ledger,
+    runs: Sequence[Run],
+    *,
+    by: Sequence[str] = (),
+    cluster: str = "",
+    anyway: bool = False,
+    level: float = ALPHA,
+    where: Sequence[str] = (),
+) -> Comparison:
+    """Compare runs with the first of them.
+
+    Args:
+        by: further columns to slice by, beside age, category, language and mode.
+        cluster: a column that says which cases belong together; cases with equal prompts always do.
+        anyway: compare what runs of different panels have in common.
+        level: of the primary test, and of all others together, two-sided, in (0, 1].
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
+
+    Raises:
+        UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
+    """
+    views = [view_run(run, ledger, where=where) for run in runs]
+    pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway, where=where) for view in views[1:]]
+    builds = [partial(compare_levels, pair.other, pair.first, pair.basis, pair.clusters) for pair in pairs]
+    families = decided_levels(builds, views[0].spec.scale, level)
+    slices = _slices(pairs, by)
+    first = compared_run(views[0])
+    others = (
+        _compared(first, compared_run(view), pair, levels, own, fewest_pairs(level))
+        for view, pair, levels, own in zip(views[1:], pairs, families, slices, strict=True)
+    )
+    return Comparison(first=first, others=tuple(others))
+
+
+def compared_run(view: RunView) -> ComparedRun:
+    """The figures of a run by itself."""
+    release, by_scores = view.release, view.scores_release
+    failed = release is not None and release.verdict == "FAIL"
+    return ComparedRun(
+        run=view.run,
+        spec=view.spec,
+        name=view.spec.answered_by,
+        verdict=release.verdict if release else None,
+        verdict_by_scores=by_scores.verdict if by_scores else None,
+        doubt="" if failed else view.doubt,
+        coverage=view.coverage.share,
+        score=view.scores.tree.score,
+        interval=view.scores.interval,
+        failures=_primary_failures(view),
+        unfit=tuple(health.judge for health in view.health if health.unfit),
+        costs=totals(view.costs) if view.calls or view.spec.target is None else {},
+    )
+
+
+def _primary_failures(view: RunView) -> FailureCount:
+    """The cases of a run that fail a criterion of the primary test."""
+    spec = view.spec
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    return FailingCases.of(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count
+
+
+def _compared(
+    first: ComparedRun,
+    other: ComparedRun,
+    pair: Pair,
+    levels: tuple[LevelDifference, ...],
+    slices: tuple[SliceDifference, ...],
+    fewest: int,
+) -> Compared:
+    both = [id for id, record in pair.other.items() if record.tree.score is not None and _score(pair.first, id) is not None]
+    drivers = score_drivers(pair.other, pair.first, both) if both else None
+    whole = levels[0].difference.failures
+    newly, mended = _crossed(pair)
+    same_floors = first.spec.release == other.spec.release
+    verdicts = (first.verdict, other.verdict) if first.verdict and other.verdict and same_floors else None
+    made = Compared(
+        other=other,
+        shared=pair.shared,
+        outcome="no_difference",
+        levels=levels,
+        verdicts=verdicts,
+        verdict_fell=verdicts is not None
+        and first.verdict_by_scores in Release.PASSES
+        and other.verdict_by_scores not in Release.PASSES,
+        slices=slices,
+        drivers=drivers,
+        failure_parts=failure_drivers(
+            {id: newly[id] for id in (whole.first if whole else ())}, {id: mended[id] for id in (whole.second if whole else ())}
+        ),
+        changed=_changed(pair, drivers, newly, mended),
+        unknown=_unknown(pair),
+    )
+    return msgspec.structs.replace(made, outcome=_outcome(made, first, fewest))
+
+
+def _outcome(found: Compared, first: ComparedRun, fewest: int) -> Outcome:
+    if found.verdict_fell or found.found("worse"):
+        return "regression"
+    if found.clusters < fewest or any(one.doubt in LOST for one in (first, found.other)):
+        return "too_little"
+    return "improvement" if found.found("better") else "no_difference"
+
+
+def fewest_pairs(level: float = ALPHA) -> int:
+    """How many independent pairs a find of the primary test needs: with fewer, none is made even if all cases change one way."""
+    return fewest_changes(level)
+
+
+def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
+    return records[id].tree.score if id in records else None
+
+
+def _crossed(pair: Pair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The criteria that each case newly fails, and those that it fails no more."""
+    limits = pair.basis.failures.limits(pair.basis.criteria, pair.basis.scale)
+
+    def failing(records: Mapping[str, RecordScores], id: str) -> tuple[str, ...]:
+        scores = records[id].criteria if id in records else ()
+        return tuple(score.criterion for score in scores if score.fails(limits, pair.basis.scale))
+
+    newly: dict[str, tuple[str, ...]] = {}
+    mended: dict[str, tuple[str, ...]] = {}
+    for id in pair.other:
+        now, then = failing(pair.other, id), failing(pair.first, id)
+        newly[id] = tuple(criterion for criterion in now if criterion not in then)
+        mended[id] = tuple(criterion for criterion in then if criterion not in now)
+    return newly, mended
+
+
+def _unknown(pair: Pair) -> tuple[str, ...]:
+    """The cases with a criterion that has a score in the first run and, where it applies, none in the other."""
+
+    def states(records: Mapping[str, RecordScores], id: str) -> dict[str, bool]:
+        scores = records[id].criteria if id in records else ()
+        return {score.criterion: score.score is not None for score in scores if score.applies}
+
+    return tuple(
+        id
+        for id in pair.first
+        if id not in pair.other
+        or any(not states(pair.other, id).get(name, True) for name, known in states(pair.first, id).items() if known)
+    )
+
+
+def _changed(
+    pair: Pair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
+) -> tuple[ChangedCase, ...]:
+    amounts = {one.name: one.amount for one in drivers.cases} if drivers else {}
+    responses = [{case.id: case.response for case in side.view.cases} for side in pair.sides]
+    found = [
+        ChangedCase(
+            case=msgspec.structs.replace(pair.sides[0].cases[id].case, response=None),
+            scores=(_score(pair.first, id), _score(pair.other, id)),
+            responses=(responses[0].get(id), responses[1].get(id)),
+            amount=amounts.get(id, 0.0),
+            newly=newly[id],
+            mended=mended[id],
+        )
+        for id in pair.other
+        if newly[id] or mended[id] or abs(amounts.get(id, 0.0)) > 1e-12
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.newly, not one.mended, -abs(one.amount), one.case.id)))
+
+
+def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
+    """The slices of each pair; the tests of all of them are corrected together."""
+    cuts = [list(_cuts(pair, by)) for pair in pairs]
+    builds = [
+        partial(compare_cases, cut.other, cut.first, cut.pair.basis, cut.pair.clusters) for cut in chain.from_iterable(cuts)
+    ]
+    differences = iter(decided_slices(builds, pairs[0].basis.scale))
+    return [
+        tuple(
+            SliceDifference(
+                column=cut.column,
+                value=cut.value,
+                cases=len(cut.other),
+                amount=cut.amount,
+                share=cut.share,
+                difference=next(differences),
+            )
+            for cut in own
+        )
+        for own in cuts
+    ]
+
+
+class _Cut(Struct, frozen=True, kw_only=True):
+    """The cases of a pair with one value in a column; see `SliceDifference`."""
+
+    pair: Pair
+    column: str
+    value: str
+    amount: float
+    share: float | None
+    other: dict[str, RecordScores]
+    first: dict[str, RecordScores]
+
+
+def _cuts(pair: Pair, by: Sequence[str]) -> Iterator[_Cut]:
+    first = pair.sides[0]
+    ids = [id for id in pair.first if id in pair.other]
+    cases = [first.cases[id].case for id in ids]
+    groups: dict[str, dict[str, str]] = {
+        name: {case.id: case_group(case, first.view.spec, name) for case in cases} for name in DIMENSIONS
+    }
+    groups |= {name: case_column(cases, name) for name in by}
+    both = [id for id in ids if _score(pair.first, id) is not None and _score(pair.other, id) is not None]
+    changes = {id: ((_score(pair.other, id) or 0.0) - (_score(pair.first, id) or 0.0)) / len(both) for id in both}
+    whole = sum(changes.values())
+    for column, values in groups.items():
+        names = dict.fromkeys(values.values())
+        if len(names) < 2:
+            continue
+        for value in names:
+            own = [id for id in ids if values[id] == value]
+            amount = sum(changes.get(id, 0.0) for id in own)
+            yield _Cut(
+                pair=pair,
+                column=column,
+                value=value,
+                amount=amount,
+                share=amount / whole if abs(whole) > 1e-12 else None,
+                other={id: pair.other[id] for id in own},
+                first={id: pair.first[id] for id in own},
+            )

@@ -1,0 +1,1 @@
+"""Differences of scores and failures, tested and corrected."""

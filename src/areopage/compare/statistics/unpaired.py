@@ -1,0 +1,176 @@
+"""Comparison of two sets of different cases: how far their means and their shares of failures lie apart.
+
+The interval needs no shape (`intervals.differences`, with the guaranteed weight of the unseen value: scores lie between two known
+ends, most are high and a few are very low).
+
+A mean may be weighted, for answers that sampling took with unequal chances, or standardised: a weighted mean of the means of
+strata. To first order it is a mean of one value for each group of cases that belong together (the infinitesimal jackknife, as for
+`intervals.scores`), and that is what the interval is computed from.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.scoring import GUARANTEED, LEVEL, Column, CountedValues, cluster_numbers, difference_interval
+
+_DIGITS = 9
+"""Scores may differ by the last bit: values are counted after rounding to this number of decimals."""
+
+_MOST_KINDS, _PARTS = 400, 500
+"""Where there are more kinds of values, the interval rounds them to this many steps of the scale."""
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """The scores of one side, by the ids of its cases.
+
+    Args:
+        scores: None: there is none.
+        weights: of cases, positive; a case without an entry weighs 1.
+        clusters: what a case has in common with others; a case without an entry stands alone.
+        strata: the stratum of each case; with `shares`. Cases without an entry are left out.
+        shares: how much each stratum weighs; () takes all cases as one stratum.
+    """
+
+    scores: Mapping[str, float | None]
+    weights: Mapping[str, float] = {}
+    clusters: Mapping[str, str] = {}
+    strata: Mapping[str, str] = {}
+    shares: Mapping[str, float] = {}
+
+
+class UnpairedDifference(Struct, frozen=True, kw_only=True):
+    """The mean of a first sample minus that of a second, with its interval.
+
+    Args:
+        cases: with a score, of the first and the second.
+        clusters: the groups of cases that are drawn together; as many as cases where none belong together.
+        means: None on a side without a score.
+        difference, low, high, p_value: None where a side has no score. The p-value is two-sided, of no difference.
+        changed: the groups, of both sides together, with another value than the commonest.
+        level: of the interval, in (0.5, 1).
+    """
+
+    cases: tuple[int, int]
+    clusters: tuple[int, int]
+    means: tuple[float | None, float | None]
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    changed: int = 0
+    level: float = LEVEL
+
+    @property
+    def is_separate(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low is not None and self.high is not None and not self.low <= 0.0 <= self.high
+
+
+class _Mean(Struct, frozen=True, kw_only=True):
+    """A mean as that of independent values in a range, each with how often it was seen."""
+
+    mean: float
+    cases: int
+    counted: CountedValues
+
+
+def unpaired_difference(
+    first: Sample, second: Sample, *, ends: tuple[float, float], level: float = LEVEL, unseen: float | None = GUARANTEED
+) -> UnpairedDifference:
+    """Compare the means of two samples of different cases.
+
+    Args:
+        ends: of the scale.
+        level: of the interval, in (0.5, 1).
+        unseen: see `mean_interval`.
+    """
+    sides = [_mean_of(one, ends) for one in (first, second)]
+    known = [one for one in sides if one is not None]
+    cases = _cases(sides[0]), _cases(sides[1])
+    clusters = _size(sides[0]), _size(sides[1])
+    means = _mean(sides[0]), _mean(sides[1])
+    if len(known) < 2:
+        return UnpairedDifference(cases=cases, clusters=clusters, means=means, difference=None, low=None, high=None, p_value=None)
+    low, high, p_value = difference_interval(known[0].counted, known[1].counted, level=level, unseen=unseen)
+    difference = float(np.round(known[0].mean - known[1].mean, _DIGITS)) + 0.0
+    return UnpairedDifference(
+        cases=cases,
+        clusters=clusters,
+        means=means,
+        difference=difference,
+        low=min(low, difference),
+        high=max(high, difference),
+        p_value=p_value,
+        changed=_changed(known),
+        level=level,
+    )
+
+
+def _cases(one: _Mean | None) -> int:
+    return 0 if one is None else one.cases
+
+
+def _mean(one: _Mean | None) -> float | None:
+    return None if one is None else one.mean
+
+
+def _size(one: _Mean | None) -> int:
+    return 0 if one is None else int(one.counted.counts.sum())
+
+
+def _mean_of(sample: Sample, ends: tuple[float, float]) -> _Mean | None:
+    """The mean of a sample; None without a score in each stratum that weighs."""
+    scores = {id: score for id, score in sample.scores.items() if score is not None}
+    if sample.shares:
+        scores = {id: score for id, score in scores.items() if sample.shares.get(sample.strata.get(id, _NOWHERE), 0.0) > 0}
+    strata = [sample.strata.get(id, _NOWHERE) if sample.shares else _NOWHERE for id in scores]
+    shares = {name: share for name, share in sample.shares.items() if share > 0} or {_NOWHERE: 1.0}
+    if not scores or set(strata) != set(shares):
+        return None
+    values = np.array(list(scores.values()), dtype=np.float64)
+    own = np.array([sample.weights.get(id, 1.0) for id in scores], dtype=np.float64)
+    names = list(shares)
+    places = np.array([names.index(name) for name in strata], dtype=np.intp)
+    totals = np.bincount(places, weights=own, minlength=len(names))
+    centres = np.bincount(places, weights=own * values, minlength=len(names)) / totals
+    parts = np.array([shares[name] for name in names]) / sum(shares.values())
+    weights = own * (parts / totals)[places]
+    return _linear(values, weights, centres[places], cluster_numbers(scores, sample.clusters), ends)
+
+
+_NOWHERE = ""
+
+
+def _linear(values: Column, weights: Column, centres: Column, numbers: NDArray[np.intp], ends: tuple[float, float]) -> _Mean:
+    """A weighted mean as the mean of one value for each group of cases.
+
+    Args:
+        weights: sum to 1.
+        centres: the mean of each case's stratum.
+        numbers: of each case's group.
+    """
+    groups = int(numbers.max()) + 1
+    mean = float(weights @ values)
+    moved, worst, best = (
+        groups * np.bincount(numbers, weights=weights * part, minlength=groups)
+        for part in (values - centres, ends[0] - centres, ends[1] - centres)
+    )
+    kinds, counts = np.unique((mean + moved).round(_DIGITS), return_counts=True)
+    if len(kinds) > _MOST_KINDS:
+        step = (ends[1] - ends[0]) / _PARTS
+        kinds, counts = np.unique(((mean + moved) / step).round() * step, return_counts=True)
+    low, high = min(mean + float(worst.min()), float(kinds[0])), max(mean + float(best.max()), float(kinds[-1]))
+    return _Mean(mean=mean, cases=len(values), counted=CountedValues(kinds, counts.astype(np.float64), low, high))
+
+
+def _changed(sides: Sequence[_Mean]) -> int:
+    """How many groups have another value than the commonest of both sides."""
+    found: Counter[float] = Counter()
+    for one in sides:
+        for value, count in zip(one.counted.values.tolist(), one.counted.counts.tolist(), strict=True):
+            found[value] += int(count)
+    return found.total() - max(found.values())

@@ -1,0 +1,1 @@
+"""Variants of an A/B test beside one of them."""

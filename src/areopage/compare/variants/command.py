@@ -1,0 +1,75 @@
+"""`areopage monitor compare`: the variants of an A/B test against one of them, on any day."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+import typer
+
+from areopage.app import find_config, open_ledger
+from areopage.cli import DONE, FAILED, INCONCLUSIVE, ConfigOption, last_day, one_of, period_since, tell
+from areopage.compare.variants.comparison import VariantComparison
+from areopage.compare.variants.text import variant_sections
+from areopage.errors import UserError, name_list
+from areopage.ledger import Period
+from areopage.monitor import criterion_labels
+from areopage.report import Printer, report_locale
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="VARIANT", help="The variant to compare with.")],
+    since: Annotated[
+        str, typer.Option("--since", metavar="DATE", help="First day of the test (UTC); give the same one each time you look.")
+    ],
+    config: ConfigOption = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    by_question: Annotated[
+        bool, typer.Option("--by-question", help="Compare only questions that both variants answered, question by question.")
+    ] = False,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if a variant is worse.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+) -> None:
+    """Compare the variants of an A/B test with one of them. Looking every day raises no false alarms."""
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    period = period_since(since, last_day(until, datetime.now(UTC)))
+    found = find_config(config)
+    suite = found.monitor.load_suite()
+    with open_ledger(found, or_empty=tell) as ledger:
+        compared = VariantComparison.of(
+            ledger, period, suite.scale, suite=suite.name, baseline=baseline, source=source, by_question=by_question
+        )
+        if not compared:
+            known = name_list([one or '""' for one in ledger.lists.variants()]) or "none"
+            raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {known}")
+    if as_json:
+        typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())
+    else:
+        _print(baseline, period, compared, criterion_labels(suite, "en"), by_question)
+    raise typer.Exit(_exit_code(compared, fails=fails))
+
+
+def _exit_code(compared: Sequence[VariantComparison], *, fails: bool) -> int:
+    tests = [test for one in compared for test in one.tests]
+    if any(test.direction == "worse" for test in tests):
+        return FAILED if fails else DONE
+    return DONE if any(test.difference.blocks for test in tests) else INCONCLUSIVE
+
+
+def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison]) -> dict[str, object]:
+    return {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
+
+
+def _print(
+    baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str], by_question: bool
+) -> None:
+    locale = report_locale("en")
+    printer = Printer(locale)
+    printer.say(f"from {period.start} on")
+    for section in variant_sections(compared, baseline, labels, locale):
+        printer.section(section)
+    paired = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
+    printer.say(f"{locale.say('variants_note')} {paired}")

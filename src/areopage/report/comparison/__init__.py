@@ -1,1 +1,0 @@
-"""Comparisons of runs as pages, Markdown and files."""

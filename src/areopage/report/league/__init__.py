@@ -1,1 +1,0 @@
-"""League tables and trends as pages, tables and files."""

@@ -1,0 +1,86 @@
+"""Variants of an A/B test in production, compared by day or question by question; the command that tells."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from areopage.compare.variants.comparison import VariantComparison, VariantTest
+from areopage.ledger.read.queries import Period
+from areopage.ledger.tables.records import Evaluation
+from servers.command import Command
+from servers.quality_ledger import SCALE, TODAY, answered, filled
+
+DAYS, EACH = 7, 6
+PERIOD = Period(start=date(2026, 11, 15), end=date(2026, 11, 22))
+
+
+def worse_by(points: float) -> list[Evaluation]:
+    """A week of two variants; one day all answers are poor, on both sides."""
+    random = np.random.default_rng(1)
+    made: list[Evaluation] = []
+    for day in range(DAYS):
+        level = 5.0 if day == 3 else 8.0
+        for number in range(EACH * 2):
+            variant = "ab"[number % 2]
+            score = round(min(10.0, max(0.0, level + random.normal(0, 0.7) - (points if variant == "b" else 0.0))), 2)
+            made.append(
+                answered(len(made), score, days_ago=day, variant=variant, prompt=f"Question {day}-{number // 2}", source="chat")
+            )
+    return made
+
+
+def compared(folder: Path, answers: list[Evaluation], *, by_question: bool = False) -> dict[str, VariantTest]:
+    ledger = filled(folder / "ledger.db", answers)
+    try:
+        found: tuple[VariantComparison, ...] = VariantComparison.of(
+            ledger, PERIOD, SCALE, suite="answer_quality", baseline="a", by_question=by_question
+        )
+    finally:
+        ledger.close()
+    (one,) = found
+    assert one.variant == "b"
+    return {test.criterion or test.kind: test for test in one.tests}
+
+
+@pytest.mark.parametrize("by_question", [False, True])
+def test_a_worse_variant_is_found_by_score_and_an_equal_criterion_is_not(tmp_path: Path, by_question: bool) -> None:
+    found = compared(tmp_path, worse_by(3.0), by_question=by_question)
+    score, same = found["score"], found["quality.answer.format"]
+    assert score.direction == "worse" and score.corrected < 0.05 and score.difference.high < 0
+    assert score.answers == (DAYS * EACH, DAYS * EACH) and score.difference.blocks == DAYS * EACH
+    assert score.difference.difference == pytest.approx(-3.0, abs=0.4)
+    assert score.means[0] is not None and score.means[1] is not None and score.means[0] > score.means[1] + 1.5
+    assert (same.direction, same.difference.p_value) == ("unclear", 1.0)
+    assert found["weak"].direction in ("worse", "unclear") and (found["weak"].difference.difference or 0) > 0
+
+
+@pytest.mark.parametrize("points", [0.6, 0.9, 1.2, 3.0])
+def test_an_interval_leaves_out_zero_exactly_where_a_difference_is_found(tmp_path: Path, points: float) -> None:
+    for test in compared(tmp_path, worse_by(points)).values():
+        found = test.difference
+        assert (test.direction != "unclear") == (found.low > 0 or found.high < 0), test
+
+
+def test_a_bad_day_of_one_variants_traffic_is_no_difference(tmp_path: Path) -> None:
+    answers = [one for one in worse_by(0.0) if one.variant == "b" or "Question 3-" not in one.prompt]
+    found = compared(tmp_path, answers)
+    assert found["score"].direction == "unclear"
+    assert found["score"].difference.blocks == (DAYS - 1) * EACH, "a day with one variant alone compares nothing"
+
+
+def test_the_command_tells_and_its_exit_code_can_end_a_test(command: Command) -> None:
+    filled(command.outputs / "ledger.db", worse_by(3.0)).close()
+    until = TODAY.date().isoformat()
+    told = command("monitor", "compare", "a", "--since", "2026-11-15", "--until", until, "--fail-on", "regression")
+    assert told.code == 1 and "b against a" in told.out and "overall score" in told.out
+    figures = json.loads(command("monitor", "compare", "b", "--since", "2026-11-15", "--until", until, "--json").out)
+    (one,) = figures["variants"]
+    assert (one["variant"], one["tests"][0]["direction"]) == ("a", "better")
+    assert command("monitor", "compare", "a", "--since", until, "--until", until, "--fail-on", "regression").code == 0
+    assert (
+        "variants in the ledger: a, b"
+        in command("monitor", "compare", "other", "--since", "2026-11-15", "--until", until).refused()
+    )
