@@ -89,7 +89,7 @@ def test_who_is_asked_is_told_what_goes_where(
 def test_a_providers_usual_key_may_go_to_that_provider_only(variable: str, address: str, allowed: bool) -> None:
     settings = ModelSettings(environment={variable: "x"})
     endpoint = Endpoint(provider="openai", base_url=address, api_key_env=variable, foreign=True)
-    assert (endpoint.contact.not_allowed(settings) == ()) is allowed
+    assert (endpoint.contact.not_allowed(settings.environment, settings.allowed_variables) == ()) is allowed
 
 
 def test_the_users_own_configuration_allows_variables_and_defines_servers(

@@ -5,17 +5,14 @@ names is sent only where the user allows it, or where it is the key of the very 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
 from areopage.models.known_providers import PROVIDERS
-
-if TYPE_CHECKING:
-    from areopage.models.settings import ModelSettings
 
 PROVIDER_KEYS = {provider.key_variable: provider.host for provider in PROVIDERS.values() if provider.needs_key and provider.host}
 """The usual variables of providers' keys, and the host that each belongs to."""
@@ -46,19 +43,22 @@ class Contact(Struct, frozen=True, kw_only=True):
         """The variables that have a value, so that it is sent."""
         return tuple(name for name in self.variables if environment.get(name, "").strip())
 
-    def not_allowed(self, settings: "ModelSettings") -> tuple[str, ...]:
+    def not_allowed(self, environment: Mapping[str, str], allowed: Collection[str]) -> tuple[str, ...]:
         """The variables whose values would be sent, and that the user has not allowed."""
         if not self.foreign:
             return ()
-        sent = (name for name in self.sent(settings.environment) if name not in settings.allowed_variables)
+        sent = (name for name in self.sent(environment) if name not in allowed)
         return tuple(name for name in sent if not self._is_provider_of(name))
 
     def _is_provider_of(self, variable: str) -> bool:
         parts = urlsplit(self.address)
         return parts.scheme == "https" and parts.netloc.rpartition("@")[2] == PROVIDER_KEYS.get(variable)
 
-    def check(self, settings: "ModelSettings") -> None:
+    def check(self, environment: Mapping[str, str], allowed: Collection[str]) -> None:
         """Check that calls can be made.
+
+        Args:
+            allowed: the variables that the user has allowed.
 
         Raises:
             ModelError: a variable may not be sent, or a secret is missing.
@@ -68,7 +68,7 @@ class Contact(Struct, frozen=True, kw_only=True):
                 f"the secrets for {self.address} are not in the ledger: define the server under the same name in areopage.yml, "
                 "or put the suite back where the run began"
             )
-        if refused := self.not_allowed(settings):
+        if refused := self.not_allowed(environment, allowed):
             raise ModelError(
                 f"the suite or the stored run would send the value of {name_list(refused)} to {self.address}: to allow it, list "
                 f"the variable under allowed_variables in areopage.yml, or give a benchmark --allow-variable {refused[0]}"

@@ -135,7 +135,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
     if bot.method == "GET":
         for key, value in bot.request.items():
             _query_item(key, value)
-    bot.contact.check(settings)
+    bot.contact.check(settings.environment, settings.allowed_variables)
     headers = {
         key: _header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()
     }

@@ -7,13 +7,10 @@ the variable of its key.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from areopage.models.settings import Endpoint
 
 Protocol = Literal["openai", "anthropic", "ollama"]
 SchemaMode = Literal["json_schema", "json_object", "guided_json", "tool", "none"]
@@ -150,9 +147,7 @@ class ServerPlace(Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...] = ()
 
 
-def place_of(
-    provider: Provider, url: str, endpoint: "Endpoint | None", environment: Mapping[str, str], model: str
-) -> ServerPlace:
+def place_of(provider: Provider, url: str, api_version: str | None, environment: Mapping[str, str], model: str) -> ServerPlace:
     """Where a model of a server is called.
 
     Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
@@ -160,14 +155,14 @@ def place_of(
 
     Args:
         url: the base URL that the user gave; an API version in it goes before others.
-        endpoint: the named server; it says the API version, in place of the environment.
+        api_version: that of a named server, in place of the environment's.
     """
     if provider.protocol == "anthropic":
         return ServerPlace(url=url.strip().rstrip("/").removesuffix("/v1"))
     if provider.name != "azure":
         return ServerPlace(url=url)
     variables = (environment.get(name, "").strip() for name in VERSION_VARIABLES)
-    version = endpoint.api_version if endpoint is not None else next(filter(None, variables), "")
+    version = next(filter(None, variables), "") if api_version is None else api_version
     parts = urlsplit(url.strip())
     asked = parse_qs(parts.query).get("api-version", [version])[0].strip()
     path = parts.path.partition("/openai")[0].rstrip("/")

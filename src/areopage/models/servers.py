@@ -127,7 +127,7 @@ def connect(provider_name: str, endpoint: str, settings: ModelSettings, model: s
     """
     provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
     address = settings.address_of(provider_name, endpoint)
-    place = place_of(provider, address.url, named, settings.environment, model)
+    place = place_of(provider, address.url, named.api_version if named is not None else None, settings.environment, model)
     variable = named.api_key_env if named is not None else provider.key_variable
     key = settings.environment.get(variable, "").strip()
     headers = dict(provider.headers)

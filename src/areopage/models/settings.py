@@ -167,7 +167,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             )
         if endpoint.provider != provider:
             raise ModelError(f"endpoint {name!r} belongs to {endpoint.provider}: write {endpoint.provider}@{name}:MODEL")
-        endpoint.contact.check(self)
+        endpoint.contact.check(self.environment, self.allowed_variables)
         return endpoint
 
     def address_of(self, provider_name: str, endpoint: str) -> ServerAddress:
@@ -229,7 +229,8 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
 
     def agreed_variables(self, references: Iterable[ModelReference], agree: Agree | None) -> tuple[str, ...]:
         """The variables that the user agrees to send to foreign servers of some models."""
-        refused = [contact for contact in dict.fromkeys(self.contacts(references).values()) if contact.not_allowed(self)]
+        contacts, allowed = dict.fromkeys(self.contacts(references).values()), self.allowed_variables
+        refused = [contact for contact in contacts if contact.not_allowed(self.environment, allowed)]
         if not refused or agree is None or not agree(refused):
             return ()
         return tuple(name for contact in refused for name in contact.variables)
