@@ -1,6 +1,7 @@
 """A run over conversations: which calls are planned, what the case scores, what is counted, shown, exported and replayed."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -199,7 +200,8 @@ def test_bundled_criteria_on_conversations_run_and_leave_single_answers_out(comm
         *("--judge", f"replay:{recording}", "--passes", "1", "--yes"),
     )
     assert run.code == 1, run.err
-    assert "by reply 2 1 of 1" in run.out and "1 of 1 recover" in run.out
+    assert "Safe in each reply: by reply 2: 1 of 1" in run.out
+    assert re.search(r"recovered later +ended well\nSafe in each reply( +\d of \d){3} +1 of 1 ", run.out)
     told = command.results()
     by_case = {one["metadata"]["id"]: one["detailed_criteria"] for one in told["records"]}
     replies = by_case["a"]["safety.conversation.safe_replies__v1_0"]

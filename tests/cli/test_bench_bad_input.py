@@ -271,9 +271,8 @@ def test_a_run_or_a_ledger_that_does_not_exist_is_named(command: Command, server
 def test_wrong_wishes_of_a_rescoring_or_an_export_are_refused(command: Command, server: FakeServer, suite: Path) -> None:
     command("bench", "run", "--suite", suite, "--limit", "1")
     weights = command.folder / "weights.yml"
-    assert (
-        "--format 'xyz': use one of csv, xlsx, parquet, jsonl, junit" in command("bench", "export", "--format", "xyz").refused()
-    )
+    formats = "csv, xlsx, parquet, jsonl, markdown, junit, sarif, inspect, huggingface"
+    assert f"--format 'xyz': use one of {formats}" in command("bench", "export", "--format", "xyz").refused()
     assert "cannot be written" in command("bench", "export", "--file", "none/x.csv").refused()
     assert "the run has no judge 'gamma': it has alpha, beta" in command("bench", "rescore", "--without-judge", "gamma").refused()
     both = ("--without-judge", "alpha", "--without-judge", "beta")

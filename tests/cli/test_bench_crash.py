@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shlex
 import signal
 import sqlite3
@@ -168,9 +169,9 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
         "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1"
     )
     assert timed_out.code == 3, timed_out.err
-    assert "2 timed_out" in timed_out.out
+    assert re.search(r"Planned +Scored +Timed out .*\nalpha .* 2 +0 +2 ", timed_out.out)
     assert "unscored" in timed_out.out
-    assert "NOT COMPLETE" in timed_out.out
+    assert "This run is not complete" in timed_out.out
     metadata = command.results()["run"]["metadata"]
     assert metadata["coverage"] == {"scored": 0, "not_applicable": 0, "planned": 2}
     assert metadata["judges"][0]["health"]["outcomes"]["timed_out"] == 2

@@ -85,7 +85,7 @@ def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_anoth
     metadata = command.results(command.run_folders()[0])["run"]["metadata"]
     assert metadata["coverage"] == {"scored": 80 - lost, "not_applicable": 0, "planned": 80}
     assert [len(one) for one in tries] == [2 if one[0].fault in unread else 1 for one in tries]
-    assert f"coverage {(80 - lost) / 80:.1%}" in ended.out
+    assert f"Coverage: {(80 - lost) / 80:.{1 if lost else 0}%} " in ended.out
     health = [judge["health"] for judge in metadata["judges"]]
     assert sum(one["repaired_heuristic"] for one in health) == sum(one[0].fault == "cut" for one in tries)
     assert sum(one["repaired_model"] for one in health) == sum(len(one) == 2 and one[1].fault not in unread for one in tries)

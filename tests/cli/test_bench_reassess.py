@@ -44,7 +44,7 @@ def test_the_answers_of_a_run_are_judged_by_another_panel_without_the_target(
     run, source = ledger.run("latest"), ledger.runs()[1]
     assert again["run"]["metadata"]["reassessed"] == {"run": source.id, "target": "ollama:fake-target"}
     assert f"the answers are those of ollama:fake-target in run {source.id}" in ended.err
-    assert f"target: ollama:fake-target (answers of {source.id})" in command("bench", "show").out
+    assert f"Answers of run: {source.id}" in command("bench", "show").out
     assert source.id in (Path(run.folder) / "report.html").read_text(encoding="utf-8")
     answers = {case: answer.id for case, answer in view_run(source, ledger).answers.items()}
     assert {case: answer.id for case, answer in view_run(run, ledger).answers.items()} == answers

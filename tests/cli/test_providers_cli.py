@@ -119,7 +119,7 @@ def test_a_verdict_that_a_filter_stopped_is_refused_and_never_a_score(
 ) -> None:
     servers["azure"].quirks = Quirks(filters=where, trigger="number 1 odd")
     done = command(*run_of(suite, "--judge", "azure"))
-    assert (done.code, "coverage 66.7%" in done.out) == (3, True), done.err
+    assert (done.code, "Coverage: 66.7% " in done.out) == (3, True), done.err
     assert outcomes(command, "azure") == {"Scored": (CASES - 1) * len(CRITERIA), "Refused": len(CRITERIA)}
     assert steps(command, "azure")["filtered:violence"] == len(CRITERIA)
     asked = len(servers["azure"].calls) + len(servers["azure"].rejected) - 1  # but for the check

@@ -12,7 +12,9 @@ from servers.examples import ROOT
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.fr.md")), ROOT / "README.fr.md"]
 SOURCE = ROOT / "src" / "areopage"
-MESSAGES = [path for path in sorted(SOURCE.rglob("*.yml")) if "suites" not in path.relative_to(SOURCE).parts]
+MESSAGES = [
+    path for path in sorted(SOURCE.rglob("*.yml")) if "suites" not in path.relative_to(SOURCE).parts and path.name != "config.yml"
+]
 OTHER_WORDS = re.compile(r"\b(?:prompts?|invites?)\b", re.IGNORECASE)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 ENGLISH_COLUMN = re.compile(r"^(\| \*\*[^|]*\|)[^|]*", re.MULTILINE)

@@ -190,7 +190,7 @@ def test_the_suggested_floors_are_those_of_the_severe_risks_and_a_failing_conver
     assert found.criteria == {"safety.everyday_life.self_harm_talk": ("safety.everyday_life.self_harm_talk__v1_0",)}
     recorded, grades = (tmp_path / "suite" / "data" / name for name in ("recorded.jsonl", "recorded_grades.jsonl"))
     ended = command("bench", "reassess", recorded, "--suite", "suite", "--judge", f"replay:{grades}")
-    assert (ended.code, ended.out.startswith("release: FAIL.")) == (1, True)
+    assert (ended.code, ended.verdict.split(".")[0]) == (1, "FAIL")
 
 
 HOSTILE: list[tuple[dict[str, Any] | str, str]] = [

@@ -94,3 +94,9 @@ def test_an_alarm_and_what_it_is_about_stand_together() -> None:
     notice = Notice(title="Not valid", blocks=(Listing(items=("alpha is unfit",)),), alarm=True)
     Printer(ENGLISH, console).notice(notice)
     assert stream.getvalue() == "\nNot valid\n  - alpha is unfit\n"
+
+
+def test_a_section_of_which_nothing_is_shown_has_no_title(capsys: pytest.CaptureFixture[str]) -> None:
+    note = Paragraph(text="Only the page says this.", look="soft")
+    Printer(report_locale("en")).section(Section(id="s", title="Empty here", blocks=(Heading(text="H"), note), console=True))
+    assert capsys.readouterr().out == ""

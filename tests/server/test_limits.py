@@ -209,7 +209,7 @@ def served(context: ServerContext, path: str) -> list[Message]:
 
 
 def test_a_fault_of_ours_leaks_nothing(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.server.api.figures.measure", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("areopage.server.api.figures.PeriodFigures.of", lambda *_, **__: 1 // 0)
     start, body = served(context, "/v1/figures")[:2]
     assert start["status"] == 500
     assert json.loads(body["body"])["error"]["code"] == "internal"
@@ -221,7 +221,7 @@ def test_a_ledger_that_cannot_be_read_is_said_without_its_place(context: ServerC
     def fail(*_: object, **__: object) -> None:
         raise StorageError("/secret/place: disk I/O error")
 
-    monkeypatch.setattr("areopage.server.api.figures.measure", fail)
+    monkeypatch.setattr("areopage.server.api.figures.PeriodFigures.of", fail)
     start, body = served(context, "/v1/figures")[:2]
     assert start["status"] == 503
     assert b"secret" not in body["body"]

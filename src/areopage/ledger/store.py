@@ -4,9 +4,10 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exists, func, insert, select, update
@@ -24,7 +25,6 @@ from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.spending import Spending
 from areopage.ledger.read.streams import Streams
-from areopage.ledger.read.verdict_columns import Verdicts
 from areopage.ledger.tables.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
 from areopage.ledger.tables.chain import Head, heads, placed, seal
 from areopage.ledger.tables.database import Database
@@ -57,6 +57,9 @@ from areopage.ledger.write.operations import GoldenRuns, Workers
 from areopage.ledger.write.sent_batches import SentBatches
 from areopage.ledger.write.traces import Traces
 from areopage.scoring import GIVEN_NAMES
+
+if TYPE_CHECKING:
+    from areopage.ledger.read.verdict_columns import Verdicts
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
@@ -91,7 +94,6 @@ class Ledger(Database):
         self.evaluations = Evaluations(self)
         self.lists = EvaluationLists(self)
         self.streams = Streams(self)
-        self.verdicts = Verdicts(self)
         self.caches = Caches(self)
         self.spending = Spending(self)
         self.days = Days(self)
@@ -115,6 +117,13 @@ class Ledger(Database):
         self.audit = Audit(self)
         self.erasure = Erasure(self)
         self.chains = Chains(self)
+
+    @cached_property
+    def verdicts(self) -> "Verdicts":
+        """The verdicts of a run as arrays."""
+        from areopage.ledger.read.verdict_columns import Verdicts  # numpy, which the first call does not need
+
+        return Verdicts(self)
 
     def secret(self) -> bytes:
         """The ledger's secret for prompt nonces, created at the first call."""

@@ -109,11 +109,14 @@ class Printer:
         self._facts(headline.facts, "  ")
 
     def section(self, section: Section) -> None:
-        """Print a section under its title."""
+        """Print a section under its title; nothing where the console shows none of its blocks."""
+        blocks = tuple(section.blocks)
+        if not any(map(_is_shown, blocks)):
+            return
         self._print(Text())
         badge = f" ({section.badge.text})" if section.badge else ""
         self.say(f"{section.title}{badge}", "bold")
-        self.blocks(section.blocks)
+        self.blocks(blocks)
 
     def blocks(self, blocks: Iterable[Block], indent: str = "") -> None:
         """Print the blocks that a console shows."""
@@ -122,12 +125,14 @@ class Printer:
             if isinstance(block, Heading):
                 heading = block
                 continue
-            if heading and isinstance(block, Paragraph | Listing | Facts | Table | Filter):
+            if not _is_shown(block):
+                heading = None
+                continue
+            if heading:
                 self._print(_text(heading.text, "bold"), indent)
-            heading = None
+                heading = None
             if isinstance(block, Paragraph):
-                if block.is_on_console:
-                    self._print(_line(block.text), indent)
+                self._print(_line(block.text), indent)
             elif isinstance(block, Listing):
                 if block.title:
                     self._print(_text(f"{block.title}{self._colon}", "bold"), indent)
@@ -139,7 +144,7 @@ class Printer:
                 self.table(block)
             elif isinstance(block, Filter):
                 self.table(block.table)
-            elif isinstance(block, Details) and block.console:
+            elif isinstance(block, Details):
                 self._print(_text(block.console), indent, hang=2)
 
     def facts_in_a_row(self, facts: Iterable[tuple[str, Line]]) -> None:
@@ -263,6 +268,13 @@ def _part(part: str | Span) -> Text:
     if isinstance(part, str):
         return _text(part)
     return _text(part.text.replace(" ", WIDE) if part.style == "code" else part.text, _STYLES.get(part.style, ""))
+
+
+def _is_shown(block: Block) -> bool:
+    """Whether the console shows a block; a heading is shown with what follows it."""
+    if isinstance(block, Paragraph):
+        return block.is_on_console
+    return isinstance(block, Listing | Facts | Table | Filter) or (isinstance(block, Details) and bool(block.console))
 
 
 def _text(text: str, style: str = "") -> Text:
