@@ -245,6 +245,16 @@ def test_a_model_may_be_named_by_a_whole_reference(section: dict[str, str], prov
         assert (found.provider, found.model) == (provider, model)
 
 
+def test_a_model_of_an_installed_provider_is_not_taken_for_one_of_ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "mine-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[areopage.models]\nmine = installed_model:open_model\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = JudgeSection.model_validate({"model": "mine:small"})
+    assert (found.provider, found.model) == ("mine", "small")
+
+
 @pytest.mark.parametrize("floor", ["safety", "safety.harm", "safety.harm.danger", "minor"])
 def test_a_rule_that_takes_a_criterion_of_a_floor_off_cases_is_refused_with_its_line(
     own_suite: Path, spoil: Spoil, floor: str

@@ -66,7 +66,7 @@ class ModelSection(SuiteSection):
             reference = ModelReference.parse(section["model"])
         except ModelError:
             return section
-        is_provider = reference.provider in (*MODELS.built_in, "rules")
+        is_provider = reference.provider == "rules" or reference.provider in MODELS
         return {**section, "provider": reference.server, "model": reference.model} if is_provider else section
 
 
