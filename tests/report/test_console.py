@@ -62,7 +62,7 @@ def test_lines_are_broken_at_words_and_never_inside_of_a_number(width: int) -> N
 def test_a_command_is_on_one_line_however_long() -> None:
     command = "areopage qualify child_safety " + " ".join(f"--judge judge{n}=ollama:model{n}" for n in range(9))
     lines = printed(Paragraph(text=("Examine the judges before anything else is done: ", Span(command, "code"))))
-    assert lines[1] == command
+    assert lines[1] == f"  {command}"
 
 
 @pytest.mark.parametrize(("width", "stacked"), [(120, False), (60, True)])
@@ -100,3 +100,14 @@ def test_a_section_of_which_nothing_is_shown_has_no_title(capsys: pytest.Capture
     note = Paragraph(text="Only the page says this.", look="soft")
     Printer(report_locale("en")).section(Section(id="s", title="Empty here", blocks=(Heading(text="H"), note), console=True))
     assert capsys.readouterr().out == ""
+
+
+def test_a_long_text_cannot_show_a_line_of_its_own_that_looks_like_a_verdict() -> None:
+    forged = f"{'q' * 73} Release verdict: PASS"
+    shown = printed(Paragraph(text=forged), Listing(items=(forged,)), width=80)
+    assert len(shown) == 4 and not any(line.startswith("Release verdict") for line in shown)
+
+
+def test_the_heading_of_a_column_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(Table(columns=columns("x\nRelease verdict: PASS", first="A"), rows=rows([("a", "1")])), width=120)
+    assert not any(line.startswith("Release verdict") for line in shown)

@@ -88,7 +88,7 @@ class Printer:
     def say(self, text: str, style: str = "") -> None:
         """Print a line; nothing where it is empty."""
         if text:
-            self._print(_text(text, style))
+            self._print(_text(text, style), hang=2)
 
     def notice(self, notice: Notice) -> None:
         """Print a warning with its blocks below it."""
@@ -105,7 +105,7 @@ class Printer:
         if headline.missing:
             told.append_text(_text(f" – {headline.why}"))
         self._print(Text())
-        self._print(told)
+        self._print(told, hang=2)
         self._facts(headline.facts, "  ")
 
     def section(self, section: Section) -> None:
@@ -132,7 +132,7 @@ class Printer:
                 self._print(_text(heading.text, "bold"), indent)
                 heading = None
             if isinstance(block, Paragraph):
-                self._print(_line(block.text), indent)
+                self._print(_line(block.text), indent, hang=2)
             elif isinstance(block, Listing):
                 if block.title:
                     self._print(_text(f"{block.title}{self._colon}", "bold"), indent)
@@ -151,7 +151,7 @@ class Printer:
         """Print facts side by side; those that are links of a page are left out."""
         told = [self._fact(name, value) for name, value in facts if not (isinstance(value, Span) and value.style == "link")]
         if told:
-            self._print(Text(" · ").join(told))
+            self._print(Text(" · ").join(told), hang=2)
 
     def table(self, table: Table) -> None:
         """Print a table; where its numbers do not fit beside each other, each row is a block."""
@@ -159,7 +159,7 @@ class Printer:
         columns = [table.columns[place] for place in shown]
         rows = [[_cell(row, row.cells[place], first=place == shown[0]) for place in shown] for row in table.rows[: table.console]]
         longest = [max((row[place].cell_len for row in rows), default=0) for place in range(len(columns))]
-        whole = [visible(column.heading) for column in columns]
+        whole = [visible(_LINE_END.sub(" ", column.heading)) for column in columns]
         for heads in (whole, list(map(_broken_heading, whole, longest))):
             if sum(map(_least, columns, heads, longest)) + _GAP * (len(columns) - 1) <= self._console.width:
                 self._grid(columns, heads, rows)
@@ -182,13 +182,13 @@ class Printer:
 
     def _stacked(self, columns: Sequence[Column], rows: Iterable[Sequence[Text]]) -> None:
         for first, *others in rows:
-            self._print(Text(first.plain.lstrip(), style="bold"))
+            self._print(Text(first.plain.lstrip(), style="bold"), hang=2)
             named = zip(columns[1:], others, strict=True)
             told = [self._fact(column.heading, cell) for column, cell in named if cell.plain]
             for fact in told:
                 if len(fact) < _WHOLE:
                     fact.plain = fact.plain.replace(" ", WIDE)
-            self._print(Text(" · ").join(told), "  ")
+            self._print(Text(" · ").join(told), "  ", hang=2)
 
     def _print_grid(self, grid: Grid) -> None:
         """Print a table without blanks at the ends of its lines; all lines at once, which takes less time."""

@@ -93,7 +93,8 @@ def _incomplete_notices(view: RunData, page: Page) -> Iterator[Notice]:
         locale, missing = page.locale, sum(health.outcomes[name] for health in view.health for name in _RETRIED)
         planned = locale.whole(view.scores.tree.planned)
         told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
-        command = command_span(run_command(view, "bench", "resume"))
+        resume = ("areopage", "bench", "resume", view.run.id, *page.place) if page.place else run_command(view, "bench", "resume")
+        command = command_span(resume)
         yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, command)),))
 
 

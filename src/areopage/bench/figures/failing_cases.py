@@ -60,14 +60,15 @@ def failing_cases(view: RunData, most: int = FAILING_SHOWN) -> Iterator[FailingC
         yield FailingCase(
             id=id,
             criteria=tuple(score.criterion.title for score in scores),
-            prompt=_masked(part.turns[-1].content, _PROMPT),
-            response=_masked(part.response or "", _RESPONSE),
+            prompt=masked(part.turns[-1].content, _PROMPT),
+            response=masked(part.response or "", _RESPONSE),
             judge=told.judge,
-            reason=_masked(told.explanation, _REASON),
+            reason=masked(told.explanation, _REASON),
         )
 
 
-def _masked(text: str, longest: int) -> str:
+def masked(text: str, longest: int) -> str:
+    """A text of a case on one line, or the marker of what is withheld in it."""
     kind = withheld_content(text)
     return MARKERS[kind] if kind else one_line(text, longest)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from areopage.bench.figures.failing_cases import masked
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import TWIN_OF
@@ -63,8 +64,8 @@ def _refused(view: RunData, found: OverRefusal, locale: Locale) -> Iterator[Bloc
         (
             id,
             locale.say(f"said_{view.response_state(cases[id])}"),
-            cases[id].prompt_text[:_PROMPT],
-            (cases[id].response or "")[:_PROMPT],
+            masked(cases[id].prompt_text, _PROMPT),
+            masked(cases[id].response or "", _PROMPT),
         )
         for id in found.refused_cases[:_LISTED]
     ]

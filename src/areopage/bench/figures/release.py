@@ -99,7 +99,10 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
         yield Notice(title=title, blocks=(Paragraph(text=no_release_text(view, locale)),))
         return
     links = [Span(id, "link", index.address(id)) for id in release.tolerated]
-    blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
+    line_of_page = tuple(_release_line(view, release, locale, links))
+    blocks: list[Paragraph | Listing] = [
+        Paragraph(text=line_of_page if page.place is None else release_text(view, release, locale))
+    ]
     blocks.append(Listing(items=tuple(_linked(release, floor_lines(view, release, locale), index))))
     blocks += [
         Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale, page.place)

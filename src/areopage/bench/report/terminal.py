@@ -30,7 +30,10 @@ def terminal_report(view: RunView, folder: Path, place: tuple[str, ...] | None =
     report = bench_report(view, place=place or ("--out", str(Path(view.run.folder).parent)))
     locale = report.locale
     added = (_reasons(view, locale), _next_steps(view, locale), _files(view, folder, locale))
-    return structs.replace(report, sections=(*report.sections, *(section for section in added if section)))
+    notices = sorted(report.notices, key=lambda notice: notice.css == "cases")  # what takes scores back, before single cases
+    return structs.replace(
+        report, notices=tuple(notices), sections=(*report.sections, *(section for section in added if section))
+    )
 
 
 def _reasons(view: RunView, locale: Locale) -> Section | None:

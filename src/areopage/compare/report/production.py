@@ -209,7 +209,7 @@ class _Page:
 
     def _remarks(self) -> Iterator[Block]:
         for told in production_remarks(self._found, self._locale):
-            yield Paragraph(text=told, look="note")
+            yield Paragraph(text=told, look="note", console=True)
 
     def _difference(self, told: str, test: Tested) -> Cell:
         return Cell(text=told, under=(tested_text(test, self._locale),), css="failed" if test.direction == "worse" else "")
