@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from areopage.bench.options import Mode
+from areopage.bench.mode import Mode
 from areopage.bench.panels import PartDifference
 from areopage.scoring import FailureCount, Interval, PairedDifference, PairedFailures, Verdict
 

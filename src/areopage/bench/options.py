@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
+from areopage.bench.mode import Mode
+
 if TYPE_CHECKING:
     from areopage.bench.planning.reassess import GivenAnswers
 
 AnswersFrom = Literal["target", "dataset"]
-Mode = Literal["attack", "defensive"]
 MOST_PASSES = 100
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.options import Mode
+from areopage.bench.mode import Mode
 from areopage.cases import Case
 from areopage.digest import digest_of_list
 from areopage.jury import Judge, Panel

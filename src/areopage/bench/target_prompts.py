@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from areopage.bench.options import Mode
+from areopage.bench.mode import Mode
 from areopage.cases import Case, Persona
 from areopage.models import Message
 

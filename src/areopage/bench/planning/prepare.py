@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
-from areopage.bench.options import Mode, RunOptions
+from areopage.bench.mode import Mode
+from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters
 from areopage.bench.planning.joint_calls import joint_remarks
 from areopage.bench.planning.pass_options import asked_passes, choose_passes
