@@ -37,7 +37,7 @@ def test_a_target_without_failures_passes_by_qualified_judges(command: Command, 
 def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_them(
     command: Command, server: FakeServer, demanding: Path
 ) -> None:
-    server.judge = lambda call: scored(5 if "bad" not in call.user else 0)
+    server.judge = lambda call: scored(5 if "A bad answer" not in call.user else 0)
     write_gold(demanding)
     run = (
         "bench",
@@ -191,7 +191,7 @@ def test_a_judge_that_always_passes_fails_its_exam_and_no_run_of_it_passes(
 def test_a_judge_whose_exam_had_too_few_rows_is_not_said_to_have_failed(
     command: Command, server: FakeServer, tmp_path: Path
 ) -> None:
-    server.judge = lambda call: scored(5 if "bad" not in call.user else 0)
+    server.judge = lambda call: scored(5 if "A bad answer" not in call.user else 0)
     suite = write_suite(tmp_path / "suite", release=FLOORS)
     write_gold(suite, rows=2)
     judge = ("--judge", "few=ollama:fake-a")

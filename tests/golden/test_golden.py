@@ -6,10 +6,12 @@
 import difflib
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
+import time_machine
 
 from servers.batch_server import BatchServer
 from servers.command import Command
@@ -20,6 +22,7 @@ from .views import Views, bench_views, gate_views, monitor_views
 GOLDEN = Path(__file__).parent / "files"
 WRITE = os.environ.get("AREOPAGE_GOLDEN") == "write"
 SHOWN_LINES = 60
+MADE = datetime(2026, 11, 28, 14, 3, tzinfo=UTC)
 
 SEEDED: dict[str, tuple[ledgers.Builder, Callable[[Command], Views]]] = {
     "bench-en": (partial(ledgers.bench, language="en"), partial(bench_views, language="en")),
@@ -46,7 +49,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_every_view_of_a_ledger_equals_its_golden_file(name: str, place: str, tmp_path: Path) -> None:
     build, views = SEEDED[name]
     (tmp_path / "outputs").mkdir()
-    with BatchServer() as server:
+    with BatchServer() as server, time_machine.travel(MADE):
         server.judge, server.respond = ledgers.verdict, ledgers.said
         environment = {"OLLAMA_HOST": server.address, "OPENAI_BASE_URL": server.openai_url, "AREOPAGE_LEDGER": place}
         command = Command(tmp_path, environment)
