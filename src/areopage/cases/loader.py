@@ -219,11 +219,7 @@ class _DatasetIntake:
         self.response_columns: dict[str, None] = {}
 
     def take(self, row: Row | BadRow, path: Path) -> None:
-        """Accept a row as a case, or reject it with its reason.
-
-        Raises:
-            DatasetError: the header is of no use, or there are more than `max_cases` cases or rejected rows.
-        """
+        """Accept a row as a case, or reject it with its reason."""
         if isinstance(row, BadRow):
             self._reject(path, row.number, row.reason, row.content)
             return
@@ -341,11 +337,7 @@ def _all_rows(named: Sequence[Path | DatasetSource]) -> Generator[tuple[Path, Ro
 
 
 def _renamed(row: Row | BadRow, columns: Mapping[str, str], path: Path) -> Row | BadRow:
-    """A row whose columns have the names of their fields; another column of such a name keeps it, led by `source_`.
-
-    Raises:
-        DatasetError: the row has none of these columns.
-    """
+    """A row whose columns have the names of their fields; another column of such a name keeps it, led by `source_`."""
     if isinstance(row, BadRow):
         return row
     if absent := [name for name in columns if name not in row.names]:

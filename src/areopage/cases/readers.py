@@ -78,12 +78,7 @@ def _reader_for(path: Path) -> Reader:
 
 
 def read_parquet(path: Path) -> Iterator[Row | BadRow]:
-    """Yield the rows of a Parquet file, numbered from 1. Dates become ISO text, decimals become text.
-
-    Raises:
-        DatasetError: the file is not Parquet, or is damaged.
-        MissingExtra: pyarrow is not installed.
-    """
+    """Yield the rows of a Parquet file, numbered from 1. Dates become ISO text, decimals become text."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -120,11 +115,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def _refuse_bomb(path: Path, metadata: Any) -> None:
-    """Measure the columns before they are read: a small file may stand for texts that fill the memory.
-
-    Raises:
-        DatasetError: the file unpacks to too much.
-    """
+    """Measure the columns before they are read: a small file may stand for texts that fill the memory."""
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     unpacked = sum(group.column(number).total_uncompressed_size for group in groups for number in range(group.num_columns))
     if unpacked > max(FREE_UNPACKED, MAX_RATIO * path.stat().st_size):

@@ -150,9 +150,6 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
     UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one
     that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header, or is one line
     longer than `MAX_RECORD`. In an export of areopage the apostrophe that keeps a cell from being a formula is taken away.
-
-    Raises:
-        DatasetError: the file is not text, has no header, or holds a record of several lines longer than `MAX_RECORD`.
     """
     refuse_binary(path)
     with path.open(encoding=find_encoding(path), newline="") as stream:
@@ -249,11 +246,7 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
 
 
 def read_json(path: Path) -> Iterator[Row | BadRow]:
-    """Yield one row per object of a JSON array, numbered from 1, or per sample of a log of Inspect.
-
-    Raises:
-        DatasetError: the file is not text, no array, or larger than `MAX_ARRAY` bytes: it is held whole.
-    """
+    """Yield one row per object of a JSON array, numbered from 1, or per sample of a log of Inspect."""
     refuse_binary(path)
     with path.open("rb") as stream:
         head = stream.read(_HEAD)

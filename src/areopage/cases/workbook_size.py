@@ -103,11 +103,7 @@ class _Total:
         self.unfilled: dict[tuple[int, int], str] = {}
 
     def add(self, count: int) -> None:
-        """Add bytes.
-
-        Raises:
-            _TooLarge: there are too many.
-        """
+        """Add bytes."""
         self.held += count
         if self.held > MAX_HELD:
             megabytes = MAX_HELD // 2**20
@@ -129,11 +125,7 @@ class _WorkbookPart:
         self._is_formula = self._is_text = self._has_result = False
 
     def read(self, blocks: Iterator[bytes]) -> None:
-        """Measure the part.
-
-        Raises:
-            _TooLarge, ValueError, ExpatError: it is too large, or damaged.
-        """
+        """Measure the part."""
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._doctype

@@ -20,9 +20,6 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
     come last. A cell that is merged over several rows stands in each of them. Whole numbers lose their ".0", dates become ISO
     text. A row is bad if a column that cases are made of holds an error such as #N/A, or a formula without its result, as
     programs write it that do not compute.
-
-    Raises:
-        DatasetError: not a workbook, protected by a password, empty, or larger than the limits of `workbook_size`.
     """
     unfilled = refuse_large(path)
     try:

@@ -68,11 +68,7 @@ def load_criteria(
 
 
 def check_inside(folder: Path, path: Path) -> None:
-    """Check that a prompt file lies in the folder of prompt files.
-
-    Raises:
-        ConfigError: a link leads out of it.
-    """
+    """Check that a prompt file lies in the folder of prompt files."""
     if leads_out(folder, path):
         raise ConfigError("leads out of the folder of prompt files: put the file there", path=path)
 

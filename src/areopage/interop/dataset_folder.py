@@ -98,11 +98,7 @@ def _named(folder: Path, files: Any) -> Splits:
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    """The files of a pattern that lie in the folder.
-
-    Raises:
-        DatasetError: the pattern leads out of the folder, or matches nothing that can be read.
-    """
+    """The files of a pattern that lie in the folder."""
     parts = Path(pattern).parts
     if not parts or Path(pattern).is_absolute() or ".." in parts or "://" in pattern:
         raise DatasetError(f"{folder / CARD}: data_files {pattern!r}: only files inside of the folder are read")

@@ -39,12 +39,7 @@ class EvalArchive:
     """The entries of an archive by their names; of several with one name the last, as other readers of zips take it."""
 
     def __init__(self, path: Path) -> None:
-        """Read the directory of the archive.
-
-        Raises:
-            DatasetError: not a zip, damaged, or over a limit.
-            OSError: the file cannot be read.
-        """
+        """Read the directory of the archive."""
         self._path, self._left = path, max(MAX_LEAST, MAX_RATIO * path.stat().st_size)
         try:
             _refuse_large_directory(path)
@@ -64,13 +59,7 @@ class EvalArchive:
         return (name for name in self.entries if name.startswith("samples/") and name.endswith(".json"))
 
     def read(self, name: str) -> bytes:
-        """The content of an entry.
-
-        Raises:
-            TooLarge: it is longer than `MAX_ENTRY`.
-            DatasetError: it is damaged, or all entries together unpack to too much.
-            MissingExtra: it is compressed with Zstandard, and no decoder is installed.
-        """
+        """The content of an entry."""
         try:
             with self._open(self.entries[name]) as stream:
                 content = stream.read(min(MAX_ENTRY, self._left) + 1)
@@ -150,12 +139,7 @@ def _zstd_file(packed: io.RawIOBase) -> tuple[Any, type[Exception]]:
 
 
 def _refuse_large_directory(path: Path) -> None:
-    """Measure the directory before it is read: each of its entries takes memory.
-
-    Raises:
-        DatasetError: it is over a limit.
-        BadZipFile: there is none.
-    """
+    """Measure the directory before it is read: each of its entries takes memory."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = max(0, size - 0xFFFF - _END_SIZE - _LOCATOR_SIZE)

@@ -42,16 +42,7 @@ _OF_CASE = (
 
 
 def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
-    """Write the folder, which appears only once it is complete.
-
-    Args:
-        licence: an identifier that the Hub knows, such as `cc-by-4.0`.
-
-    Raises:
-        UserError: the folder exists already, or the licence is no identifier.
-        StorageError: a file cannot be written.
-        MissingExtra: pyarrow is not installed.
-    """
+    """Write the folder, which appears only once it is complete."""
     if not _LICENCE.fullmatch(licence):
         raise UserError("--licence: give the identifier of a licence for these texts, such as cc-by-4.0 or other")
     if folder.exists():

@@ -40,14 +40,7 @@ Json = dict[str, Any]
 
 
 def write_inspect_log(view: RunView, path: Path) -> Written:
-    """Write the log; the same run gives the same bytes.
-
-    Returns:
-        How many samples.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Write the log; the same run gives the same bytes."""
     result = run_result(view)
     start = {"version": VERSION, "eval": _eval(view, result), "plan": {"name": "plan", "steps": [], "config": {}}}
     counts = {"samples": 0, "completed": 0}

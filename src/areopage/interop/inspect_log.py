@@ -94,12 +94,7 @@ class _Log(_Head):
 
 
 def read_eval(path: Path) -> Iterator[Row | BadRow]:
-    """Yield a row per sample of an `.eval` log, in the archive's order, numbered from 1.
-
-    Raises:
-        DatasetError: the file is no log, is damaged, or unpacks to too much.
-        MissingExtra: it is compressed with Zstandard, and no decoder is installed.
-    """
+    """Yield a row per sample of an `.eval` log, in the archive's order, numbered from 1."""
     with EvalArchive(path) as archive:
         name = next((name for name in ("header.json", "_journal/start.json") if name in archive.entries), None)
         if name is None:
@@ -118,11 +113,7 @@ def read_eval(path: Path) -> Iterator[Row | BadRow]:
 
 
 def read_json_log(path: Path) -> Iterator[Row | BadRow]:
-    """Yield a row per sample of a `.json` log, which is held whole.
-
-    Raises:
-        DatasetError: the file is no log, or larger than `MAX_JSON_LOG`.
-    """
+    """Yield a row per sample of a `.json` log, which is held whole."""
     if path.stat().st_size > MAX_JSON_LOG:
         limit = MAX_JSON_LOG // 1024**2
         raise DatasetError(f"{path}: the log is larger than {limit} MB: convert it with inspect log convert --to eval")
@@ -147,11 +138,7 @@ def score_of(value: Any) -> float | None:
 
 
 def _decoded(content: bytes, kind: type[Any]) -> Any:
-    """The record of a JSON text; one with NaN, which is not JSON, is read by the more lenient reader.
-
-    Raises:
-        ValueError: it is not such a record.
-    """
+    """The record of a JSON text; one with NaN, which is not JSON, is read by the more lenient reader."""
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError:
@@ -161,11 +148,7 @@ def _decoded(content: bytes, kind: type[Any]) -> Any:
 
 
 def _row(number: int, sample: _Sample, about: _Eval) -> Row:
-    """The row of a sample.
-
-    Raises:
-        ValueError: it cannot be a case; the message is the reason.
-    """
+    """The row of a sample."""
     attached = sample.attachments
     prompt, system, left_out = _conversation(sample, attached)
     target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)

@@ -22,14 +22,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_junit(view: RunView, path: Path, language: str = "") -> None:
-    """Write the file.
-
-    Args:
-        language: of the texts; the run's where it is "".
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Write the file."""
     view = view.in_language(language)
     tree = ElementTree(junit_element(view, report_locale(language or view.spec.language)))
     indent(tree)

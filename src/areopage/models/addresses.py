@@ -21,9 +21,6 @@ def ollama_url(host: str) -> str:
 
     Without a scheme the port is 11434 by default; with one it is the scheme's. An address to listen on (0.0.0.0, ::)
     is taken as this machine.
-
-    Raises:
-        ModelError: it is no address.
     """
     scheme, separator, rest = host.strip().partition("://")
     if not separator:

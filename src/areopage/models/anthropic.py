@@ -86,12 +86,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> AnthropicM
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
-    """The models that a server lists.
-
-    Raises:
-        ServerDown: nothing answers there.
-        ModelError: the key is missing or refused, or the server refuses to tell.
-    """
+    """The models that a server lists."""
     try:
         reply = await server.look_up("/v1/models", _AnthropicEntries, [("limit", str(_PAGE))])
     except CallRejected as fault:
@@ -100,11 +95,7 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
 
 
 def _path_part(name: str) -> str:
-    """A model's name as a part of a path.
-
-    Raises:
-        ModelError: it is no name of a model.
-    """
+    """A model's name as a part of a path."""
     if not name or not all(char.isalnum() or char in "-_.:@" for char in name) or set(name) <= {"."}:
         raise ModelError(f"{name[:60]!r} is not the name of a model of Anthropic: {_ADVICE}")
     return name

@@ -162,11 +162,7 @@ class BatchService(Protocol):
 
 
 def path_part(id: str) -> str:
-    """An id as a part of a path; a server's text does not decide where a request goes.
-
-    Raises:
-        ModelError: it is no id.
-    """
+    """An id as a part of a path; a server's text does not decide where a request goes."""
     if not id or not all(char.isalnum() or char in "-_." for char in id) or set(id) <= {"."}:
         raise ModelError(f"the provider names a batch or a file by {id[:40]!r}, which is no id")
     return id

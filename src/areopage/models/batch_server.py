@@ -30,12 +30,6 @@ class BatchServer(ABC):
     """The name of what a list goes on behind."""
 
     def __init__(self, model: ChatModel[Any], calls: Calls) -> None:
-        """Use a model's server.
-
-        Args:
-            model: writes the bodies of calls and reads the answers.
-            calls: makes requests again where that may help.
-        """
         self._model, self._server, self._calls = model, model.server.http, calls
 
     def learn(self, fault: CallRejected, options: Options) -> bool:
@@ -68,11 +62,7 @@ class BatchServer(ABC):
         return self._state_of(await self._make(lambda: self._server.post(path, {}, self.batch_type)))
 
     async def results(self, file_id: str, file: BinaryIO) -> Iterator[BatchLine]:
-        """Download what a batch brought.
-
-        Args:
-            file: where it is written; the lines are read from it.
-        """
+        """Download what a batch brought."""
         path = self._results_path(file_id)
         await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
         return self._lines(path, file)
@@ -94,11 +84,7 @@ class BatchServer(ABC):
         """What a line of results says."""
 
     def _encoded(self, content: Any) -> bytes:
-        """A call as JSON.
-
-        Raises:
-            CallRejected: it cannot be written.
-        """
+        """A call as JSON."""
         try:
             return msgspec.json.encode(content)
         except (TypeError, ValueError) as error:

@@ -56,16 +56,7 @@ class Connections:
     def __init__(
         self, address: str, headers: Mapping[str, str], timeouts: Timeouts, *, most: int, largest: int, proxy: str | None
     ) -> None:
-        """Open the session in the running event loop; connections are opened with the first requests.
-
-        Args:
-            address: `http(s)://host[:port][/path]`.
-            headers: sent with every request.
-            timeouts: the limits of a call.
-            most: how many connections may be open at once.
-            largest: bytes of the largest content of an answer, unpacked.
-            proxy: the HTTP proxy to go through; None: none.
-        """
+        """Open the session in the running event loop; connections are opened with the first requests."""
         self._address, self._timeouts, self._largest, self._proxy = address, timeouts, largest, proxy
         all_headers = CIMultiDict(_HEADERS)
         all_headers.update(headers)
@@ -95,12 +86,7 @@ class Connections:
             return await self._reply(response)
 
     async def upload(self, path: str, fields: Sequence[tuple[str, str]], name: str, file: BinaryIO, total: float) -> HttpReply:
-        """Send a form with one file, read from its begin, under the field `file`; faults as for `exchange`.
-
-        Args:
-            fields: the other fields.
-            name: the file's name.
-        """
+        """Send a form with one file, read from its begin, under the field `file`; faults as for `exchange`."""
         with os.fdopen(os.dup(file.fileno()), "rb") as content, aiohttp.MultipartWriter("form-data") as form:
             content.seek(0)
             for field, value in fields:
@@ -111,11 +97,7 @@ class Connections:
                 return await self._reply(response)
 
     async def download(self, path: str, file: BinaryIO, limit: int, total: float) -> HttpReply:
-        """Write what a path holds into a file, in place of what it held; faults as for `exchange`.
-
-        Args:
-            limit: the most bytes that are written; the content of the reply is None where there are more.
-        """
+        """Write what a path holds into a file, in place of what it held; faults as for `exchange`."""
         file.seek(0)
         file.truncate()
         async with self._answer("GET", path, total) as response:

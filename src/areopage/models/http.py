@@ -204,12 +204,7 @@ class JsonServer:
         raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
 
     async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "HttpReply":
-        """Send a request and return the reply with any status.
-
-        Raises:
-            CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
-            CallRejected: the query cannot be written, or the proxy refuses the request.
-        """
+        """Send a request and return the reply with any status."""
         try:
             for name, value in query or ():
                 f"{name}{value}".encode()

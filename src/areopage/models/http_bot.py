@@ -157,11 +157,7 @@ def _split_url(url: str) -> tuple[str, str, Query]:
 
 
 def _header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
-    """A header's value; where it is `env:NAME`, or ends in it (`Bearer env:NAME`), the variable's value takes that place.
-
-    Raises:
-        ModelError: the variable is not set.
-    """
+    """A header's value; where it is `env:NAME`, or ends in it (`Bearer env:NAME`), the variable's value takes that place."""
     name = variable_of(text)
     if not name:
         return text
@@ -201,11 +197,7 @@ def _holds_prompt(value: Any) -> bool:
 
 
 def _query_item(name: str, value: object) -> tuple[str, str]:
-    """One item of a GET's query.
-
-    Raises:
-        ModelError: a query cannot say the value.
-    """
+    """One item of a GET's query."""
     if isinstance(value, bool):
         return name, "true" if value else "false"
     if isinstance(value, str | int | float):
@@ -214,11 +206,7 @@ def _query_item(name: str, value: object) -> tuple[str, str]:
 
 
 def value_at(data: object, path: str) -> object:
-    """The value at a dotted path; a number counts from 0 into a list, "" is the whole.
-
-    Raises:
-        LookupError: nothing stands there; the message names what does.
-    """
+    """The value at a dotted path; a number counts from 0 into a list, "" is the whole."""
     here = data
     walked: list[str] = []
     for key in path.split(".") if path else []:

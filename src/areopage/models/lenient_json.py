@@ -14,15 +14,7 @@ T = TypeVar("T")
 
 
 def decode_reply(content: bytes, into: type[T]) -> T:
-    """Read a reply of a server.
-
-    Args:
-        content: JSON in UTF-8.
-        into: the record to read; a field that is not as declared is left out where it has a default.
-
-    Raises:
-        msgspec.DecodeError, UnicodeDecodeError, RecursionError: it cannot be read.
-    """
+    """Read a reply of a server."""
     try:
         return msgspec.json.decode(content, type=into)
     except (msgspec.DecodeError, UnicodeDecodeError):

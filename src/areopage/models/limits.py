@@ -40,11 +40,7 @@ class CallWindow:
     """The number of calls that may be open at once, computed from what became of earlier ones; no clock of its own."""
 
     def __init__(self, most: int | None = None) -> None:
-        """Begin.
-
-        Args:
-            most: how many calls may be open in any case; None: any number.
-        """
+        """`most`: how many calls may be open in any case; None: any number."""
         self._most = math.inf if most is None else most
         self._limit = math.inf
         self._round = 0.0
@@ -61,23 +57,13 @@ class CallWindow:
         self._most = most
 
     def answered(self, open_calls: int, seconds: float) -> None:
-        """Note an answer.
-
-        Args:
-            open_calls: how many calls were open, this one included. The window grows only where it was full.
-            seconds: how long the call took.
-        """
+        """Note an answer, with the calls open at that moment, this one included: the window grows only where it was full."""
         self._round = seconds if not self._round else self._round + _NEW_ROUND * (seconds - self._round)
         if self._limit < math.inf and open_calls >= self.allowed:
             self._limit += 1.0 / self._limit
 
     def asked_too_much(self, open_calls: int, now: float) -> None:
-        """Note a call for which the server was asked too much. Calls that began before the last cut cut it no further.
-
-        Args:
-            open_calls: how many calls were open, this one included.
-            now: in seconds.
-        """
+        """Note a call for which the server was asked too much. Calls that began before the last cut cut it no further."""
         if now < self._quiet_until:
             return
         self._limit = max(1.0, CUT * min(self._limit, open_calls))
@@ -131,11 +117,7 @@ class Pacer:
         return begins
 
     def limit_to(self, share: float) -> None:
-        """Keep calls within a part of the stated limits: other processes have the rest. Calls that wait keep their moments.
-
-        Args:
-            share: greater than 0, at most 1.
-        """
+        """Keep calls within a part of the stated limits: other processes have the rest. Calls that wait keep their moments."""
         with self._guard:
             for kind, line in self._stated.items():
                 line.per_second = self._whole[kind] * share
@@ -205,11 +187,7 @@ class Limiter:
         return self._open + self._kept < self._at_once and self._open < self.window.allowed
 
     async def enter(self, *, first: bool = False) -> None:
-        """Wait for a turn; `leave` ends it.
-
-        Args:
-            first: whether the call goes before those that wait.
-        """
+        """Wait for a turn; `leave` ends it."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # the calls of an event loop that has ended are gone
             self._loop, self._open, self._kept, self._waiting = loop, 0, 0, deque()
@@ -230,11 +208,7 @@ class Limiter:
             raise
 
     def leave(self, *, keep: bool = False) -> None:
-        """End a call, and let the next ones begin.
-
-        Args:
-            keep: whether its place stays taken until `free`.
-        """
+        """End a call, and let the next ones begin."""
         if self._loop is None or self._loop.is_closed():
             return
         self._open -= 1

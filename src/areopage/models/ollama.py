@@ -130,12 +130,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaMode
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
-    """The models that a server has, with digests and sizes.
-
-    Raises:
-        ServerDown: nothing answers there.
-        ModelError: what answers is no Ollama server.
-    """
+    """The models that a server has, with digests and sizes."""
     try:
         tags = await server.look_up("/api/tags", _Tags)
     except CallRejected as fault:

@@ -174,12 +174,7 @@ class OpenAIModel(ChatModel[ChatReply]):
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
-    """The models that a server lists; None where it has no list.
-
-    Raises:
-        ServerDown: nothing answers.
-        ModelError: the key is missing or refused, or the server refuses to tell.
-    """
+    """The models that a server lists; None where it has no list."""
     server.require_key()
     if not server.provider.lists:
         return None

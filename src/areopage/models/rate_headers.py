@@ -57,12 +57,7 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 
 def allowances(headers: Mapping[str, str], now: datetime) -> tuple[Allowance, ...]:
-    """What an answer says is left, the scarcest of each kind.
-
-    Args:
-        headers: of the answer, by names in any case where the mapping ignores it, else in lower case.
-        now: with a time zone.
-    """
+    """What an answer says is left, the scarcest of each kind."""
     scarcest: dict[Kind, Allowance] = {}
     for kind, remaining, reset, limit in _named(headers):
         left, seconds = _number(remaining), _until(reset, now)

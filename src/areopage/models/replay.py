@@ -122,11 +122,7 @@ class Recording(Struct, frozen=True, kw_only=True):
     def find(
         self, case: Case, asked: str, criterion: str = "", pass_index: int = 1, turn: int | None = None
     ) -> RecordedLine | None:
-        """The line that answers a call, if any.
-
-        Args:
-            turn: the number of the reply that is judged; None: the case is judged as a whole.
-        """
+        """The line that answers a call, if any."""
         response = None if case.response is None else case.response.strip()
         wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index, turn, response)
         return next((self.lines[key] for key in _keys(wanted) if key in self.lines), None)
@@ -154,11 +150,7 @@ class RecordingFile:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read and index a recording.
-
-    Raises:
-        ModelError: the file cannot be read, or a line is wrong: file and line are named.
-    """
+    """Read and index a recording."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -215,22 +207,13 @@ class ReplayModel:
         self._file = file
 
     async def check(self) -> ModelStatus:
-        """Read the file; the digest is the SHA-256 of its bytes.
-
-        Raises:
-            ModelError: see `read_recording`.
-        """
+        """Read the file; the digest is the SHA-256 of its bytes."""
         return ModelStatus(digest=(await self._file.read()).digest)
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """Return the recorded answer to the case; messages, options and schema do not matter.
-
-        Raises:
-            CallRejected: no recorded line agrees with the case.
-            ModelError: see `read_recording`.
-        """
+        """Return the recorded answer to the case; messages, options and schema do not matter."""
         if case is None:
             raise CallRejected(f"{self.reference} answers for a case and was given none")
         line = (await self._file.read()).find(case, TARGET)

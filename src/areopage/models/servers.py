@@ -43,14 +43,7 @@ class ModelServer:
         modes: tuple[SchemaMode, ...],
         query: Query | None,
     ) -> None:
-        """Prepare it; nothing is called.
-
-        Args:
-            open_at: opens the transport to an address, with the key.
-            url: where calls go.
-            modes: the ways of stating a schema that are tried.
-            query: follows each path behind a `?`.
-        """
+        """Prepare it; nothing is called."""
         is_providers = not provider.host or urlsplit(address.url).hostname == provider.host
         self._open_at, self._url, self._source = open_at, url, address.source
         self._key_variable, self._lacks_key = key_variable, not has_key and provider.needs_key and is_providers
@@ -151,11 +144,7 @@ def connect(provider_name: str, endpoint: str, settings: ModelSettings, model: s
 
 
 def open_transport(url: str, settings: ModelSettings, headers: Mapping[str, str]) -> JsonServer:
-    """A transport with the user's limits.
-
-    Raises:
-        ModelError: the address, a header or the proxy cannot be used.
-    """
+    """A transport with the user's limits."""
     return JsonServer(
         url,
         headers=headers,
@@ -169,9 +158,6 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for an address; never one for loopback.
 
     The variable of the address's scheme goes before ALL_PROXY, and a name in lower case before the same in upper case.
-
-    Raises:
-        ModelError: the proxy is not an HTTP proxy.
     """
     try:
         parts = urlsplit(base_url)

@@ -90,12 +90,7 @@ class Untaken:
         return body
 
     def notes(self, asked: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
-        """What is noted of a call: one line for each option that was asked for and not sent.
-
-        Args:
-            asked: the names of the options.
-            known: those that the provider is known not to have.
-        """
+        """What is noted of a call: a line for each option asked for and not sent; the provider never has the `known` ones."""
         if not self._dropped and not known and not self._folds_system:
             return ()
         folded = (f"{NOT_SENT}{SYSTEM_ROLE}",) if self._folds_system else ()

@@ -120,23 +120,13 @@ class PromptMeter:
         return int(words * max(_FEWEST_PER_WORD, self.per_word * _TOLERANCE))
 
     def refusal(self, messages: Sequence[Message], window: int | None, option: str) -> str:
-        """Why a prompt cannot be sent, or "".
-
-        Args:
-            window: in tokens; None: not known.
-            option: the name of what sets it.
-        """
+        """Why a prompt cannot be sent, or ""; `option` is the name of what sets the window."""
         if window is None or self.fewest_tokens(messages) <= window:
             return ""
         return f"the prompt has more than {self.fewest_tokens(messages)} tokens, {too_small(window, option)}"
 
     def was_cut(self, messages: Sequence[Message], counted: int | None, window: int | None) -> bool:
-        """Whether the server's count shows that it dropped part of the prompt; learns from a count that does not.
-
-        Args:
-            counted: how many prompt tokens the server counted; None where it is silent.
-            window: in tokens; None: not known.
-        """
+        """Whether the server's count shows that it dropped part of the prompt; learns from a count that does not."""
         if counted is None:
             return False
         words = _words(messages)

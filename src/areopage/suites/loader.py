@@ -263,11 +263,7 @@ def bundled_names() -> list[str]:
 
 
 def find_suite(name_or_folder: str) -> Path:
-    """The folder of a suite.
-
-    Raises:
-        ConfigError: neither a bundled suite nor a folder with a `config.yml`.
-    """
+    """The folder of a suite."""
     if name_or_folder in bundled_names():
         return BUNDLED / name_or_folder
     folder = Path(os.path.expanduser(name_or_folder))  # noqa: PTH111 - a `~name` of an unknown user is kept
@@ -299,11 +295,7 @@ def load_suite(name_or_folder: str) -> Suite:
 
 
 def suite_of(folder: Path, document: YamlDocument, config: SuiteConfig) -> Suite:
-    """The suite of a configuration that could be read.
-
-    Raises:
-        ConfigError: the registry is missing or wrong.
-    """
+    """The suite of a configuration that could be read."""
     return Suite(
         name=folder.resolve().name,
         folder=folder,
@@ -315,11 +307,7 @@ def suite_of(folder: Path, document: YamlDocument, config: SuiteConfig) -> Suite
 
 
 def inside(document: YamlDocument, named: str | Path, *keys: str | int) -> Path:
-    """The path of a file that a suite names, from the folder of its configuration.
-
-    Raises:
-        ConfigError: it leads out of the folder.
-    """
+    """The path of a file that a suite names, from the folder of its configuration."""
     folder = document.path.parent
     if leads_out(folder, folder / named):
         raise document.error(f"{named} leads out of the suite's folder: put it there, or name the file in the command", *keys)

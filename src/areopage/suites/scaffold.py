@@ -133,13 +133,7 @@ def new_entry(criterion: str, languages: Sequence[str]) -> str:
 
 
 def new_prompts(folder: Path, criterion: str, languages: Sequence[str], scale: Scale, *, readers: bool) -> dict[Path, str]:
-    """The prompt files of a new criterion, to fill in, by their paths.
-
-    Args:
-        folder: that of the suite's prompt files.
-        languages: the suite's, its own first.
-        readers: the suite knows readers of certain ages.
-    """
+    """The prompt files of a new criterion, to fill in, by their paths."""
     path, (first, *others) = folder / _prompt_file(criterion), languages
     paths = {first: path, **{language: path.with_suffix(f".{language}.prompt") for language in others}}
     return {file: _new_prompt(language, scale, readers=readers) for language, file in paths.items()}
@@ -168,11 +162,7 @@ def _new_prompt(language: str, scale: Scale, *, readers: bool) -> str:
 
 
 def _with_entry(text: str, entry: str, path: Path) -> str:
-    """A registry's text with an entry put last under `criteria:`; comments and order of the rest stay.
-
-    Raises:
-        ConfigError: the registry is not written as one line `criteria:` with its entries indented below.
-    """
+    """A registry's text with an entry put last under `criteria:`; comments and order of the rest stay."""
     before = parse_yaml(text, path).data["criteria"]
     lines = text.splitlines(keepends=True)
     heads = [position for position, line in enumerate(lines) if re.fullmatch(r"criteria:\s*(#.*)?", line.strip("\r\n"))]

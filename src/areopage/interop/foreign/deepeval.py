@@ -24,11 +24,7 @@ EXPECTED = "expected_answer"
 
 
 def read_deepeval(path: Path) -> Foreign:
-    """Read goldens or test cases.
-
-    Raises:
-        DatasetError: the file cannot be read.
-    """
+    """Read goldens or test cases."""
     found = Foreign(kind="deepeval")
     with closing(read_rows(path)) as rows:
         for row in rows:
@@ -55,11 +51,7 @@ def read_deepeval(path: Path) -> Foreign:
 
 
 def _row(cells: dict[str, Any]) -> dict[str, Any]:
-    """The row of a golden or a test case.
-
-    Raises:
-        ValueError: it cannot be a case.
-    """
+    """The row of a golden or a test case."""
     more = {name: cell for name, cell in cells.items() if name not in (*_TAKEN, *_LOST)}
     row: dict[str, Any] = {"documents": _documents(cells)} | {f"deepeval_{name}": cell for name, cell in more.items()}
     row["deepeval_name"] = cells.get("name")
@@ -95,11 +87,7 @@ def _turn(turn: Any) -> dict[str, str]:
 
 
 def _documents(cells: dict[str, Any]) -> list[Any]:
-    """The documents of `retrieval_context`, else of `context`: a list, or in CSV a text with delimiters.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """The documents of `retrieval_context`, else of `context`: a list, or in CSV a text with delimiters."""
     for name in ("retrieval_context", "context"):
         given = cells.get(name)
         if isinstance(given, str):

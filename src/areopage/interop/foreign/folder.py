@@ -104,14 +104,7 @@ def path_of(group: str, name: str, taken: Mapping[str, Any]) -> str:
 
 
 def write_suite(found: Foreign, suite: Path, language: str) -> None:
-    """Write the suite into a new folder; nothing is written unless all of it can be.
-
-    Raises:
-        UserError: the language is not known.
-        DatasetError: no row is usable, or none has a criterion.
-        ConfigError: the folder exists already.
-        StorageError: it cannot be written.
-    """
+    """Write the suite into a new folder; nothing is written unless all of it can be."""
     if language not in LANGUAGES:
         raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {language!r}")
     if not found.rows:

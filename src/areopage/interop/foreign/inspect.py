@@ -15,12 +15,7 @@ from areopage.interop.inspect_log import SCORES
 
 
 def read_inspect(path: Path) -> Foreign:
-    """Read a log; a case for each sample, with its response if it has one.
-
-    Raises:
-        DatasetError: the file is no log, or damaged.
-        MissingExtra: it is compressed with Zstandard, and no decoder is installed.
-    """
+    """Read a log; a case for each sample, with its response if it has one."""
     found = Foreign(kind="inspect")
     scores: dict[str, dict[str, float]] = {}
     with closing(read_rows(path)) as rows:

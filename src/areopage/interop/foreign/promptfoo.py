@@ -43,12 +43,7 @@ class _Prompt(Struct, frozen=True):
 
 
 def read_promptfoo(path: Path) -> Foreign:
-    """Read a configuration or a file of tests.
-
-    Raises:
-        DatasetError: the file cannot be read, or holds no tests.
-        ConfigError: it is no YAML.
-    """
+    """Read a configuration or a file of tests."""
     found = Foreign(kind="promptfoo")
     config = _config(path)
     for key in _LOST_KEYS:
@@ -189,11 +184,7 @@ _DEEPEST = 8
 
 
 def _filled(text: str, values: Mapping[str, str], depth: int = 0) -> str:
-    """A template with its variables filled in; a value may be a template of other variables.
-
-    Raises:
-        ValueError: a variable has no value, or the template has more than plain variables.
-    """
+    """A template with its variables filled in; a value may be a template of other variables."""
     if depth > _DEEPEST:
         raise ValueError("the values of variables name each other without end")
     missing = [name for name in _VARIABLE.findall(text) if name not in values]

@@ -22,14 +22,7 @@ _SPECIAL = frozenset(".^$*+?()[]{}")
 
 
 def exact_check(one: Assertion, filled: Callable[[str], str]) -> Check | None:
-    """The check that an assertion is; None where none does the same.
-
-    Args:
-        filled: fills the variables of a text.
-
-    Raises:
-        ValueError: the assertion has no value, or a text cannot be filled.
-    """
+    """The check that an assertion is; None where none does the same."""
     kind, negated = one.type.removeprefix("not-"), one.type.startswith("not-")
     if one.is_code or kind not in (*get_args(CheckType), "regex"):
         return None

@@ -125,11 +125,7 @@ def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
 def _row_of(
     content: Scenario | Conversation, row: FoundRow, risk: Risk, options: ChildOptions, memory: Template
 ) -> dict[str, Any]:
-    """The row of a dataset.
-
-    Raises:
-        ValueError: something is missing.
-    """
+    """The row of a dataset."""
     scenario = content if isinstance(content, Scenario) else content.scenario
     remembered = (scenario.model_memory or "").strip()
     tags = _tags(scenario, risk)
@@ -179,11 +175,7 @@ def _child(scenario: Scenario, risk: Risk, options: ChildOptions) -> dict[str, A
 
 
 def _parted(conversation: Conversation) -> tuple[str, list[dict[str, str]], str]:
-    """The system prompt, the turns before the last answer, and that answer.
-
-    Raises:
-        ValueError: the messages are not turns of a user and an assistant by turns, the last being the assistant's.
-    """
+    """The system prompt, the turns before the last answer, and that answer."""
     messages = conversation.messages
     system = messages[0].content if messages and messages[0].role == "system" else ""
     turns = messages[1:] if messages and messages[0].role == "system" else messages

@@ -94,18 +94,7 @@ class Import(Struct, frozen=True, kw_only=True):
 
 
 def import_kora(folder: Path, suite: Path, *, options: ChildOptions | None = None, language: str = "en") -> Import:
-    """Make a suite of a KORA folder; nothing is written unless all of it can be.
-
-    Args:
-        options: of every simulated child.
-        language: the suite's own, that of judges' prompts; they are written in the other one, too.
-
-    Raises:
-        UserError: the language is not known.
-        DatasetError: the folder has no file of KORA, one cannot be read, or no row is usable.
-        ConfigError: the suite's folder exists already.
-        StorageError: it cannot be written.
-    """
+    """Make a suite of a KORA folder; nothing is written unless all of it can be."""
     if language not in LANGUAGES:
         raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {language!r}")
     languages = (language, *(one for one in LANGUAGES if one != language))

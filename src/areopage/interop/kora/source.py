@@ -66,11 +66,7 @@ class Seed(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def maturity(self) -> str:
-        """The reader's maturity by the child's age, else by the lower end of the range; "" where neither is known.
-
-        Raises:
-            ValueError: the age is none.
-        """
+        """The reader's maturity by the child's age, else by the lower end of the range; "" where neither is known."""
         if self.child_age is not None:
             return normalise_maturity(self.child_age) or ""
         found = _AGE_RANGE.fullmatch(self.age_range.strip())
@@ -152,11 +148,7 @@ class KoraFolder(Struct, frozen=True, kw_only=True):
 
 
 def read_folder(folder: Path) -> KoraFolder:
-    """Read the taxonomy and every row of a folder's files; a row that cannot be used is named with its reason.
-
-    Raises:
-        DatasetError: the folder has none of the files, or one of them cannot be read.
-    """
+    """Read the taxonomy and every row of a folder's files; a row that cannot be used is named with its reason."""
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder")
     places = [folder / one for one in FOLDERS if (folder / one).is_dir()]
@@ -191,11 +183,7 @@ def _has_rows(path: Path) -> bool:
 
 
 def _found(row: Row | BadRow, path: Path) -> FoundRow:
-    """Read a row as what its keys say that it is.
-
-    Raises:
-        ValueError: it is neither a scenario nor a conversation, or something in it is missing or wrong.
-    """
+    """Read a row as what its keys say that it is."""
     if isinstance(row, BadRow):
         raise ValueError(row.reason)
     content = dict(zip(row.names, row.cells, strict=True))
@@ -217,11 +205,7 @@ def _found(row: Row | BadRow, path: Path) -> FoundRow:
 
 
 def _check_ids(found: Scenario | Conversation) -> None:
-    """Check what becomes part of ids and file names.
-
-    Raises:
-        ValueError: an id is none.
-    """
+    """Check what becomes part of ids and file names."""
     seed = found.seed if isinstance(found, Scenario) else found.scenario.seed
     for name, id in (("riskCategoryId", seed.risk_category_id), ("riskId", seed.risk_id)):
         if RISK_ID.fullmatch(id) is None:
@@ -261,11 +245,7 @@ class _CategoryEntry(Struct, frozen=True, kw_only=True):
 
 
 def _risks_of(path: Path) -> Iterator[Risk]:
-    """The risks of a taxonomy.
-
-    Raises:
-        DatasetError: it is not a list of categories with their risks.
-    """
+    """The risks of a taxonomy."""
     for row in read_rows(path):
         try:
             if isinstance(row, BadRow):
