@@ -156,9 +156,6 @@ class Evaluator:
         threads: where the ledger is spoken to.
         progress: counts what is done.
         outages: is told of each call; None: outages are not followed.
-
-        Raises:
-            ConfigError: the suite cannot be loaded.
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
         self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
@@ -195,11 +192,7 @@ class Evaluator:
         )
 
     async def probe(self) -> None:
-        """Try the answer that waits longest for another attempt, to see whether the judges work again; not counted if it fails.
-
-        Raises:
-            StorageError: the ledger cannot be read or written.
-        """
+        """Try the answer that has waited longest, to see whether the judges work again; not counted if it fails."""
         waiting = await self._in_thread(lambda: self._evaluations.waiting(1, tried=True))
         begun = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
         if begun is None:
@@ -215,11 +208,7 @@ class Evaluator:
         )
 
     async def run(self, id: str, attempt: int) -> Outcome:
-        """Make one attempt at an answer; skip answers without a pending score.
-
-        Raises:
-            StorageError: the ledger cannot be read or written.
-        """
+        """Make one attempt at an answer; skip answers without a pending score."""
         paid: list[Judgment] = []
         try:
             begun = await self._in_thread(lambda: self._begin(id))

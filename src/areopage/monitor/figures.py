@@ -89,11 +89,7 @@ class DayFigures(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of_period(ledger: Ledger, period: Period, scope: Scope, scale: Scale) -> "tuple[DayFigures, ...]":
-        """The days of a period, including days without scores.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
+        """The days of a period, including days without scores."""
         return _days(period, ledger.days.scores(period, scope), _equals(ledger, period, scope), scale)
 
 
@@ -192,9 +188,6 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
             labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria with scores
                 and no label come after them.
             baseline: the variant that the others are compared with; one without answers counts as None: the most frequent one.
-
-        Raises:
-            StorageError: the ledger cannot be read.
         """
         counts, lists = ledger.days, ledger.lists
         rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)

@@ -78,10 +78,6 @@ class Golden(Struct, frozen=True, kw_only=True):
 
         Args:
             environment: variables that the bot's headers may name; by default the process's.
-
-        Raises:
-            ConfigError: the configuration has no golden questions, or its suite cannot be loaded.
-            DatasetError, ModelError: the questions cannot be read, or the target is no model reference.
         """
         section = golden_section(config)
         suite = config.load_suite()

@@ -20,11 +20,7 @@ class HookCarrier:
         self._stored: dict[str, tuple[int, int]] = {}
 
     def carry(self) -> None:
-        """Store the counts of the files that have changed.
-
-        Raises:
-            StorageError: the ledger cannot be written.
-        """
+        """Store the counts of the files that have changed."""
         counted = [(file.stem, file) for file in tallies(self._spool)]
         rejected = [(f"{REJECTED}-{file.stem}", file) for file in rejected_files(self._spool)]
         for name, file in (*counted, *rejected):

@@ -48,10 +48,6 @@ class Intake:
 
         Returns:
             For each whether it is new; one whose id is known changes nothing.
-
-        Raises:
-            SubmissionError: one of them cannot be stored as it is; none is stored then.
-            StorageError: the ledger cannot be written.
         """
         return self._batch.write([self._by_share(checked(answer)) for answer in answers])
 

@@ -60,11 +60,7 @@ class MonitorWorker(Worker):
         super().__init__(ledger, work, WorkerPool(name=POOL, folder=folder, dead_after=dead_after, pace=pace))
 
     def progress(self) -> Progress:
-        """The current progress.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
+        """The current progress."""
         return self._counter.now(self._evaluations.backlog())
 
 

@@ -25,11 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def pipeline_of(request: Request) -> Pipeline:
-    """Return the pipeline of a request's server.
-
-    Raises:
-        Refusal: 503, it has none.
-    """
+    """Return the pipeline of a request's server."""
     pipeline = context_of(request).rag
     if pipeline is None:
         raise Refusal(503, "no_pipeline", NO_PIPELINE)
@@ -46,11 +42,7 @@ def prompt_of(
     no_cache: bool = False,
     session: str = "",
 ) -> ChatPrompt:
-    """Convert a question for the pipeline.
-
-    Raises:
-        Refusal: 403, the key's scope lacks the collection; 422, there is nothing asked.
-    """
+    """Convert a question for the pipeline."""
     if not question.strip():
         raise Refusal(422, "invalid", "question: must not be empty")
     wanted = writable(collection.strip()) or pipeline.collection
@@ -72,12 +64,7 @@ def service_of(pipeline: Pipeline) -> "RagService":
 
 
 async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace:
-    """Send a question to the pipeline, and count the decision.
-
-    Raises:
-        Refusal: there is no such collection, or a model or store cannot be reached.
-        UserError: the server is not configured for it.
-    """
+    """Send a question to the pipeline, and count the decision."""
     with plain_faults(prompt.collection):
         found = await service_of(pipeline).answer(prompt)
     count_answer(request, found)

@@ -192,12 +192,7 @@ class ModelGenerator:
 
 
 def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, str]) -> ModelGenerator:
-    """Open the configured generator without calling it.
-
-    Raises:
-        ConfigError, ModelError: the model's reference or its endpoint is wrong.
-        MissingExtra: the model needs a package that is not installed.
-    """
+    """Open the configured generator without calling it."""
     section = config.section.generation
     reference, settings = model_of(config, environment)
     # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
@@ -218,12 +213,7 @@ def prompts_of(section: GenerationSection) -> Prompts:
 
 
 def model_of(config: RagConfig, environment: Mapping[str, str]) -> tuple[ModelReference, ModelSettings]:
-    """Select the answering model and its connection.
-
-    Raises:
-        ConfigError: the reference's endpoint is wrong.
-        ModelError: the reference is none.
-    """
+    """Select the answering model and its connection."""
     section = config.section.generation
     reference = ModelReference.parse(section.model)
     return reference, config.model_settings(environment, section.timeout, reference.endpoint, "generation", "model")

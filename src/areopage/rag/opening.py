@@ -33,11 +33,6 @@ def open_pipeline(
         say: gets one line for each answer, and warnings.
         secret: derives the documents' fences; None: the ledger's.
         judge: of the grey band, which the service closes; None: the configured one.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder of collections.
-        MissingExtra: a part is not installed.
     """
     environment: Mapping[str, str] = dict(os.environ)
     rag, storage = config.rag, config.storage

@@ -55,19 +55,12 @@ class Retriever(Protocol):
     """Finds documents."""
 
     async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
-        """The nearest documents, best first, with `score` in [0, 1].
-
-        Raises:
-            UserError: there is no such collection, another embedder filled it, or the store cannot be reached.
-        """
+        """The nearest documents, best first, with `score` in [0, 1]."""
         ...
 
     async def revision(self, collection: str) -> str:
         """What changes with each ingestion into a collection; "" while one is under way. Cheap: asked for before each answer that
         may come from the cache.
-
-        Raises:
-            UserError: there is no such collection, or the store cannot be reached.
         """
         ...
 
@@ -91,11 +84,7 @@ class Generator(Protocol):
     """Writes a response from documents."""
 
     async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
-        """Answer in `language` from the documents alone.
-
-        Raises:
-            CallError: the model did not answer.
-        """
+        """Answer in `language` from the documents alone."""
         ...
 
     async def aclose(self) -> None:

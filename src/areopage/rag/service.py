@@ -50,11 +50,6 @@ class RagService:
         say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
         judge: settles the grey band.
         reduce: what stays of a trace in the ledger, by a storage policy; None: all of it.
-
-        Raises:
-            ConfigError: a value is wrong.
-            MissingExtra: LangGraph is not installed.
-            StorageError: the ledger cannot be read.
         """
         try:
             from areopage.rag.answering.graph import Nodes, build_graph, run_graph
@@ -88,12 +83,6 @@ class RagService:
         """Answer a prompt; on return its trace is in the ledger.
 
         Where the caller does not wait to the end, what is under way is finished and stored all the same: it is paid for.
-
-        Raises:
-            SubmissionError: the prompt is empty or too long.
-            TooManyAnswers: `rag.generation.per_key` answers are being generated for this API key.
-            UserError: unknown collection, or a store that cannot be reached.
-            CallError: the model did not answer.
         """
         return await self._answer(prompt, None)
 
@@ -126,11 +115,7 @@ class RagService:
         await self._kept.forget(asked, self._language(trace.prompt))
 
     async def export_traces(self) -> None:
-        """Update the trace files from the ledger.
-
-        Raises:
-            StorageError: a file cannot be written; the next export completes it.
-        """
+        """Update the trace files from the ledger."""
         await asyncio.to_thread(self._export.run)
 
     def answer_sync(self, prompt: ChatPrompt) -> Trace:

@@ -155,11 +155,7 @@ class Actor(Struct, frozen=True, kw_only=True):
         return not self.collections or collection in self.collections
 
     def in_scope(self, name: str | None, field: Literal["collection", "source"]) -> str | None:
-        """The requested collection or source, or the only one of the scope; None for all.
-
-        Raises:
-            Refusal: 403, the key has no access; 422, the key has several and none is given.
-        """
+        """The requested collection or source, or the only one of the scope; None for all."""
         if name is None and len(self.collections) > 1:
             raise Refusal(422, "invalid", f"{field}: the key {self.name} has several {field}s: give one")
         if name is not None and not self.may_see(name):
@@ -179,11 +175,7 @@ class Actor(Struct, frozen=True, kw_only=True):
         return next((one for one in ids if one in sources and self.may_see(sources[one])), id)
 
     def check_unscoped(self) -> None:
-        """Refuse an actor that has a scope, since what is asked for is about all sources.
-
-        Raises:
-            Refusal: 403.
-        """
+        """Refuse an actor that has a scope, since what is asked for is about all sources."""
         if self.collections:
             raise Refusal(403, "forbidden", f"the key {self.name} is limited to {', '.join(self.collections)}")
 
@@ -296,11 +288,7 @@ def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
 
 
 async def authenticate(request: Request) -> Actor:
-    """Return the actor of a request.
-
-    Raises:
-        Refusal: 401 without valid credentials, 403 for a browser's cross-site request.
-    """
+    """Return the actor of a request."""
     access = access_of(request)
     if request.method not in SAFE_METHODS and not access.addresses.trusts(request):
         raise Refusal(

@@ -24,11 +24,7 @@ class AnswerService(Protocol):
         ...
 
     async def export_traces(self) -> None:
-        """Update the trace files from the ledger.
-
-        Raises:
-            StorageError: a file cannot be written; the next export completes it.
-        """
+        """Update the trace files from the ledger."""
         ...
 
     async def aclose(self) -> None:

@@ -161,11 +161,7 @@ class Process:
         self._hurried: list[threading.Thread] = []
 
     def run(self, provider: "TracerProvider | None" = None) -> None:
-        """Serve until a signal comes or the worker fails: a server without its worker must not look healthy.
-
-        Raises:
-            AreopageError: the worker cannot start, or had to end.
-        """
+        """Serve until a signal comes or the worker fails: a server without its worker must not look healthy."""
         app = create_app(
             self._context,
             on_start=[self._begin],
@@ -242,11 +238,7 @@ def _check_keys(ledger: Ledger, host: str) -> None:
 
 
 def listener_at(host: str, port: int) -> socket.socket:
-    """Open a listening socket; port 0 takes a free port.
-
-    Raises:
-        UserError: the port is taken, or the address is not one of this computer's.
-    """
+    """Open a listening socket; port 0 takes a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

@@ -28,9 +28,6 @@ def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
     """Create the tracer provider; None without an endpoint.
 
     `shutdown()` sends the remaining spans.
-
-    Raises:
-        MissingExtra: an endpoint is configured and the packages are not installed.
     """
     if not any(environment.get(name) for name in ENDPOINTS):
         return None

@@ -87,11 +87,7 @@ class Alerting(Struct, frozen=True, kw_only=True):
 
 
 def open_alerting(ledger: Ledger, config: MonitorConfig) -> Alerting:
-    """The alerting of a monitor.
-
-    Raises:
-        ConfigError: its suite cannot be loaded, or a threshold is not on its scale.
-    """
+    """The alerting of a monitor."""
     return alerting_of(ledger, config, config.load_suite())
 
 
@@ -215,9 +211,6 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
 
     Returns:
         How many messages arrived.
-
-    Raises:
-        MissingExtra: Apprise is not installed.
     """
     alerting.incidents.merge(now)
     due = alerting.ledger.alerts.undelivered(now, GATHERED_AT_ONCE)

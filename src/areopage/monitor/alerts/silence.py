@@ -19,9 +19,6 @@ def silence_findings(ledger: Ledger, rule: SilenceRule, now: datetime, locale: A
 
     A source may pause for `hours` and for as many whole days as it ever did in the weeks before. One with few days of answers
     is not expected to go on. An open alert of a source that stays silent stays open.
-
-    Raises:
-        StorageError: the ledger cannot be read.
     """
     activity = ledger.lists
     since = now - timedelta(hours=rule.hours)

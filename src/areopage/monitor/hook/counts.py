@@ -42,9 +42,6 @@ class HookTally:
             why: the kind of loss or of doubt.
             reason: of a loss; of a doubtful answer, where it was recorded.
             recorded: the id of a doubtful answer.
-
-        Raises:
-            OSError: it cannot be written.
         """
         hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
         self.counts[HookCount(hour=hour, source=source, variant=variant, why=why, recorded=bool(recorded))] += 1

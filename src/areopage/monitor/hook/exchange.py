@@ -46,12 +46,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
 
 def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
-    """The exchange of a function that is called and answers in a usual way; None if it returned nothing.
-
-    Raises:
-        Unrecognised: the answer or the question is not found.
-        DatasetError: one of the documents is none.
-    """
+    """The exchange of a function that is called and answers in a usual way; None if it returned nothing."""
     if result is None:
         return None
     answer, beside = _parts_of(result)
@@ -72,10 +67,6 @@ def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any], beside: S
 
     Args:
         beside: what may hold documents and labels that the stream itself does not: its object, and what was returned with it.
-
-    Raises:
-        Unrecognised: the answer or the question is not found.
-        DatasetError: one of the documents is none.
     """
     if beside and (body := whole_body(beside[0], pieces)) is not None:
         return find_exchange(arguments, body)

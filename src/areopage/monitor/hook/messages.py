@@ -17,9 +17,6 @@ def prompt_of(prompt: Prompt) -> str | tuple[Turn, ...]:
     """Convert a prompt to records. Of a list of messages the turns of the user and the assistant count.
 
     Instructions to the model (system, developer) and calls of tools are no part of the question, and are left out.
-
-    Raises:
-        DatasetError: it is neither a text nor turns, or no turn is the user's.
     """
     if isinstance(prompt, str):
         return writable(prompt)

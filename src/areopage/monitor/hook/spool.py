@@ -101,11 +101,7 @@ class _Writer:
         self.told: set[str] = set()
 
     def write(self, line: bytes) -> None:
-        """Append a whole line or nothing.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Append a whole line or nothing."""
         with self._turn:
             file = self._begin() if self._file is None or self._size >= self._roll_at else self._file
             try:

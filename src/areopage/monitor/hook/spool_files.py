@@ -45,9 +45,6 @@ def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
 
     A batch counts as taken over once `deliver` has returned; a crash before that is noted repeats it, which the ids make
     harmless. Only one process drains a folder at a time; for the others there is nothing to do.
-
-    Raises:
-        StorageError: the folder cannot be read or written, or `deliver` raised it.
     """
     if not folder.is_dir():
         return Drained()

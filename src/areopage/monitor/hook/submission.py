@@ -115,11 +115,7 @@ def _maturity(age: str | int) -> str:
 
 
 def checked(answer: Answer) -> Answer:
-    """Return the answer if it can be stored.
-
-    Raises:
-        SubmissionError: something is missing or too large.
-    """
+    """Return the answer if it can be stored."""
     case = answer.case
     if answer.origin != "monitor" or answer.id != case.id or answer.erased or answer.key or answer.run_id:
         raise SubmissionError(f"id {answer.id[:40]!r}: is not an answer as it is submitted")

@@ -54,10 +54,6 @@ class AnswerCache:
     def __init__(self, config: RagConfig, say: Callable[[str], None]) -> None:
         """Args:
         say: gets the warning about a store that cannot be reached.
-
-        Raises:
-            ConfigError: the store is neither `memory`, `off` nor a Redis URL.
-            MissingExtra: cashews is not installed.
         """
         section = config.section.cache
         self._store = section.store
@@ -171,12 +167,7 @@ class KeptAnswers:
     def __init__(
         self, config: RagConfig, gate_version: str, ledger: Ledger, retriever: Retriever, say: Callable[[str], None]
     ) -> None:
-        """Args: see `AnswerCache` and `CacheKeys`.
-
-        Raises:
-            ConfigError, MissingExtra: see `AnswerCache`.
-            StorageError: the ledger cannot be read.
-        """
+        """Args: see `AnswerCache` and `CacheKeys`."""
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
         self._traces, self._remembered, self._retriever = ledger.traces, ledger.remembered, retriever
@@ -187,19 +178,11 @@ class KeptAnswers:
         return self._cache.enabled
 
     async def place(self, asked: ChatPrompt, language: str) -> Place:
-        """Compute the place of a prompt's answer.
-
-        Raises:
-            UserError: there is no such collection, or its store cannot be reached.
-        """
+        """Compute the place of a prompt's answer."""
         return Place(self._keys.key(asked, language), await self._retriever.revision(asked.collection))
 
     async def find(self, place: Place) -> CachedAnswer | None:
-        """Return the answer of a place; None if missing or no longer valid.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
+        """Return the answer of a place; None if missing or no longer valid."""
         found = await self._cache.get(place.key) if place.revision else None
         if found is None or found.revision != place.revision:
             return None

@@ -40,11 +40,7 @@ class Texts(Struct, frozen=True, kw_only=True):
 
 
 def texts_of(config: RagConfig) -> Texts:
-    """Merge a configuration's texts with the package's texts.
-
-    Raises:
-        ConfigError: one that is given is empty.
-    """
+    """Merge a configuration's texts with the package's texts."""
     own: Mapping[str, Any] = read_yaml(TEXTS_FILE).data
     section = config.section.texts
     for kind, given in (("fallback", section.fallback), ("human_review", section.human_review)):

@@ -47,9 +47,6 @@ def lay_out(folder: Path, model: str) -> Path:
 
     Returns:
         The path of the areopage.yml.
-
-    Raises:
-        StorageError: the folder cannot be written, or holds another areopage.yml.
     """
     own = model == EMBEDDED
     text = Template((HERE / CONFIG_FILE).read_text(encoding="utf-8")).substitute(

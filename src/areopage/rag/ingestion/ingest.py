@@ -81,9 +81,6 @@ class Ingestion:
         source: what all documents are said to come from; "" leaves each its own, else its path.
         fields: of JSON Lines.
         prune: remove the chunks of files that are gone from the folder.
-
-        Raises:
-            ConfigError: the overlap is as long as a chunk.
         """
         cutting = config.section.ingestion
         if cutting.overlap >= cutting.chunk_size:
@@ -101,13 +98,7 @@ class Ingestion:
         self._remarks: list[str] = []
 
     async def run(self, folder: Path) -> IngestReport:
-        """Update the collection from a folder or a file.
-
-        Raises:
-            DatasetError: there is no such folder, or nothing in it can be read.
-            StorageError: the store cannot be reached or written, or another embedder filled the collection.
-            ModelError: the texts cannot be embedded.
-        """
+        """Update the collection from a folder or a file."""
         root, whole, files, unread = _files(folder)
         self._unread += unread
         if not files:

@@ -41,11 +41,7 @@ KINDS = {
 
 
 def read_markdown(text: str, file: Found) -> SourceText:
-    """A Markdown file as a document: `title`, `source` and `id` of the front matter are its own, other keys metadata.
-
-    Raises:
-        DatasetError: the front matter is no YAML.
-    """
+    """A Markdown file as a document: `title`, `source` and `id` of the front matter are its own, other keys metadata."""
     front, body = _front_matter(text, file)
     parts = tuple(_sections(body))
     first = next((part.headings[0] for part in parts if part.headings), "")
@@ -137,9 +133,6 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
 
     Hidden ones are passed over. A link is followed to a file inside the folder alone, never to another folder: no circle, and
     nothing gets into a collection that was not put into the folder.
-
-    Raises:
-        DatasetError: there is no such folder.
     """
     if folder.is_file():
         size = folder.stat().st_size
@@ -178,11 +171,7 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
 
 
 def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
-    """Read a file's documents; JSON Lines use bounded memory.
-
-    Raises:
-        DatasetError: the file cannot be read at all; the message begins with its path.
-    """
+    """Read a file's documents; JSON Lines use bounded memory."""
     kind = KINDS[file.path.suffix.lower()]
     if kind == ROWS:
         yield from _rows(file, fields)

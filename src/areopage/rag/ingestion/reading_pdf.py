@@ -43,10 +43,6 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
     """Read a PDF as one document with a part per page.
 
     Pages without text are reported.
-
-    Raises:
-        DatasetError: it is encrypted, scanned (no page holds text) or broken, or takes too much work.
-        MissingExtra: pypdf is not installed.
     """
     try:
         from pypdf import PdfReader
@@ -76,11 +72,7 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
 
 
 def _page_texts(reader: "PdfReader", file: Found) -> list[str]:
-    """The text of each page.
-
-    Raises:
-        DatasetError: there are too many pages or characters, or they take too long.
-    """
+    """The text of each page."""
     if len(reader.pages) > MOST_PAGES:
         raise DatasetError(f"{file.path}: has {len(reader.pages):,} pages, more than {MOST_PAGES:,}: split it")
     check = _stopwatch(file)

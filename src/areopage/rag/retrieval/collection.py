@@ -104,20 +104,11 @@ class VectorStore:
         self._turn = threading.Lock()
 
     async def names(self) -> list[str]:
-        """Return the names of the collections, in order.
-
-        Raises:
-            StorageError: the store cannot be reached.
-        """
+        """Return the names of the collections, in order."""
         return sorted(item.name for item in (await self._do(self._client.get_collections())).collections)
 
     async def state(self, name: str) -> CollectionState:
-        """Return a collection's state.
-
-        Raises:
-            UnknownCollection: there is none of this name.
-            StorageError: it cannot be reached, or its vectors are none that a text can be compared with.
-        """
+        """Return a collection's state."""
         if name not in await self.names():
             raise await self._unknown(name)
         info = await self._do(self._client.get_collection(name), name)
@@ -130,21 +121,13 @@ class VectorStore:
         """A value that changes with each ingestion (see `CollectionRecord`), at the cost of one call.
 
         Of a collection that another system fills only the number of its chunks tells.
-
-        Raises:
-            UnknownCollection: there is none of this name.
-            StorageError: it cannot be reached.
         """
         info = await self._do(self._client.get_collection(name), name)
         record = read_record((info.config.metadata or {}).get(RECORD), name)
         return f"{info.points_count} chunks" if record is None else record.revision
 
     async def create(self, name: str, dimension: int, record: CollectionRecord) -> None:
-        """Create a collection for vectors compared by cosine.
-
-        Raises:
-            StorageError: it cannot be made, or the server is too old to remember the record.
-        """
+        """Create a collection for vectors compared by cosine."""
         from qdrant_client.http.models import Distance, VectorParams
 
         params = VectorParams(size=dimension, distance=Distance.COSINE)
@@ -204,10 +187,6 @@ class VectorStore:
 
         Args:
             sources: only points whose `field` of the payload is one of these; all where empty.
-
-        Raises:
-            UnknownCollection: the collection is gone.
-            StorageError: the store cannot be reached.
         """
         if sources and self.local:
             # Local mode tries a condition on every point before it looks at vectors, which takes many times a search's time.
@@ -296,11 +275,6 @@ def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore
     """Open the configured store.
 
     A missing folder is created; a server is not called yet.
-
-    Raises:
-        StorageError: another process uses the folder, or it cannot be written.
-        ConfigError: the address or the key is wrong.
-        MissingExtra: qdrant-client is not installed.
     """
     try:
         from qdrant_client import AsyncQdrantClient

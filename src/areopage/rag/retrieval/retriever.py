@@ -54,13 +54,7 @@ class QdrantRetriever:
         self._looking = asyncio.Lock()
 
     async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
-        """The nearest documents; see `Retriever.retrieve`. "" and () take the configuration's collection and sources.
-
-        Raises:
-            UnknownCollection: there is no such collection.
-            StorageError: another embedder filled it, the store cannot be reached, or no payload holds a text.
-            ModelError: the prompt cannot be embedded.
-        """
+        """The nearest documents; see `Retriever.retrieve`. "" and () take the configuration's collection and sources."""
         section = self._config.section
         state, backgrounds = await self._look(collection or section.store.collection)
         vector = (await self._embedder.questions([prompt]))[0]
@@ -155,11 +149,6 @@ def open_retriever(
     Args:
         say: gets a line about a collection that should be mended.
         environment: where keys are looked up; the process's where None.
-
-    Raises:
-        ConfigError: a value is wrong.
-        StorageError: another process uses the folder.
-        MissingExtra: a part is not installed.
     """
     variables = os.environ if environment is None else environment
     embedder = open_embedder(config, variables)
@@ -167,11 +156,7 @@ def open_retriever(
 
 
 def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
-    """Check that a collection's vectors are comparable with an embedder's.
-
-    Raises:
-        StorageError: they cannot.
-    """
+    """Check that a collection's vectors are comparable with an embedder's."""
     if state.record is not None and state.record.embedder != identity:
         raise StorageError(
             f"the collection {state.name!r} was embedded by {state.record.embedder}, and {identity} is configured: "

@@ -95,11 +95,7 @@ async def submit(request: Request, actor: Submitter) -> Response:
 
 
 def _check_dates(given: Sequence[Answer], actor: Actor, context: ServerContext) -> None:
-    """Refuse answers of days long ago by keys that may only submit: they would change figures of periods that were reported.
-
-    Raises:
-        Refusal: 422.
-    """
+    """Refuse answers of days long ago by keys that may only submit: they would change figures of periods that were reported."""
     days = context.config.monitor.section.oldest_days
     if actor.role != "ingest" or days is None:
         return
@@ -283,9 +279,6 @@ def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, s
 
     Args:
         at: the end of a message, which says where in the body.
-
-    Raises:
-        Refusal: 422, a field is missing, or given under both names.
     """
     found: list[Any] = []
     for name, synonym in (("prompt", "question"), ("response", "answer"), ("documents", "context_chunks")):
@@ -302,11 +295,7 @@ def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, s
 
 
 def check_labels(ledger: Ledger, actor: Actor, source: str | None, variant: str | None) -> None:
-    """Refuse a source or a variant that no evaluated answer has: a misspelt filter must not look like no answers.
-
-    Raises:
-        Refusal: 422.
-    """
+    """Refuse a source or a variant that no evaluated answer has: a misspelt filter must not look like no answers."""
     lists = ledger.lists
     sources, variants = [one for one in lists.sources() if actor.may_see(one)], lists.variants(actor.collections)
     for name, value, known in (("source", source, sources), ("variant", variant, variants)):

@@ -144,11 +144,6 @@ def store_review(
     Args:
         rater: default: the actor.
         blind: see `review_answer`.
-
-    Raises:
-        Refusal: 403, the name of another rater; 404, the answer is unknown, erased or outside of the actor's scope; 409, it
-            is already settled or was never held; 422, a field is invalid.
-        StorageError: the ledger cannot be written.
     """
     if rater is not None and actor.role != "admin":
         raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
@@ -215,10 +210,6 @@ def measured(
 
     Args:
         lenient: use the whole jury if the requested judge is unknown.
-
-    Raises:
-        Refusal: 422, no judge of that name judged a labelled answer.
-        StorageError: the ledger cannot be read.
     """
     context = context_of(request)
     rubric, storage = Rubric.of_suite(context.suite), context.config.shared.storage

@@ -20,11 +20,7 @@ def held(request: Request, id: str, actor: Follower) -> Response:
 
 
 def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
-    """The review state of a held answer; reading its text is audited.
-
-    Raises:
-        Refusal: 404, the answer is unknown, not held, or outside of the key's scope.
-    """
+    """The review state of a held answer; reading its text is audited."""
     traces = context_of(request).ledger.traces
     release = traces.release(id)
     trace = traces.get(id) if release else None

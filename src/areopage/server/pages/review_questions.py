@@ -86,11 +86,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
-    """What raters are asked of an answer: in a benchmark run the criteria that the case was judged by.
-
-    Raises:
-        StorageError: another version of areopage wrote the run.
-    """
+    """What raters are asked of an answer: in a benchmark run the criteria that the case was judged by."""
     found = answer_panel(context.ledger, answer.id)
     rubric = Rubric.of_panel(*found) if found else Rubric.of_suite(context.suite)
     evaluation = context.ledger.evaluations.get(answer.id, rubric.run_id or None)
