@@ -57,12 +57,7 @@ class Exported(Struct, frozen=True, kw_only=True):
 
 
 class _State(Struct, frozen=True, kw_only=True):
-    """How far the files follow a ledger.
-
-    Args:
-        change: up to which change of texts.
-        answer: up to which answer, where `metrics` and `responses` are the answers of the logs' last lines.
-    """
+    """How far the files follow a ledger's changes and answers; `metrics` and `responses` are the answers of the last lines."""
 
     ledger: str
     change: int = 0
@@ -190,10 +185,6 @@ class _Log:
     def __init__(
         self, path: Path, section: TracesSection, has: Callable[[Trace], bool], line_of: Callable[[Trace], Struct]
     ) -> None:
-        """Args:
-        has: whether a trace has a line here.
-        line_of: a trace's line.
-        """
         self._path, self._has, self._line_of = path, has, line_of
         self._max_bytes, self._keep = section.max_bytes, section.keep
 
@@ -230,11 +221,7 @@ class _Log:
         return 0
 
     def append(self, traces: Sequence[Trace]) -> list[int]:
-        """Append lines of traces, rotating a large log; on return they are on disk.
-
-        Returns:
-            The numbers of the answers that have a line.
-        """
+        """Append lines of traces, rotating a large log; return the answers' numbers once all is on disk."""
         having = [one for one in traces if self._has(one)]
         size = self._path.stat().st_size if self._path.is_file() else 0
         waiting: list[bytes] = []
@@ -361,7 +348,6 @@ def _flush(file: BinaryIO) -> None:
 
 
 def _keep_owner(path: Path, temporary: Path) -> None:
-    """Give a file the owner and the rights of the one that it replaces."""
     before, now = path.stat(), temporary.stat()
     if sys.platform != "win32" and (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
         os.chown(temporary, before.st_uid, before.st_gid)

@@ -206,7 +206,6 @@ class Import:
                     self._progress("rows", done, self._rows["metrics"])
 
     def _note(self, number: int, piece: Piece, kind: Kind | None) -> None:
-        """Count a line, reject it if it is nothing, and note where responses and snapshots stand."""
         if piece.record is None or kind is None:
             reason = piece.reason or "neither a row of figures, nor a response, nor a snapshot"
             self._refuse(piece.file, piece.line, reason, piece.content or str(piece.record))

@@ -13,13 +13,7 @@ PATH = BUNDLED / SUITE / GOLD_FILE
 
 
 class JudgeGoldRow(GoldRow, frozen=True, kw_only=True):
-    """An answer with what a judge must find.
-
-    Args:
-        supported: the documents support every sentence that the judge is asked about.
-        doubtful: indexes of these sentences in the answer; none: all of its sentences.
-        kind: what makes the answer right or wrong, such as `negation` or `reworded`.
-    """
+    """An answer with what a judge must find about its `doubtful` sentences; about all of them, where none is named."""
 
     supported: bool
     doubtful: tuple[int, ...] = ()

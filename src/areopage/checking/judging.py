@@ -173,7 +173,6 @@ class SentenceJudge:
         return f"the gate's judge {reference} has passed no exam in {name_list(lacking)}: {may} (exam: {self._examine_with})"
 
     def _trust(self, panel: Panel) -> JudgeTrust:
-        """What the judge's word is worth now."""
         insisted: JudgeTrust = "accepted" if self._accepted else "unexamined"
         if self._ledger is None:
             return insisted
@@ -184,7 +183,6 @@ class SentenceJudge:
         return "failed" if failed else insisted
 
     def _asked(self, trust: JudgeTrust) -> AskedJudge:
-        """The judge as a decision names it."""
         judge = self._judge.judge
         passed = trust in ("examined", "provisional")
         command = "" if passed else self._examine_with
@@ -308,11 +306,7 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
 
 
 def exam_command(config: RagConfig, ledger: Ledger | None) -> str:
-    """The command that examines the judge of a configuration file, as a shell takes it.
-
-    Args:
-        ledger: the one that is open; it is named, without a password, where another place than the file's was chosen.
-    """
+    """The command that examines the judge; it names the open ledger, without a password, where that is not the file's."""
     document, words = config.document, ["areopage", "gate", "qualify"]
     if document is not None and str(document.path) != CONFIG_FILE:
         words += ["--config", str(document.path)]

@@ -139,7 +139,6 @@ def gate_node(
 
 
 def _value_in(state: Any, key: str) -> Any:
-    """A value of the state."""
     found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
     if found is None:
         raise SubmissionError(

@@ -65,11 +65,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
-    """Find log files in order; archives are unpacked into a workspace.
-
-    Raises:
-        DatasetError: a place does not exist, no file is found, or one cannot be unpacked.
-    """
+    """Find log files in order; archives are unpacked into a workspace."""
     found: list[LogFile] = []
     for place in places:
         if not place.exists():
@@ -98,7 +94,6 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _unpack(path: Path, place: Path) -> Path:
-    """Unpack a file."""
     try:
         with gzip.open(path, "rb") as packed, place.open("wb") as unpacked:
             shutil.copyfileobj(packed, unpacked)
@@ -177,11 +172,7 @@ def kind_of(record: dict[str, Any]) -> Kind | None:
 
 
 def moment_of(stamp: object, zone: tzinfo) -> datetime:
-    """Parse a time to UTC; without a zone, use the given zone.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse a time to UTC; without a zone, use the given zone. A `ValueError` says what is wrong."""
     if not isinstance(stamp, str):
         raise ValueError("timestamp: not a text")
     try:
@@ -192,11 +183,7 @@ def moment_of(stamp: object, zone: tzinfo) -> datetime:
 
 
 def metrics_line(record: dict[str, Any]) -> MetricsLine:
-    """Convert a record to a line of figures, with usable fields of our own.
-
-    Raises:
-        ValueError: a field is missing, or not what it should be.
-    """
+    """A record as a line of figures, with usable fields of our own. A `ValueError` says what is wrong."""
     prompt, stamp = record.get("question"), record.get("timestamp")
     if not isinstance(prompt, str):
         raise ValueError("question: missing, or not a text")
@@ -207,11 +194,7 @@ def metrics_line(record: dict[str, Any]) -> MetricsLine:
 
 
 def figures_of(record: dict[str, Any]) -> dict[str, Figure]:
-    """A row's figures by documented name.
-
-    Raises:
-        ValueError: one is not what it should be, or there is no `quality_pass`.
-    """
+    """A row's figures by documented name. A `ValueError` says what is wrong."""
     named = {OTHER_NAMES.get(name, name): value for name, value in record.items()}
     metrics: dict[str, Figure] = {}
     for name in SHARES:

@@ -62,6 +62,5 @@ class Gate:
 
 
 def _version_of(config: GateConfig) -> str:
-    """The fingerprint of a configuration, weights included, under this version of the program."""
     content = msgspec.json.encode([__version__, config], order="deterministic")
     return hashlib.sha256(content).hexdigest()[:VERSION_DIGITS]

@@ -77,10 +77,7 @@ _CODES: Mapping[ClaimState, ReasonCode] = {
 
 
 class Findings(Struct, frozen=True, kw_only=True):
-    """What was found out about an answer, before any rule is applied. Without grounding the answer was not read.
-
-    `best` is the best score of all documents that were read; `retrieval` rests on the documents that the answer uses.
-    """
+    """What was found out about an answer, before any rule is applied. Without grounding the answer was not read."""
 
     retrieval: Retrieval
     best: float
@@ -212,14 +209,12 @@ def _rested_on(citations: Citations, grounding: Grounding, used: Sequence[Docume
 
 
 def _crowded(response: str) -> bool:
-    """Whether an answer has more numbers than are checked."""
     if len(response) <= MOST_NUMBERS:
         return False
     return sum(1 for _ in DIGITS.finditer(Readable(response).text)) > MOST_NUMBERS
 
 
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:
-    """Whether an answer is nothing but the question again, citations aside."""
     rest = response
     for start, end in sorted({(span.start, span.end) for span in citations.spans}, reverse=True):
         rest = f"{rest[:start]} {rest[end:]}"
@@ -227,7 +222,6 @@ def _echoes(prompt: str, response: str, citations: Citations) -> bool:
 
 
 def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck]) -> list[Reason]:
-    """Every reason but those of the grey band."""
     bounds, retrieval = config.thresholds, findings.retrieval
     if not findings.documents:
         return [Reason(code="no_documents", decisive=True)]
@@ -285,7 +279,6 @@ def _instruction_reasons(findings: Findings) -> list[Reason]:
 
 
 def _repeated_instructions(response: str, documents: Sequence[Document]) -> tuple[tuple[str, Span], ...]:
-    """The instructions of an answer that a document has too, with that document's id."""
     spans = list(instructions(response))
     texts = [(document.id, plain(document.text)) for document in documents] if spans else []
     held = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in spans)
@@ -293,7 +286,6 @@ def _repeated_instructions(response: str, documents: Sequence[Document]) -> tupl
 
 
 def _citation_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
-    """Ids that do not exist, and the lack of any that does."""
     counts = decisive and config.citations != "ignored"
     reasons = [
         Reason(code="unknown_citation", decisive=counts, place=place_of(span), sentence=_sentence_of(findings.grounding, span))
@@ -391,7 +383,6 @@ def _grey_band(config: GateConfig, findings: Findings, checks: Sequence[Sentence
 
 
 def _meaning_reasons(config: GateConfig, checks: Sequence[SentenceCheck], near_copies: Sequence[int]) -> list[Reason]:
-    """One reason for each sentence that nearly copies a document."""
     return [
         Reason(
             code="meaning_not_checked",

@@ -35,7 +35,6 @@ class Stopwatch:
     """Collects signals, each with the seconds since the one before it; None without a clock."""
 
     def __init__(self, clock: Callable[[], float] | None) -> None:
-        """Begin to count."""
         self._clock = clock
         self._last = clock() if clock else 0.0
         self.signals: list[Signal] = []
@@ -84,12 +83,7 @@ def _score_of(document: Document) -> float | None:
 
 
 def retrieval_of(documents: Sequence[Document], factor: float, most: int | None = None) -> Retrieval:
-    """The figures over the documents that have a score.
-
-    Args:
-        factor: confidence is the mean times this factor.
-        most: the number of scores that count, the best ones; None counts all.
-    """
+    """The figures over the documents that have a score, the `most` best ones; confidence is the mean times `factor`."""
     scores = [score for one in documents if (score := _score_of(one)) is not None]
     if most is not None and len(scores) > most:
         scores = sorted(scores, reverse=True)[:most]
@@ -100,13 +94,7 @@ def retrieval_of(documents: Sequence[Document], factor: float, most: int | None 
 
 
 class Overlap(Struct, frozen=True, kw_only=True):
-    """What was found.
-
-    Args:
-        snippets: share of the documents whose first characters stand in the answer as they are: the documented figure.
-        windows: share of the answer's runs of five words that a document holds; None for an answer of fewer words.
-        places: the first of the runs found, in the answer and in the document by turns.
-    """
+    """The shares of documents whose first characters are copied, and of runs of five words; the first runs with their places."""
 
     snippets: float
     windows: float | None
@@ -114,11 +102,7 @@ class Overlap(Struct, frozen=True, kw_only=True):
 
 
 def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Overlap:
-    """Measure both overlaps; white space of any kind is the same.
-
-    Args:
-        snippet: the number of first characters of a document that are looked for.
-    """
+    """Measure both overlaps; white space of any kind is the same."""
     shown = snippet_share(response, documents, snippet)
     flat = _flat(response)
     windows = _windows(flat)
@@ -138,7 +122,6 @@ def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Ov
 
 
 def _in_document(documents: Sequence[Document], at: int, length: int) -> Place:
-    """The place in its own document of what stands at a position of all documents joined."""
     for document in documents:
         if at < len(document.text):
             return Place(document=document.id, start=at, end=at + length, text=document.text[at : at + length])
@@ -205,11 +188,7 @@ def sentence_checks(grounding: Grounding) -> tuple[SentenceCheck, ...]:
 
 
 def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> Decision:
-    """The decision with its quotations as the answer and the documents write them.
-
-    Args:
-        texts: by id, those of the documents that were read in another form.
-    """
+    """The decision with its quotations as the answer and the documents (by id, those read in another form) write them."""
 
     def place(one: Place) -> Place:
         text = response if not one.document else texts.get(one.document)

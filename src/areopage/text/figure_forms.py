@@ -96,12 +96,7 @@ _SLASHED = re.compile(
 
 
 def dates(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
-    """The dates from 1900 to 2099.
-
-    Args:
-        low: the text in lower case.
-        starts: where its numbers and the names of months begin.
-    """
+    """The dates from 1900 to 2099 of a text in lower case, tried at `starts` alone."""
     starts = list(starts)
     ranges = list(date_ranges(low, starts))
     yield from ranges
@@ -132,7 +127,6 @@ def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
 
 
 def _whole_year(written: str) -> int:
-    """A year of four digits, or of two: one from 1950 to 2049."""
     year = int(written)
     return year if len(written) == 4 else year + (1900 if year >= 50 else 2000)
 
@@ -157,7 +151,6 @@ def days_without_year(text: str) -> Iterator[DatedSpan]:
 
 
 def _iso(year: int, month: str | None, day: str | None) -> str:
-    """The date in ISO 8601; "" where there is no such date."""
     if month is None:
         return str(year)
     first = int(month) if month.isdigit() else MONTHS[month.rstrip(".")]

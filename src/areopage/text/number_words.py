@@ -117,12 +117,7 @@ class _Sum(Struct):
 
 
 def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
-    """The numbers in words of a text, in order; also those of digits and a word, "1,5 million".
-
-    Args:
-        low: the text in lower case.
-        words: those of `NUMBER_WORDS` that it has.
-    """
+    """The numbers in words of a text in lower case, in order; also those of digits and a word, "1,5 million"."""
     starts: list[tuple[int, str]] = []
     for word in words:
         length, start = len(word), low.find(word)

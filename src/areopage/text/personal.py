@@ -129,11 +129,7 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})\W?$")
 
 
 def redact(text: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
-    """The text with a tag for each item of personal data; see the module's table.
-
-    Args:
-        patterns: what else goes; see `own_patterns`.
-    """
+    """The text with a tag for each item of personal data (see the module's table) and each match of a user's patterns."""
     text = without_matches(unhidden(text), patterns)
     if _AT.search(text):
         text = _EMAIL.sub(_EMAIL_TAG, text)
@@ -143,7 +139,6 @@ def redact(text: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
 
 
 def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
-    """The text with a tag in place of each span (start, end, tag); they are in order and apart."""
     parts: list[str] = []
     done = 0
     for start, end, tag in found:
@@ -162,7 +157,6 @@ def _ibans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _iban_end(text: str, start: int) -> int | None:
-    """Where an IBAN ends that begins here; None where none does."""
     length = _IBAN_LENGTHS.get(text[start : start + 2].upper())
     if length is None:
         return None
@@ -208,7 +202,6 @@ def _luhn(written: str) -> bool:
 
 
 def _keyed(match: re.Match[str]) -> bool:
-    """Whether the key of a social-security number is right; Corsica's departments count as 19 and 18."""
     place = {"2A": "19", "2B": "18"}.get(match["place"].upper(), match["place"])
     number = int("".join(sign for sign in match["born"] + place + match["rank"] if sign.isdigit()))
     return int(match["key"]) == 97 - number % 97

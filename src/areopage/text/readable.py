@@ -40,9 +40,6 @@ class Edited:
     """A text with some spans replaced, that knows what each of its own spans was."""
 
     def __init__(self, text: str, edits: Sequence[Edit]) -> None:
-        """Args:
-        edits: in order, without overlap.
-        """
         pieces: list[str] = []
         self._starts: list[int] = []  # of the replacements, in the new text
         self._spans: list[tuple[int, int, int]] = []  # their end there, and their start and end in the text
@@ -95,7 +92,6 @@ class Readable:
         self.text = self._words.text if self._words else signs
 
     def _spelled(self, text: str, words: Set[str] | None) -> Sequence[Spelled]:
-        """The numbers in words, of the text without odd characters."""
         if words is not None and not words:
             return ()
         low = lower_case(text)

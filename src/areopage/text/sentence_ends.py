@@ -76,7 +76,6 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(text: str, start: int, end: int, line_start: int, body: str) -> bool:
-    """Whether a line continues the block before it, as text that was wrapped does."""
     gap = text[end:line_start].replace("\r\n", "\n")
     if len(gap) != 1:
         return False
@@ -143,5 +142,4 @@ def _full_stop_ends(before: str, following: str, language: str) -> bool:
 
 
 def _dotted_capitals(token: str) -> bool:
-    """Whether a token such as U.S is made of single capitals."""
     return all(len(part) == 1 and part.isupper() for part in token.split("."))

@@ -110,7 +110,6 @@ def _channels(text: str) -> Thoughts:
 
 
 def _gaps(text: str) -> Iterator[tuple[int, int]]:
-    """The places of what no Harmony message holds."""
     end = 0
     for match in _HARMONY.finditer(text):
         yield end, match.start()
@@ -161,7 +160,6 @@ def _tagged(text: str, tags: re.Pattern[str], *, anywhere: bool) -> Thoughts:
 
 
 def _counted(text: str, tags: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The tags that are no quotation, in order."""
     inside, braces, depth = 0, True, 0
     place, fences, ticks = 0, 0, 0
     for number, match in enumerate(tags.finditer(text)):

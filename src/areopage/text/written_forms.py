@@ -179,7 +179,6 @@ def _joined_number(match: re.Match[str], filler: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """The text without tags and entities of HTML."""
     pieces: list[str] = []
     at = 0
     while match := _MARKUP.search(text, at):

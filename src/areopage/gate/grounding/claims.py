@@ -76,15 +76,9 @@ ClaimState = Literal["supported", "computed", "repeated", "asserted", "altered",
 class Claim(Struct, frozen=True, kw_only=True):
     """A figure or a reference of the answer.
 
-    Args:
-        place: where it stands in the response.
-        state: `supported` where a document holds it, in any notation; `repeated` where the question does and the answer does not
-            affirm it; `asserted` where the question alone holds it and the answer affirms it; `elsewhere` where documents hold
-            it, but among other words than the answer's, whose place holds another figure of its kind or is far away; `altered`
-            where they hold it with another bound, sign, basis or rate; `computed` where it follows from figures that they hold;
-            `missing` where neither holds it.
-        evidence: where the document that holds it has it; None where none does, or where only a title does.
-        instead: for one that stands elsewhere, the figure that the documents have in its place; None where they have none.
+    Its state is `supported` where a document holds it in any notation, `computed` where it follows from figures that they hold,
+    `repeated` where only the question has it and the answer does not affirm it, `asserted` where it does, `elsewhere` where they
+    hold it among other words (`instead` is what they have there), `altered` where with another bound, sign, basis or rate.
     """
 
     kind: ClaimKind
@@ -103,7 +97,6 @@ class Covered:
     """Whether a claim stands at a position; claims are in order."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
-        """Note where claims stand."""
         self._starts = [claim.place.start for claim in claims]
         self._ends = list(accumulate((claim.place.end for claim in claims), max))
 
@@ -119,13 +112,7 @@ def check_claims(
     clean: Sequence[str] | None = None,
     numbers: Sequence[Set[str] | None] | None = None,
 ) -> list[Claim]:
-    """The figures and references of an answer in order, each with whether a document holds it, and where.
-
-    Args:
-        response: the answer; its citations may have been blanked.
-        clean: the documents' texts parted, where that has been done.
-        numbers: the words of numbers that the answer has, then those of each document, where they are known.
-    """
+    """The figures and references of an answer in order; `numbers` are the words of numbers of the answer and of each document."""
     known = numbers or [None] * (len(documents) + 1)
     readable = Readable(response, words=known[0])
     stated = stated_in(readable.text)
@@ -254,7 +241,6 @@ class _Check:
                 break
 
     def _spans(self, question: str) -> list[TextFigure]:
-        """The durations of the documents, and those of the user that the answer has."""
         own = {one.value for one in self._read(self._response, "duration")}
         asked = [one for one in self._read(question, "duration") if one.value in own]
         return [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] + asked
@@ -274,7 +260,6 @@ class _Check:
         return set(filter(None, [self._size(one, durations=durations) for one in at]))
 
     def _priced(self) -> frozenset[Decimal]:
-        """The amounts of the documents."""
         found = (match for text in self._places.texts for match in _PRICE.finditer(text))
         return frozenset(decimal_of(match["before"] or match["after"]) for match in islice(found, _MOST_PRICED))
 
@@ -351,7 +336,6 @@ class _Check:
         return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
 
     def _in_its_row(self, stated: TextFigure, claim: Claim) -> Claim:
-        """The claim again; misplaced where a table has it in another row or column."""
         spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
         if not spots or self._beyond(spots):
             return claim
@@ -389,13 +373,11 @@ class _Check:
         return self._rows.bound_elsewhere(self._response, clause, values, values[within.index(stated)]) if values else None
 
     def _other_column(self, stated: TextFigure | Identifier, clause: tuple[int, int], spots: Sequence[Spot]) -> Spot | None:
-        """The cell of the column that the clause names, where a table has the value in other columns."""
         values = [(one.start, one.end) for one in self._stated if clause[0] <= one.start < clause[1]]
         asked = (stated.start, stated.end)
         return other_column(self._places.texts, spots, self._response, clause, values, asked, self._question)
 
     def _spots(self, stated: TextFigure) -> list[Spot]:
-        """Where a figure stands in any notation."""
         return list(dict.fromkeys([*self._places.written(stated), *self._places.valued(stated)])) or list(
             self._rows.cells(stated)
         )
@@ -458,7 +440,6 @@ class _Check:
         return next(((at, start, start + len(begun)) for at, start in spots if start >= 0), None)
 
     def _numbers(self) -> Set[Decimal]:
-        """The numbers of the texts."""
         if self._every_number is None:
             self._every_number = frozenset(self._identified.values())
         return self._every_number

@@ -94,13 +94,7 @@ def other_column(
     asked: Span,
     question: Set[str],
 ) -> Spot | None:
-    """The cell in the column that an answer names, where all spots of a value stand in other columns.
-
-    Args:
-        clause: the line or sentence of the answer in which the value stands.
-        values: where values stand in it, in order; `asked` is one of them.
-        question: the stems of the question, which names a column where the answer names none.
-    """
+    """The cell in the column that an answer's clause or the question names, where all spots of a value stand in other columns."""
     rival: Spot | None = None
     for number, start, _ in spots:
         table = table_at(texts[number], start)

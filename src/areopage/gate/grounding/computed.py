@@ -62,13 +62,7 @@ def computed(
     numbers: Callable[[], Set[Decimal]],
     read: Callable[..., Sequence[TextFigure]],
 ) -> bool:
-    """Whether a figure follows from figures of the documents.
-
-    Args:
-        response, texts: the answer and the documents, as they are `Readable`.
-        numbers: gives the numbers of the texts.
-        read: gives the figures of a text and a kind.
-    """
+    """Whether a figure follows from figures of the documents; all texts are `Readable`."""
     if not isinstance(stated.value, Decimal):
         return False
     if stated.kind == "amount":
@@ -83,11 +77,7 @@ def computed(
 
 
 class Sums:
-    """The user's figures and those of the documents, from which others may follow.
-
-    Attributes:
-        held: the numbers of the documents that the answer has.
-    """
+    """The user's figures and those of the documents, from which others may follow."""
 
     def __init__(
         self,
@@ -98,14 +88,6 @@ class Sums:
         shares: Set[Decimal],
         spans: Set[Decimal],
     ) -> None:
-        """Args:
-        own: the user's numbers, percentages and fractions as shares.
-        counts: his small numbers, which only multiply: 3 children.
-        held: the numbers of the documents that the answer has.
-        priced: all amounts of the documents, of which so many may be counted.
-        shares: the percentages and fractions that the documents have.
-        spans: the durations of the documents that the answer has, and the numbers in `held`.
-        """
         self.held, self._own, self._computed = set(held), set(own), set[Decimal]()
         self._small = sorted(counts)[:_MOST_COUNTS]
         products = {one * other for one, other in combinations(self._small, 2)}
@@ -122,11 +104,7 @@ class Sums:
         self._computed.add(value)
 
     def follows(self, value: Decimal, *, yearly: bool) -> bool:
-        """Whether a number follows from one of the user's own and one that the documents have, or from one that does.
-
-        Args:
-            yearly: whether the answer speaks of months and years, so that twelve of the user's amounts may be one.
-        """
+        """Whether a number follows from one of the user's and one that the documents have; `yearly`: so do twelfths."""
         if yearly and any(value in (one * _MONTHS, one / _MONTHS) for one in self._own):
             return True
         if any(value == count * price for count in self._counts for price in self._priced | self.held | self._computed):
@@ -165,7 +143,6 @@ class Sums:
 
 
 def _follows(value: Decimal, first: Decimal, second: Decimal) -> bool:
-    """Whether a number is the product, sum, difference or ratio of two."""
     return bool(
         value in (first * second, first + second, abs(first - second))
         or (first and _rounds(second / first, value))
@@ -258,7 +235,6 @@ def _shared(stated: TextFigure, value: Decimal, response: str, texts: Sequence[s
 
 
 def _scaled(value: Decimal, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
-    """Whether a text says that its figures are in thousands or millions, and has the amount so."""
     sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
     return any(value / _SIZES[size] in numbers() for size in sizes)
 
@@ -268,13 +244,11 @@ def _trimmed(written: str) -> str:
 
 
 def _rounds(exact: Decimal, value: Decimal) -> bool:
-    """Whether a value is another one, rounded to as many places as it has."""
     exponent = value.as_tuple().exponent
     return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
 
 
 def _as_long(stated: TextFigure, one: TextFigure) -> bool:
-    """Whether a duration is another one in another unit."""
     if one.unit == stated.unit or not isinstance(one.value, Decimal) or not isinstance(stated.value, Decimal):
         return False
     apart = one.value * _DAYS[one.unit] - stated.value * _DAYS[stated.unit]

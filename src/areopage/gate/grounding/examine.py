@@ -78,18 +78,9 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Source:
-    """What the documents hold.
-
-    Attributes:
-        stems: the stems of the answer that a document has; `held`: the same of each document.
-        clean: their texts, parted; `numbers`: the words of numbers that each has.
-        pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
-    """
+    """The stems of the answer that the documents hold: all, by document, and those that follow each other."""
 
     def __init__(self, documents: Sequence[Document], answer: Sequence[Sequence[str]]) -> None:
-        """Args:
-        answer: the stems of its sentences; only their places are kept.
-        """
         self.documents = documents
         wanted = frozenset(root for roots in answer for root in roots)
         self.pairs: set[tuple[str, str]] = set()
@@ -181,13 +172,11 @@ class Source:
 
 
 def _counted(counts: dict[str, int], root: str) -> int:
-    """In how many stretches a stem stands, with the one in which it has just been found."""
     counts[root] = counts.get(root, 1) + 1
     return counts[root]
 
 
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
-    """The stretches of a text: together they are the whole of it."""
     start, length = 0, len(text)
     while length - start > _STRETCH:
         space = text.find(" ", start + _STRETCH, start + _STRETCH + _LONGEST_CUT)
@@ -208,13 +197,7 @@ class Word(Struct, frozen=True):
 
 
 class Words(Struct, frozen=True):
-    """The words of a piece of a text, from `start` on.
-
-    Args:
-        written: all of them, as they are written.
-        stems: theirs, "" for one that means nothing alone.
-        roots: the stems of those that mean something.
-    """
+    """The words of a piece of a text, from `start` on; `stems` has "" for one that means nothing alone, `roots` the others."""
 
     text: str
     start: int
@@ -236,16 +219,7 @@ class Words(Struct, frozen=True):
 
 
 class SentenceFacts(Struct, frozen=True):
-    """What was found.
-
-    Args:
-        words: how many words mean something.
-        unknown: those that neither the documents nor the question have.
-        features: by name; empty for a sentence without words.
-        stretch: of the documents, the one that comes nearest; -1 for none.
-        shares: of each document, the share of the sentence's words that it has.
-        nearness: the share that the stretch has.
-    """
+    """What was found: `stretch` of the documents comes nearest (-1: none), `nearness` is the share of the words that it has."""
 
     words: int
     unknown: Sequence[Word]
@@ -286,13 +260,7 @@ def _words_of(clean: str, start: int, end: int) -> Words:
 
 
 def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index: int, answered: Answered) -> SentenceFacts:
-    """Look at a sentence, the `index`-th of the answer.
-
-    Args:
-        low: its text in lower case with straight apostrophes.
-        denied: whether it denies anything.
-        held: the stems of its figures that the documents hold, in any notation.
-    """
+    """Look at a sentence, the `index`-th of the answer; `held` are the stems of its figures that the documents hold."""
     roots = words.roots
     if not roots:
         return SentenceFacts(0, (), {}, -1)
@@ -400,7 +368,6 @@ def _numbers_in(words: Sequence[Words]) -> Set[str] | None:
 
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], forms: OtherForms) -> Iterator[Claim]:
-    """The names of people and places that neither the documents nor the question have."""
     capital = [word for word in unknown if word.written[0].isupper()]
     named = [
         word
@@ -480,7 +447,6 @@ class _AskedNames:
         return full is not None and full.group() in self._prompt and held.isdisjoint(stems(full.group()))
 
     def _inside(self, written: str) -> bool:
-        """Whether the question has a capitalised word inside of a sentence."""
         return re.search(rf"[^\W_][,;]?[ \u00a0](?:[dlDL]['’])?{re.escape(written)}(?!\w)", self._prompt) is not None
 
 
@@ -490,7 +456,6 @@ def _left_open(low: str, claims: Sequence[Claim]) -> bool:
 
 
 def _courteous(low: str, words: Words) -> bool:
-    """Whether a sentence does nothing but greet, thank, or say yes or no."""
     return len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, words.written))
 
 

@@ -58,11 +58,6 @@ class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
     def __init__(self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
-        """Args:
-        texts: of the documents as they are `Readable`, without titles and question.
-        clean: the same, parted.
-        question: its stems: an answer need not repeat them.
-        """
         self._texts = texts
         self._clean = clean
         self._response = response
@@ -128,7 +123,6 @@ class Surroundings:
                     yield found
 
     def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
-        """The digits of the documents that may belong to a figure of a kind, each with the words nearest to it."""
         known = self._kinds.get(kind)
         if known is None:
             spots = (
@@ -170,7 +164,6 @@ class Surroundings:
         return found
 
     def _neighbourhood(self, spot: Spot) -> frozenset[str]:
-        """The words of a spot's sentence and of what stands around it."""
         found = self._neighbourhoods.get(spot)
         if found is None:
             first, last = self._bounds(spot)

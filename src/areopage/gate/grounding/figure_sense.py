@@ -147,11 +147,7 @@ class Sense(Struct, frozen=True):
 
 
 def sense_of(text: str, start: int, end: int, *, dated: bool = False) -> Sense:
-    """The sense of a figure of a text that is `Readable`.
-
-    Args:
-        dated: whether the figure is a date.
-    """
+    """The sense of a figure of a text that is `Readable`."""
     before = lower_case(text[max(0, start - _BEFORE) : start])
     ends = [match.end() for match in _PART_END.finditer(before)]
     before = before[ends[-1] :] if ends else before
@@ -236,13 +232,7 @@ def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
 
 
 def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: bool, dated: bool) -> bool:
-    """Whether texts have a figure in another sense only.
-
-    Args:
-        own: its sense in the answer.
-        spots: where texts have it.
-        money: whether it is an amount or a percentage: its bound must be in the texts as well.
-    """
+    """Whether texts have a figure in another sense only; with `money` its bound must be in the texts as well."""
     held = [sense_of(texts[number], start, end, dated=dated) for number, start, end in spots]
     return bool(held) and (
         _other_sign(own, held)

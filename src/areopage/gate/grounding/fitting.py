@@ -40,14 +40,7 @@ STEPS = 50
 
 
 class FittingRow(Struct, frozen=True, kw_only=True):
-    """A labelled answer.
-
-    Args:
-        unsupported: the places (start, end) of what the documents do not support; None where only the whole answer is labelled.
-        ungrounded: whether the answer says anything unsupported.
-        made: made up by a program: counts for the weight of `foreign` alone, and little.
-        group: rows of one group (the same documents) are never on both sides of a fold.
-    """
+    """A labelled answer; `unsupported` is None where only the whole is labelled. A `made` one counts for `foreign` alone."""
 
     prompt: str
     response: str
@@ -60,14 +53,7 @@ class FittingRow(Struct, frozen=True, kw_only=True):
 
 
 class FeatureTable(Struct, frozen=True):
-    """The features of all rows.
-
-    Attributes:
-        sentences: one line for each claim, (claims, features);
-            `labels` whether it is unsupported, NaN without a label;
-            `rows` to which answer it belongs; `told` what the answers' features are made of.
-        answers: whether each answer is ungrounded; `made` which are made up; `groups` a number for each answer's group.
-    """
+    """The features of all rows: `sentences` has a line for each claim; its label may be NaN, `rows` is its answer."""
 
     sentences: Floats
     labels: Floats
@@ -120,10 +106,7 @@ def fit(
     base: GroundingModel | None = None,
     seed: int = 0,
 ) -> GroundingModel:
-    """The model that fits these answers.
-
-    Args:
-        base: whose weight of `foreign` is kept, where no row is made up.
+    """The model that fits these answers; without a row that is made up, the weight of `foreign` is that of `base`.
 
     Raises:
         ValueError: the answers carry one label only, or no sentence claims anything.

@@ -65,10 +65,6 @@ class Identified:
     """Texts in which identifiers are looked for; they are `Readable`. The work is bounded."""
 
     def __init__(self, texts: Sequence[str], response: str) -> None:
-        """Args:
-        texts: the documents', their titles and the question.
-        response: the answer.
-        """
         self._texts, self._response = texts, response
         self._left = _MOST_SOUGHT
         self._finders: dict[IdentifierKind, Callable[[Identifier], Iterator[Spot]]] = {
@@ -156,7 +152,6 @@ class Identified:
                     yield number, other.start, other.end
 
     def _measured(self, one: Identifier, value: Decimal) -> Iterator[Spot]:
-        """Where a number stands with a unit of the same kind."""
         for factor in units_like(one.unit) if one.unit else (Decimal(1),):
             for number, start, end in self._digits(value * one.factor / factor):
                 unit, size = unit_after(self._texts[number], end) if one.unit else ("", factor)
@@ -173,7 +168,6 @@ class Identified:
                         yield number, start, start + len(written)
 
     def _address(self, one: Identifier) -> Iterator[Spot]:
-        """Where the number of a house stands beside the name of its street."""
         number, street = re.escape(one.value), re.escape(lower_case(street_of(one.text)))
         sought = re.compile(
             rf"(?<![\w.,]){number}(?!\w)[^.;:\n]{{0,50}}?(?<!\w){street}(?!\w)"
@@ -238,7 +232,6 @@ class Identified:
 
 
 def _days(text: str, low: str, day: int) -> Iterator[tuple[int, int]]:
-    """Where a text has a day of the week, or days between which it lies."""
     days = list(weekdays(text, low))
     for one in days:
         if int(one.value) == day:

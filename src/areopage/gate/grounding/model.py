@@ -19,13 +19,7 @@ _STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays f
 
 
 class Weight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One feature's part.
-
-    Args:
-        weight: what one standard deviation adds to the logit.
-        mean, scale: the feature's mean and standard deviation where the model was fitted.
-        says: the feature in one sentence.
-    """
+    """One feature's part: what one standard deviation adds to the logit."""
 
     feature: str
     weight: float
@@ -61,12 +55,7 @@ def probability(logit: float) -> float:
 
 
 def answer_features(logits: Sequence[float], words: Sequence[tuple[float, float]]) -> dict[str, float]:
-    """Features of an answer.
-
-    Args:
-        logits: of its claims, within ±30; there is at least one.
-        words: of each claim: how many words neither the documents nor the question have, and how many there are.
-    """
+    """Features of an answer, of its claims' logits within ±30 and their words: unknown ones, and all."""
     unknown, total = (sum(column) for column in zip(*words, strict=True))
     return {
         "odds": log(sum(map(exp, logits))),
@@ -89,14 +78,7 @@ class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
-    """What was found about one sentence of the answer, beside what a decision tells of it; features are as the model reads them.
-
-    Args:
-        unsupported: the words, names, figures and references of the sentence that no document holds.
-        claims: its figures and references, each with whether a document holds it.
-        supporting: the place in that document which comes nearest; None where there is none.
-        shares: of each document, the share of the sentence's words that it has, in [0, 1].
-    """
+    """What was found about one sentence of the answer; `shares` are those of its words that each document has."""
 
     unsupported: tuple[Place, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -49,7 +49,6 @@ class MarkedSentence:
     """A sentence, with its words, their stems ("" for one that means nothing alone), its markers and what they belong to."""
 
     def __init__(self, text: str) -> None:
-        """Read it once."""
         self.text = folded(text)
         self.words = words_of(self.text)
         self.stem = list(stems_of(self.words))
@@ -119,20 +118,12 @@ class NearCopies:
     """Parts of documents that sentences may nearly copy. What was read once is kept."""
 
     def __init__(self, language: str) -> None:
-        """Args:
-        language: of the documents' sentences.
-        """
         self._language = language
         self._sentences: dict[str, list[tuple[str, frozenset[str]]]] = {}
         self._pieces: dict[str, MarkedSentence] = {}
 
     def changes(self, sentence: str, stems: Set[str], near: str) -> tuple[Change, ...]:
-        """What a sentence changes of the one that it nearly copies; () for one that copies none, or changes nothing.
-
-        Args:
-            stems: those of the sentence.
-            near: the part of a document that has most of the sentence's words, cut at sentences.
-        """
+        """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
         texts = [text for text, known in self._cut(near) if len(stems & known) >= LEAST_NEAR * len(stems)]
         if not texts or sentence.strip() in texts:
             return ()
@@ -152,7 +143,6 @@ class NearCopies:
         return found
 
     def _cut(self, near: str) -> list[tuple[str, frozenset[str]]]:
-        """The sentences of a part of a document, with their stems."""
         if near not in self._sentences:
             spans = sentences(_UNSPACED.sub(r"\g<0> ", near), self._language)[:_MOST_SENTENCES]
             self._sentences[near] = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
@@ -165,7 +155,6 @@ class NearCopies:
 
 
 def _share(stems: Set[str], piece: MarkedSentence) -> float:
-    """The share of some stems that a piece has, or the opposite of which it has."""
     opposed = [stem for stem in stems - piece.stems if stem in OPPOSITES and not OPPOSITES[stem].isdisjoint(piece.roots)]
     return (len(stems & piece.stems) + len(opposed)) / len(stems)
 
@@ -314,5 +303,4 @@ def _agent(piece: MarkedSentence, places: Sequence[int]) -> int | None:
 
 
 def _is_passive(piece: MarkedSentence) -> bool:
-    """Whether a form of "to be" stands shortly before "by" or "par"."""
     return any(not _BE.isdisjoint(piece.words[max(0, at - _REACH) : at]) for at, word in enumerate(piece.words) if word in _BY)

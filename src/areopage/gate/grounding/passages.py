@@ -47,7 +47,6 @@ def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: 
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A text in pieces that end where a sentence or a line does, if one does."""
     piece = ""
     for part in _END.split(text):
         for start in range(0, len(part), _PIECE):
@@ -61,7 +60,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _ranked(sentence: frozenset[str], words: Sequence[frozenset[str]], spread: Counter[str]) -> list[int]:
-    """The pieces that share a word with a sentence, the best first."""
     scores = [(sum(1 / spread[word] for word in sentence & own), -number) for number, own in enumerate(words)]
     return [-number for score, number in sorted(scores, reverse=True) if score > 0]
 

@@ -62,9 +62,6 @@ class OtherForms:
     """
 
     def __init__(self, documents: Sequence[str], answer: str) -> None:
-        """Args:
-        documents: their texts.
-        """
         self._text, self._answer = "\n".join(["", *documents, ""]), answer
         self._known: dict[str, bool] = {}
 

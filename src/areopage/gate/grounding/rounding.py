@@ -17,13 +17,7 @@ _WIDEST = Decimal("0.05")  # by which a rounded number may differ from the one t
 
 
 def rounded(response: str, start: int, value: Decimal, held: Callable[[], Iterable[Decimal]], *, always: bool = False) -> bool:
-    """Whether a number is one of those that are held, rounded as the words before it say.
-
-    Args:
-        start: where the number stands in the answer.
-        held: gives the numbers that are held; they are not asked for where no word says that it is rounded.
-        always: whether its writing alone says that it is rounded: "2,1 millions".
-    """
+    """Whether a number is one of those that are held, rounded as the words before it say, or as its writing says (`always`)."""
     before = lower_case(response[max(0, start - _BEFORE) : start])
     about, over, under = always or _ABOUT.search(before), _OVER.search(before), _UNDER.search(before)
     if not (about or over or under) or not value:

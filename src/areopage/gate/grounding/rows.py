@@ -72,9 +72,6 @@ class Rows:
     """The lines of tables and lists in some texts, each named by the words that no other line of its block has."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Args:
-        texts: of documents.
-        """
         self._texts = texts
         self._read: dict[int, _TableText] = {}
         self._cells: dict[tuple[str, Decimal], list[Spot]] | None = None
@@ -97,13 +94,7 @@ class Rows:
         return rival
 
     def bound_elsewhere(self, response: str, clause: tuple[int, int], values: Sequence[Value], asked: Value) -> Spot | None:
-        """The row that the words nearest to a value name, where the value stands in other rows only.
-
-        Args:
-            response: the answer.
-            clause: the line or sentence of it in which the values stand.
-            values: those of the clause around `asked`, which is one of them, in order.
-        """
+        """The row that the words nearest to a value name, where the value stands in other rows only."""
         if len(values) < _FEWEST:
             return None
         rival: Spot | None = None
@@ -179,7 +170,6 @@ def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal
 
 
 def _head(text: str, block: int) -> str:
-    """The line before a block, the ruler of a table left out."""
     lines = text[max(0, block - _LONGEST_HEAD) : block].splitlines()
     return next((line for line in reversed(lines) if not _RULER.fullmatch(line)), "").rstrip()
 
@@ -263,7 +253,6 @@ def _line(start: int, written: str) -> _Line:
 
 
 def _block_of(lines: Sequence[_Line]) -> Iterator[_TableRow]:
-    """The rows of a table or list of more than one line."""
     shared = Counter(label for _, _, labels in lines for label in labels)
     if len(lines) > 1:
         for first, last, labels in lines:

@@ -68,7 +68,6 @@ class Bindings:
     """The words of the documents, for the words that a question and an answer share."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """The texts are those of the documents."""
         self._texts = texts
 
     @cached_property
@@ -149,12 +148,10 @@ def _beginning(word: str) -> str:
 
 
 def _near(between: str) -> bool:
-    """Whether a verb follows a word within its clause."""
     return between.count(" ") <= _WORDS_TO_VERB and _PARTED.search(between) is None
 
 
 def _position_of(beginning: str, text: str) -> int:
-    """Where a word of a text begins so; -1 where none does."""
     at = text.find(beginning)
     while at > 0 and text[at - 1].isalnum():
         at = text.find(beginning, at + 1)

@@ -175,12 +175,7 @@ def _without_rule(asked: Around, nature: Nature, *, age: bool, date: bool) -> in
 
 
 def repeated(asked: Around, said: Around, sure: int, *, counted: bool) -> bool:
-    """Whether an answer speaks of what a question tells as of a circumstance of the user.
-
-    Args:
-        sure: how surely the question tells of him.
-        counted: whether it is a number of things.
-    """
+    """Whether an answer speaks of what a question tells (as surely as `sure`) as of a circumstance of the user."""
     if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
         return True
     if _GIVEN.search(said.before) or _GIVEN.search(said.opening):

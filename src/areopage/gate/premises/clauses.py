@@ -22,13 +22,7 @@ _CLAUSE = re.compile(
 
 
 class Around(Struct, frozen=True):
-    """A piece of a text with its clause and its sentence, in lower case.
-
-    Args:
-        before, after: of its clause.
-        opening, closing: of its sentence: what stands before the piece, and what stands behind it.
-        previous, following: the sentences before and behind its own.
-    """
+    """A piece of a text in lower case, with what stands beside it in its clause and in its sentence, and the sentences beside."""
 
     before: str
     after: str

@@ -217,11 +217,7 @@ def compares(said: Around) -> bool:
 
 
 def denied(said: Around, *, rival: bool) -> dict[str, bool]:
-    """How an answer denies a piece of itself, or says that it cannot be confirmed.
-
-    Args:
-        rival: whether something of its kind that the documents support stands behind it.
-    """
+    """How an answer denies a piece of itself; `rival`: something of its kind that the documents support stands behind it."""
     return {
         "denied before": _denied_before(said, rival=rival),
         "denied behind": _DENIED_AFTER.match(said.closing) is not None,
@@ -264,12 +260,7 @@ def unable(low: str) -> bool:
 
 
 def attributed(said: Around, *, rival: bool, yes: bool) -> bool:
-    """Whether the user, or somebody, is named as the one who says a piece, and the answer goes on with something else.
-
-    Args:
-        rival: whether something of its kind that the documents support stands near.
-        yes: whether the answer begins with a yes.
-    """
+    """Whether somebody is named as the one who says a piece, and the answer goes on with something else; `yes`: it begins so."""
     if affirms_all(said.opening) or affirms_all(said.following):
         return False
     turns = rival or _TURN.search(said.rest) is not None

@@ -57,27 +57,16 @@ _MY_NUMBER = re.compile(
 
 
 class Premises:
-    """A question, and what an answer makes of its figures and names.
-
-    Attributes:
-        denied: the pieces of the answer that it was found to deny or to leave to the user, in lower case.
-    """
+    """A question, and what an answer makes of its figures and names; `denied`: the pieces that it does not affirm."""
 
     def __init__(self, prompt: str, response: str, texts: Sequence[str]) -> None:
-        """Both as they are `Readable`: positions are those in these texts; `texts` are the documents'."""
         self._bindings = Bindings(texts)
         self._prompt, self._response = lower_case(prompt), lower_case(response)
         self.denied: set[str] = set()
         self._left = _MOST_WEIGHED
 
     def affirms(self, start: int, end: int, asked: tuple[int, int], beside: Sequence[Place], *, kind: str = "name") -> bool:
-        """Whether the answer affirms a piece of itself that the question has too.
-
-        Args:
-            asked: where the question has it.
-            beside: what of the same kind the documents support, in the answer.
-            kind: of the claim. A contact, a code, a reference and a day of the week are the user's own only where both say so.
-        """
+        """Whether the answer affirms a piece that the question has too; `beside` is what of its kind the documents support."""
         self._left -= 1
         if self._left < 0:
             return True
@@ -98,7 +87,6 @@ class Premises:
     def _flags(
         self, said: Around, asked: Around, piece: str, kind: str, span: tuple[int, int], beside: Sequence[Place]
     ) -> dict[str, float]:
-        """What is found by more than a pattern."""
         behind = any(span[1] <= place.start <= span[1] + len(said.closing) for place in beside)
         next_ = any(0 < place.start - span[1] - len(said.closing) <= len(said.following) for place in beside)
         before = any(0 < span[1] - place.end <= len(said.opening) for place in beside)

@@ -71,13 +71,7 @@ class Citable(Protocol):
 
 
 class Citations(Struct, frozen=True, kw_only=True):
-    """What an answer cites.
-
-    Args:
-        cited_ids: ids that documents have, as they write them, each once, in the answer's order.
-        known: every citation of them with the id that it means.
-        unknown: what was cited and does not exist, each with its first span.
-    """
+    """What an answer cites: the ids in its order, every citation of a document, and what does not exist with its first span."""
 
     cited_ids: tuple[str, ...] = ()
     known: tuple[tuple[str, Span], ...] = ()
@@ -219,7 +213,6 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
 
 
 def _with_digits(response: str) -> Iterator[int]:
-    """Where what is written together with digits begins."""
     end = 0
     for match in _DIGITS.finditer(response):
         start = match.start()

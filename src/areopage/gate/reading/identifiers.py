@@ -151,7 +151,6 @@ _UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
 
 
 def _spelled(unit: str) -> list[str]:
-    """A unit in all its spellings."""
     for name, words in _SPELLINGS.items():
         if name in unit:
             return [spelled for word in words for spelled in _spelled(unit.replace(name, word))]
@@ -207,10 +206,7 @@ _WEEKDAY = re.compile(rf"(?<!\w)(?P<day>{'|'.join(_WEEKDAYS)})s?(?!\w)")
 
 
 class Identifier(Struct, frozen=True, kw_only=True):
-    """Something that is named exactly: `text` is `source[start:end]`; the module's docstring describes `value`.
-
-    `unit` is the kind of a number's unit and `factor` its size, "" and 1 without one.
-    """
+    """Something that is named exactly; the module's docstring describes `value`. `factor` is the size of a number's unit."""
 
     kind: IdentifierKind
     value: str
@@ -260,12 +256,7 @@ def _targets(text: str) -> Iterator[Identifier]:
 
 
 def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Identifier]:
-    """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order.
-
-    Args:
-        low: the text in lower case.
-        runs: where its digits stand.
-    """
+    """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
     free = bytearray(len(text))
     found: list[Identifier] = []
     for one in itertools.chain(contacts(text), _addresses(text, runs), codes(text, runs), _ordinals(text), numbers(text, runs)):
@@ -300,7 +291,6 @@ def codes(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
 
 
 def _code_start(text: str, digit: int) -> int:
-    """Where a code begins whose first digit stands there."""
     joint = digit - (text[digit - 1 : digit] in _JOINTS)
     start = joint
     while start and joint - start <= _MOST_CAPITALS and "A" <= text[start - 1] <= "Z":

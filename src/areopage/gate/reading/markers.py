@@ -314,5 +314,4 @@ def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | N
 
 
 def _numbered(words: Sequence[str], at: int) -> bool:
-    """Whether a number stands there, or behind one word."""
     return any(word[0].isdigit() or word in _NUMBERS for word in words[at : at + 2])

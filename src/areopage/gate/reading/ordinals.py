@@ -136,11 +136,7 @@ def roman(value: int) -> str:
 
 
 def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
-    """The ordinals of a text.
-
-    Args:
-        loose: those in words too that stand before any noun.
-    """
+    """The ordinals of a text; `loose` ones are in words and stand before any noun."""
     starts = [match.start() for match in _BEGINS.finditer(text)]
     for match in matches_at(_NUMBERED, text, starts):
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
@@ -155,7 +151,6 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
 
 
 def _before_cues(low: str) -> Iterator[int]:
-    """Where an ordinal in words may begin."""
     end = 0
     for at in sorted(chain.from_iterable(starts_of(cue, low) for cue in _SPELLED_CUES)):
         yield from (match.start() for match in _WORD_BEGINS.finditer(low, max(end, at - _BEFORE_CUE), at + 1))

@@ -190,11 +190,7 @@ class _Question:
 
 
 def is_refusal(sentence: str, prompt: str) -> bool:
-    """Whether a sentence says that the answer is not known, and nothing else.
-
-    Args:
-        prompt: its words may be repeated; any other figure or name, and many other words, are claims.
-    """
+    """Whether a sentence says that the answer is not known, and states nothing that the question has not."""
     return _refuses(" ".join(sentence.split()), _Question(prompt))
 
 
@@ -207,11 +203,7 @@ def admissions(response: str) -> list[Span]:
 
 
 def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int, ...]:
-    """The sentences by which an answer refuses, if it does nothing else; none for any other answer.
-
-    Args:
-        sentences: each sentence, and whether it claims something.
-    """
+    """The sentences by which an answer refuses, if it does nothing else, of (text, whether it claims something)."""
     if len(sentences) > _MOST_SENTENCES:
         return ()
     asked = _Question(prompt)
@@ -227,11 +219,7 @@ def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int,
 
 
 def _refuses(line: str, asked: _Question, *, last: bool = False) -> bool:
-    """As `is_refusal`, for a sentence with single spaces.
-
-    Args:
-        last: nothing may follow the refusal but courtesy: a second refusal is looked for once.
-    """
+    """As `is_refusal`, for a sentence with single spaces; behind the `last` refusal only courtesy may follow."""
     if len(line) > _LONGEST:
         return False
     body = _APOLOGY.sub(" ", line, count=1)
@@ -264,7 +252,6 @@ def _courtesy(line: str, asked: _Question) -> bool:
 
 
 def _claims(line: str, asked: _Question) -> bool:
-    """Whether a sentence that refuses says more than that: a number or a name of its own, or many words."""
     if not asked.has_numbers_of(line):
         return True
     own = _own(line, asked)

@@ -152,7 +152,6 @@ def _things(response: str, numbers: Sequence[int]) -> Iterator[CountedThings]:
 
 
 def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]], acts: Sequence[str]) -> list[tuple[int, int]]:
-    """The digits that may belong to a figure or a reference."""
     found = []
     for start, end in runs:
         if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end, acts) or _dated(low, start, end)):
@@ -168,7 +167,6 @@ def _cued(low: str, start: int, end: int) -> bool:
 
 
 def _dated(low: str, start: int, end: int) -> bool:
-    """Whether digits may be a day beside its month."""
     if end - start > 2:
         return False
     return low[end : end + 1] == "/" or not _MONTH_WORDS.isdisjoint(_LETTERS.findall(low, max(0, start - 11), end + 16))

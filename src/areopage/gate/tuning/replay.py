@@ -126,7 +126,6 @@ class Replay:
         return ReplayedChange(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
 
     def _before(self, one: Recorded) -> DecisionSide:
-        """What was said of it before, or would be by the configuration that it is compared with."""
         if self._old is None:
             return DecisionSide(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
         return _side_of(_decided(self._old, one))
@@ -188,7 +187,6 @@ def _side_of(decision: Decision) -> DecisionSide:
 
 
 def _agrees(verdict: GateVerdict, label: Label) -> bool:
-    """Whether a verdict does what people's label asks for: grounded answers are delivered, others are not."""
     return (verdict == "deliver") == (label == "yes")
 
 
@@ -198,6 +196,5 @@ def _passes_retrieval(decision: Decision) -> bool:
 
 
 def _quotes(reasons: Sequence[Reason]) -> tuple[str, ...]:
-    """The words of the answer that reasons are about, cut where they are long."""
     found = dict.fromkeys(reason.place.text for reason in reasons if reason.place is not None)
     return tuple(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…" for text in found)

@@ -72,14 +72,7 @@ class ThresholdStep(Struct, frozen=True, kw_only=True):
 
 
 class Needed(Struct, frozen=True, kw_only=True):
-    """How many labelled answers it takes.
-
-    Args:
-        least: if not a single delivered one is wrong.
-        likely: if the share of wrong ones stays what it is now at the threshold that comes nearest; None where that share is
-            over the risk, so that no number would do.
-        share: that share; None where nothing is delivered, or nothing wrong is among so few that no share can be told.
-    """
+    """How many labelled answers it takes: if no delivered one is wrong, and if the share of wrong ones stays at `share`."""
 
     least: int
     likely: int | None
@@ -89,11 +82,7 @@ class Needed(Struct, frozen=True, kw_only=True):
 def steps_of(
     scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID, units: Sequence[str] = ()
 ) -> tuple[ThresholdStep, ...]:
-    """Count over a grid that rises. An answer that is never taken has the score infinity.
-
-    Args:
-        units: the group of each answer; without them each is one of its own.
-    """
+    """Count over a grid that rises. An answer that is never taken has the score infinity."""
     if len(set(units)) < len(units):
         return tuple(_group_steps(np.array(scores), np.array(wrong), grid, units))
     taken = sorted(scores)
@@ -123,15 +112,7 @@ def certify(
     control: Control = "delivered",
     present: float | None = None,
 ) -> ThresholdStep | None:
-    """A threshold that delivers as many as the loosest that keeps the risk (see `on_plateau`); None where none is certain to.
-
-    Args:
-        steps: from the strictest to the loosest.
-        rows: how many labelled answers (or groups) were counted, those never taken included; independent of each other.
-        risk: the share that is allowed, in (0, 1).
-        confidence: how certain it must be, in (0, 1); not read for `average`.
-        present: the threshold that holds now.
-    """
+    """A threshold that delivers as many as the loosest that keeps the risk (see `on_plateau`); None where none is certain to."""
     if control == "average":
         return on_plateau([step for step in steps if (step.wrong + 1) / (rows + 1) <= risk], present)
     starts = starting_counts(rows, risk, 1.0 - confidence) if control == "delivered" else [1]

@@ -141,11 +141,7 @@ def scored(row: Labelled, decision: Decision) -> ScoredAnswer:
 
 
 def tune(rows: Sequence[ScoredAnswer], ask: Ask, config: GateConfig) -> Tuning:
-    """Choose the thresholds.
-
-    Args:
-        rows: none of which the grounding model was fitted on.
-        config: whose thresholds hold without tuning.
+    """Choose the thresholds, on rows that the grounding model was not fitted on.
 
     Raises:
         ValueError: there is no row, or a share that was asked for is none.
@@ -196,15 +192,7 @@ def split(rows: Sequence[Labelled], seed: int) -> tuple[list[Labelled], list[Lab
 
 
 def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object], threshold: float | None = None) -> GateConfig:
-    """The configuration with what was chosen.
-
-    Args:
-        statement: what `GateConfig.tuned` says.
-        threshold: takes the place of the one chosen, where none could be certified.
-
-    Raises:
-        ValueError: there is neither.
-    """
+    """The configuration with what was chosen, or `threshold` in its place, and the statement about it."""
     deliver = tuning.chosen.threshold if threshold is None else threshold
     if deliver is None:
         raise ValueError("no threshold was certified")
@@ -229,7 +217,6 @@ def _refuse_nonsense(rows: Sequence[ScoredAnswer], ask: Ask) -> None:
 def _outcome(
     rows: Sequence[ScoredAnswer], steps: Sequence[ThresholdStep], risk: float, confidence: float, control: Control, present: float
 ) -> Outcome:
-    """The certified threshold for a risk, with its price."""
     groups = len({row.unit for row in rows})
     step = certify(steps, groups, risk, confidence, control, present)
     if step is None:

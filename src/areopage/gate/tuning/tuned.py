@@ -44,15 +44,7 @@ def fingerprint_of(rows: Sequence[Labelled]) -> str:
 def statement_of(
     tuning: Tuning, *, by: str, at: str, program: str, labels: dict[str, Any], deliver: float, refit: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """The statement, as plain values.
-
-    Args:
-        by, at: who chose, and when; "" leaves it out.
-        program: its version.
-        labels: which labels: source, rows, sha256.
-        deliver: the threshold that is written.
-        refit: on what the grounding model was fitted, None for the one that was given.
-    """
+    """The statement, as plain values."""
     ask, chosen = tuning.ask, tuning.chosen
     said: dict[str, Any] = {"by": by, "at": at, "areopage": program}
     said = {key: value for key, value in said.items() if value}
@@ -74,7 +66,6 @@ def statement_of(
 
 
 def _counts(chosen: Outcome, groups: int) -> dict[str, Any]:
-    """What the threshold does to the labelled answers, and its price."""
     alarms = interval(chosen.false_alarms, chosen.grounded, groups) or (0.0, 1.0)
     return {
         "delivered": chosen.delivered,
@@ -97,13 +88,7 @@ class Refitted(Struct, frozen=True, kw_only=True):
 def refit_half(
     rows: Sequence[Labelled], top: int, seed: int, provenance: dict[str, Any], *, base: GroundingModel | None = None
 ) -> Refitted:
-    """Fit a model on half of the groups.
-
-    Args:
-        top: the most documents to read, as in the gate.
-        base: the model until now, whose weights for answers that rest on other documents altogether are kept: labels of real
-            answers seldom show one.
-        provenance: what the weights' file says of the labels; how they were used is added.
+    """Fit a model on half of the groups; the base's weights for answers that rest on other documents altogether are kept.
 
     Raises:
         ValueError: there are too few groups, or all labels of the half that is fitted are the same.
@@ -200,7 +185,6 @@ def tuned(
 
 
 def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[ScoredAnswer]:
-    """Every row as the gate sees it, independent of thresholds."""
     gate = open_gate(config)
     found: list[ScoredAnswer] = []
     for number, row in enumerate(rows, 1):
