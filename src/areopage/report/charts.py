@@ -68,7 +68,7 @@ def trend_chart(
     """
     parts = [_grid(low, high, number), *(_level(level, low, high) for level in levels), _day_labels(days)]
     parts += [_line(one, days, low, high, number) for one in reversed(series)]
-    parts += [_level_label(level, low, high) for level in levels]
+    parts += [_text("level", WIDTH - RIGHT, _height(level.value, low, high) + 15, level.label) for level in levels]
     legend = Markup().join(
         Markup('<li class="{}"><svg viewBox="0 0 16 8" aria-hidden="true"><path class="line" d="M0 4H16"/></svg>{}</li>').format(
             one.css, one.label
@@ -174,10 +174,6 @@ def _round_step(least: float) -> float:
 
 def _level(level: Level, low: float, high: float) -> Markup:
     return _path("level", f"M{LEFT:g} {_at(_height(level.value, low, high))}H{WIDTH - RIGHT:g}")
-
-
-def _level_label(level: Level, low: float, high: float) -> Markup:
-    return _text("level", WIDTH - RIGHT, _height(level.value, low, high) + 15, level.label)
 
 
 def _day_labels(days: Sequence[str]) -> Markup:

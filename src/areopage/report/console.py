@@ -165,7 +165,14 @@ class Printer:
                 self._grid(columns, heads, rows)
                 break
         else:
-            self._stacked(columns, rows)
+            for first, *others in rows:
+                self._print(Text(first.plain.lstrip(), style="bold"), hang=2)
+                named = zip(columns[1:], others, strict=True)
+                told = [self._fact(column.heading, cell) for column, cell in named if cell.plain]
+                for fact in told:
+                    if len(fact) < _WHOLE:
+                        fact.plain = fact.plain.replace(" ", WIDE)
+                self._print(Text(" · ").join(told), "  ", hang=2)
         if len(rows) < len(table.rows):
             self._print(Text(f"… (+{len(table.rows) - len(rows)})"))
 
@@ -178,20 +185,6 @@ class Printer:
                 grid.add_column(Text(head), justify="right", no_wrap=True)
         for cells in rows:
             grid.add_row(*cells)
-        self._print_grid(grid)
-
-    def _stacked(self, columns: Sequence[Column], rows: Iterable[Sequence[Text]]) -> None:
-        for first, *others in rows:
-            self._print(Text(first.plain.lstrip(), style="bold"), hang=2)
-            named = zip(columns[1:], others, strict=True)
-            told = [self._fact(column.heading, cell) for column, cell in named if cell.plain]
-            for fact in told:
-                if len(fact) < _WHOLE:
-                    fact.plain = fact.plain.replace(" ", WIDE)
-            self._print(Text(" · ").join(told), "  ", hang=2)
-
-    def _print_grid(self, grid: Grid) -> None:
-        """Print a table without blanks at the ends of its lines; all lines at once, which takes less time."""
         shown: list[Segment] = []
         for line in self._console.render_lines(grid, pad=False):
             while line and not line[-1].text.strip():

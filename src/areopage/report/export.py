@@ -214,7 +214,15 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
     counts: dict[str, Written] = {}
     try:
         temporary.mkdir(mode=0o700, parents=True)
-        for name, rows in _tables(ledger).items():
+        for name, rows in {
+            "answers": map(_answer, ledger.streams.answers()),
+            "evaluations": (_fields(one, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, one in part),
+            "judgments": (_judgment(one, about) for one, about in ledger.streams.judgments()),
+            "labels": (_fields(one, Label.__struct_fields__) for one in ledger.streams.labels()),
+            "decisions": (_fields(one, COLUMNS["decisions"]) for one in ledger.traces.each(TraceFilter())),
+            "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
+            "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),
+        }.items():
             columns = [TableColumn(column, kind) for column, kind in zip(COLUMNS[name], _kinds(name), strict=True)]
             cells = ([row[column.name] for column in columns] for row in rows)
             counts[name] = write_rows(temporary / f"{name}.{form}", form, columns, cells)
@@ -224,18 +232,6 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return counts
-
-
-def _tables(ledger: Ledger) -> dict[str, Iterable[ExportedRow]]:
-    return {
-        "answers": map(_answer, ledger.streams.answers()),
-        "evaluations": (_fields(one, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, one in part),
-        "judgments": (_judgment(one, about) for one, about in ledger.streams.judgments()),
-        "labels": (_fields(one, Label.__struct_fields__) for one in ledger.streams.labels()),
-        "decisions": (_fields(one, COLUMNS["decisions"]) for one in ledger.traces.each(TraceFilter())),
-        "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
-        "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),
-    }
 
 
 def _fields(record: msgspec.Struct, names: Iterable[str]) -> ExportedRow:

@@ -6,7 +6,7 @@ character.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -86,7 +86,8 @@ def environment(templates: Path | Sequence[Path], locale: Locale) -> Environment
         lang=locale, say=locale.say, count=locale.count, version=__version__, spans=_spans, as_cell=_as_cell, kind_of=_kind_of,
         draw=lambda chart: draw(chart, locale), axis=interval_axis, point=_point,
     )  # fmt: skip
-    made.filters.update(_filters(locale), points=_points)
+    names = ("number", "signed", "short", "whole", "percent", "money", "moment", "stamp", "span", "date", "short_date")
+    made.filters.update({name: getattr(locale, name) for name in names}, points=_points)
     return made
 
 
@@ -102,11 +103,6 @@ def _markdown_template(locale: Locale) -> Template:
     made.filters.update(heading=_heading, start=item)
     made.globals.update(code=_code, is_repeated=_is_repeated, colon=locale.say("pair", name="", value="").strip(" "))
     return made.get_template("report.md.j2")
-
-
-def _filters(locale: Locale) -> Mapping[str, Any]:
-    names = ("number", "signed", "short", "whole", "percent", "money", "moment", "stamp", "span", "date", "short_date")
-    return {name: getattr(locale, name) for name in names}
 
 
 def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:

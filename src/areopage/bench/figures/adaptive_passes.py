@@ -132,25 +132,21 @@ def _section(view: RunData, page: Page) -> Section | None:
     if found is None:
         return None
     added = found.calls - sum(one.reasons["start"] for one in found.criteria.values())
+    told = [locale.say("passes_most", n=locale.whole(found.most))]
+    if found.budget_calls is not None:
+        told.append(locale.say("passes_budget_calls", n=locale.whole(found.budget_calls)))
+    if found.budget_cost is not None:
+        told.append(locale.say("passes_budget_cost", n=locale.short(found.budget_cost)))
     facts: list[tuple[str, Line]] = [
         (locale.say("passes_made"), locale.say("passes_made_of", calls=locale.whole(found.calls), added=locale.whole(added))),
         (locale.say("passes_rounds"), locale.whole(found.rounds)),
-        (locale.say("passes_bounds"), _bounds(found, locale)),
+        (locale.say("passes_bounds"), reduce(lambda one, other: locale.say("then", one=one, other=other), told)),
         (locale.say("passes_stopped"), locale.say(f"passes_stopped_{found.stopped}")),
     ]
     lead = locale.count("passes_lead", found.start, precision=locale.short(found.precision))
     table = Details(summary=locale.say("passes_by_criterion"), blocks=(_table(found, view, locale),))
     blocks = (Paragraph(text=lead), Facts(items=tuple(facts)), table, Paragraph(text=locale.say("passes_bias"), look="note"))
     return Section(id="passes", title=locale.say("passes_title"), blocks=blocks)
-
-
-def _bounds(found: AdaptivePasses, locale: Locale) -> str:
-    told = [locale.say("passes_most", n=locale.whole(found.most))]
-    if found.budget_calls is not None:
-        told.append(locale.say("passes_budget_calls", n=locale.whole(found.budget_calls)))
-    if found.budget_cost is not None:
-        told.append(locale.say("passes_budget_cost", n=locale.short(found.budget_cost)))
-    return reduce(lambda one, other: locale.say("then", one=one, other=other), told)
 
 
 def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:

@@ -40,17 +40,6 @@ def _section(view: RunData, page: Page) -> Section | None:
     entries = Entries(items=tuple(_entry(index, one, scores[one.case_id, one.criterion], locale) for one in shown))
     address = Span(CASES, "link", index.only_kind("disputed"))
     all_of_them = line(locale.say("disputes_all"), address)
-    blocks = (
-        Paragraph(text=told, look="soft", console=True),
-        _table(view, locale),
-        Paragraph(text=all_of_them, look="note"),
-        entries,
-    )
-    return Section(id="disputes", title=locale.say("disputes"), blocks=blocks, console=True)
-
-
-def _table(view: RunData, locale: Locale) -> Table:
-    """The disputes by criterion: how many, and how many of them count as failures."""
     criteria, failed = view.spec.criteria_by_id(), FAILURES.of(view).by_case
     counts = Counter(one.criterion for one in DISPUTES.of(view))
     failing = Counter(one.criterion for one in DISPUTES.of(view) if one.criterion in failed.get(one.case_id, ()))
@@ -65,7 +54,13 @@ def _table(view: RunData, locale: Locale) -> Table:
         for id, count in sorted(counts.items(), key=lambda pair: (criteria[pair[0]].gravity, -failing[pair[0]], -pair[1]))
     )
     heads = columns(*(locale.say(key) for key in ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
-    return Table(columns=heads, rows=rows(listed), css="failures")
+    blocks = (
+        Paragraph(text=told, look="soft", console=True),
+        Table(columns=heads, rows=rows(listed), css="failures"),
+        Paragraph(text=all_of_them, look="note"),
+        entries,
+    )
+    return Section(id="disputes", title=locale.say("disputes"), blocks=blocks, console=True)
 
 
 def _scores(dispute: Dispute, locale: Locale) -> str:

@@ -41,26 +41,21 @@ def exam_steps(view: RunData, release: Release, locale: Locale, place: tuple[str
     yield from _commands(view, [floor for floor in lacking if floor.name != "undecided"], without, locale, place)
     for floor in lacking:
         if floor.name == "undecided":
-            yield from _settling(view, floor, locale, place)
-
-
-def _settling(view: RunData, floor: Floor, locale: Locale, place: tuple[str, ...] | None) -> Iterator[ExamStep]:
-    """What an exam lacks that had too few rows or passes to tell."""
-    marks = [
-        mark
-        for standing in view.standings
-        if standing.judge in floor.judges
-        for one in standing.criteria
-        if one.criterion in floor.criteria
-        for mark in one.missed
-    ]
-    rows = max((mark.needed_low + mark.needed_high or mark.needed or 0 for mark in marks), default=0)
-    few_passes = any(mark.name == "consistency" and mark.figure.value is None for mark in marks)
-    told = locale.say("exam_passes" if few_passes else "exam_again")
-    if rows:
-        told = locale.count("exam_few_rows", rows, criteria=locale.names(view.spec.titles(floor.criteria)))
-    asked = [(one.name, str(one.reference)) for one in view.spec.judges if one.name in floor.judges]
-    yield ExamStep(text=told, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
+            marks = [
+                mark
+                for standing in view.standings
+                if standing.judge in floor.judges
+                for one in standing.criteria
+                if one.criterion in floor.criteria
+                for mark in one.missed
+            ]
+            rows = max((mark.needed_low + mark.needed_high or mark.needed or 0 for mark in marks), default=0)
+            few_passes = any(mark.name == "consistency" and mark.figure.value is None for mark in marks)
+            told = locale.say("exam_passes" if few_passes else "exam_again")
+            if rows:
+                told = locale.count("exam_few_rows", rows, criteria=locale.names(view.spec.titles(floor.criteria)))
+            asked = [(one.name, str(one.reference)) for one in view.spec.judges if one.name in floor.judges]
+            yield ExamStep(text=told, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
 
 
 def _command(

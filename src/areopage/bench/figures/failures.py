@@ -42,7 +42,14 @@ def failures_line(view: RunData, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
     found = FAILURES.of(view).first
     counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(len(view.items)))
-    note = Span(f"– {_first_note(view, locale)}", "soft")
+    told = locale.say("failures_first", categories=", ".join(view.spec.first_names))
+    if found.not_applicable:
+        told += f"; {locale.count('not_concerned', found.not_applicable)}"
+    if found.scored < found.cases:
+        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
+    if found.high is not None:
+        told = locale.say("then", one=told, other=_bound_text(found.high, locale))
+    note = Span(f"– {told}", "soft")
     more = len(failing_elsewhere(view))
     return line(
         Span(counts, "strong"), note, *([Span(f"– {locale.count('failures_elsewhere', more)}", "strong")] if more else [])
@@ -79,18 +86,6 @@ def _failed_of(count: FailureCount, locale: Locale) -> str:
     if count.by_rule:
         told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
-
-
-def _first_note(view: RunData, locale: Locale) -> str:
-    found = FAILURES.of(view).first
-    told = locale.say("failures_first", categories=", ".join(view.spec.first_names))
-    if found.not_applicable:
-        told += f"; {locale.count('not_concerned', found.not_applicable)}"
-    if found.scored < found.cases:
-        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
-    if found.high is not None:
-        told = locale.say("then", one=told, other=_bound_text(found.high, locale))
-    return told
 
 
 def _bound_text(share: float, locale: Locale) -> str:

@@ -101,7 +101,7 @@ def _section(view: RunData, page: Page) -> Section:
             Cell(text=name, title=".".join(path) if criterion is None else node.name),
             Cell(bar=point_on(axis, node.score, (found.low, found.high) if found else None, ticks)),
             locale.say(missing) if node.score is None else locale.number(node.score),
-            _interval(locale, found),
+            MISSING if found is None else locale.say("range", low=locale.number(found.low), high=locale.number(found.high)),
             *((_corrected(view, node, locale),) if view.calibration else ()),
             _agreement(AGREEMENT.of(view).by_criterion[node.name], locale) if criterion else "",
             locale.percent(shares[path]),
@@ -131,10 +131,6 @@ def _agreement(found: JuryAgreement, locale: Locale) -> str:
     """The coefficient that says most: α, or AC2 where the scores are too alike for it."""
     name, value = ("AC2", found.ac2.ac2) if found.standing == "alike" else ("α", found.alpha.alpha)
     return MISSING if value is None else f"{name}{NARROW}{locale.number(value)}"
-
-
-def _interval(locale: Locale, found: Interval | None) -> str:
-    return MISSING if found is None else locale.say("range", low=locale.number(found.low), high=locale.number(found.high))
 
 
 def _axis(view: RunData) -> Scale:

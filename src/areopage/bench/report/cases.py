@@ -62,25 +62,20 @@ def _blocks(index: CaseIndex, counts: dict[str, str], locale: Locale) -> Iterato
     if index.listed:
         yield Paragraph(text=locale.say("cases_lead", **counts), look="soft")
         yield _choices(index, locale)
-        yield from _entries(index, locale)
+        view = index.view
+        cases = {case.id: case for case in view.cases}
+        ranked = [case_id for case_id in RANKED.of(view) if case_id in index.failed]
+        listed = list(dict.fromkeys([*ranked, *index.listed]))
+        view.judgments.expect(listed)
+        for case_id in listed:
+            case, record = cases[case_id], view.scores.records.find(case_id)
+            if case.response is None or record is None:
+                yield _unanswered(index, case, locale)
+            else:
+                yield case_entry(index, case, record, locale)
     else:
         yield Paragraph(text=locale.say("cases_none"))
     yield Facts(items=head_facts(index.view.heads, locale), small=True)
-
-
-def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
-    """The cases: failing ones worst first, then the others in the order of the reasons for which they are listed."""
-    view = index.view
-    cases = {case.id: case for case in view.cases}
-    ranked = [case_id for case_id in RANKED.of(view) if case_id in index.failed]
-    listed = list(dict.fromkeys([*ranked, *index.listed]))
-    view.judgments.expect(listed)
-    for case_id in listed:
-        case, record = cases[case_id], view.scores.records.find(case_id)
-        if case.response is None or record is None:
-            yield _unanswered(index, case, locale)
-        else:
-            yield case_entry(index, case, record, locale)
 
 
 def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:

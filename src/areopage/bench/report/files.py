@@ -19,7 +19,6 @@ from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import Case, write_rejected
 from areopage.criteria import Criterion
 from areopage.errors import StorageError
-from areopage.jury import Judge
 from areopage.ledger import Judgment
 from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
@@ -303,6 +302,8 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
     for one in all_passes(view):
         judgment = one.judgment
         if judgment is not None and _can_be_replayed(one, judgment):
+            recorded = judges[one.judge]
+            origin = {"model": recorded.recorded_model or judgment.model}
             yield {
                 "case_id": one.case_id,
                 **_judged_texts(cases[one.case_id], criteria[one.criterion]),
@@ -310,7 +311,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
                 **({"turn": one.turn} if one.turn else {}),
-                **_origin(judges[one.judge], judgment),
+                **(origin | {"unfit": recorded.unfit} if recorded.unfit else origin),
                 **_recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,
                 "prompt_tokens": judgment.prompt_tokens,
@@ -323,12 +324,6 @@ def _judged_texts(case: Case, criterion: Criterion) -> dict[str, str]:
     """What a verdict is about, so that a replay gives it to no other answer: the response, or the whole conversation."""
     talk = {} if criterion.scope == "response" else {"prompt": case.prompt_text}
     return talk | ({} if case.response is None else {"response": case.response})
-
-
-def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:
-    """The model that judged, through any number of replays, and why it is unfit."""
-    origin = {"model": judge.recorded_model or judgment.model}
-    return origin | {"unfit": judge.unfit} if judge.unfit else origin
 
 
 def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from areopage.bench.report.records import (
 )
 from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim
 from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunSpec, Target
+from areopage.bench.spec import Target
 from areopage.cases import Case
 from areopage.criteria import TEMPLATE_VERSION
 from areopage.digest import digest_of
@@ -103,6 +103,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
 
 def _about(view: RunView) -> RunAbout:
     run, spec = view.run, view.spec
+    rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
     return RunAbout(
         areopage_version=__version__,
         run_id=run.id,
@@ -123,7 +124,11 @@ def _about(view: RunView) -> RunAbout:
         weights=spec.weights,
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
-        digests=_digests(spec),
+        digests=Digests(
+            dataset=spec.dataset_digest,
+            prompts=digest_of([TEMPLATE_VERSION, [[one.id, one.content()] for one in spec.criteria]]),
+            suite=digest_of([*rules, spec.profile, spec.failures]),
+        ),
     )
 
 
@@ -139,27 +144,45 @@ def _target_detail(target: Target | None) -> TargetDetail | None:
     )
 
 
-def _digests(spec: RunSpec) -> Digests:
-    rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
-    return Digests(
-        dataset=spec.dataset_digest,
-        prompts=digest_of([TEMPLATE_VERSION, [[one.id, one.content()] for one in spec.criteria]]),
-        suite=digest_of([*rules, spec.profile, spec.failures]),
-    )
-
-
 def record_results(view: RunView) -> Iterator[RecordResult]:
     """Build the results of each case, in the dataset's order."""
     view.judgments.expect(view.columns.passes.cases)
     for case in view.cases:
         record = view.scores.records.find(case.id) or _unjudged(case)
+        answer = view.answers.get(case.id)
         yield RecordResult(
             final_aggregate_score=record.tree.score,
             category_scores=_category_scores(record.tree),
             subcategory_scores=_subcategory_scores(record.tree),
             detailed_criteria={score.criterion: _criterion_detail(view, score, case) for score in record.criteria},
             consistency_metrics=record.consistency,
-            metadata=_record_metadata(view, case),
+            metadata=RecordMetadata(
+                id=case.id,
+                prompt=case.prompt,
+                response=case.response,
+                category=case.category,
+                subcategory=case.subcategory,
+                maturity=case.maturity,
+                source=case.source,
+                tags=case.tags,
+                metadata=case.metadata,
+                refused_in_words=case.id in view.declined,
+                failures=view.failures.by_case.get(case.id, ()),
+                mapped_final=view.mapped.get((case.id, "")),
+                answer=None
+                if answer is None
+                else AnswerDetail(
+                    state=answer.state,
+                    reason=answer.reason,
+                    finish_reason=answer.finish_reason,
+                    text="" if case.response is not None else answer.case.response or "",
+                    thinking=answer.thinking,
+                    thoughts=answer.thoughts,
+                    prompt_tokens=answer.prompt_tokens,
+                    completion_tokens=answer.completion_tokens,
+                    seconds=answer.seconds or 0.0,
+                ),
+            ),
         )
 
 
@@ -234,35 +257,4 @@ def _pass_detail(one: PassView) -> PassDetail:
         prompt_tokens=judgment.prompt_tokens if judgment else None,
         completion_tokens=judgment.completion_tokens if judgment else None,
         seconds=judgment.seconds if judgment else None,
-    )
-
-
-def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
-    answer = view.answers.get(case.id)
-    return RecordMetadata(
-        id=case.id,
-        prompt=case.prompt,
-        response=case.response,
-        category=case.category,
-        subcategory=case.subcategory,
-        maturity=case.maturity,
-        source=case.source,
-        tags=case.tags,
-        metadata=case.metadata,
-        refused_in_words=case.id in view.declined,
-        failures=view.failures.by_case.get(case.id, ()),
-        mapped_final=view.mapped.get((case.id, "")),
-        answer=None
-        if answer is None
-        else AnswerDetail(
-            state=answer.state,
-            reason=answer.reason,
-            finish_reason=answer.finish_reason,
-            text="" if case.response is not None else answer.case.response or "",
-            thinking=answer.thinking,
-            thoughts=answer.thoughts,
-            prompt_tokens=answer.prompt_tokens,
-            completion_tokens=answer.completion_tokens,
-            seconds=answer.seconds or 0.0,
-        ),
     )

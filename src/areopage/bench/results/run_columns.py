@@ -92,16 +92,11 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         """The planned passes without a verdict, case by case, judge by judge: row, judge, pass and code of the outcome."""
         passes = self.passes
         rows, judges, numbers = np.nonzero(self.lacking())
-        order = np.lexsort((numbers, passes.turn[rows], judges, _units(passes)[rows]))
+        begins = (np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0)
+        order = np.lexsort((numbers, passes.turn[rows], judges, np.cumsum(begins)[rows]))
         codes = passes.outcome[rows, judges, numbers]
         columns = (some[order].tolist() for some in (rows, judges, numbers, codes))
         return zip(*columns, strict=True)
-
-
-def _units(passes: PassColumns) -> Numbers:
-    """The number of each row's pair of case and criterion."""
-    begins = (np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0)
-    return np.cumsum(begins)
 
 
 def run_columns(

@@ -79,7 +79,9 @@ class RunAnswers:
             calls = answer_calls(self._spec, self._there)
             by_key = replies(stored, self._run_id, calls, {item.case.id: n for n, item in enumerate(self._items)})
             by_case = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
-        return by_case | _given_answers(self._ledger, self._there)
+        ids = {item.case.id: item.answer_id for item in self._there if item.answer_id}
+        held = self._ledger.answers.by_id(list(ids.values())) if ids else {}
+        return by_case | {case_id: held[id] for case_id, id in ids.items() if id in held}
 
     @cached_property
     def judged(self) -> list[JudgedCase]:
@@ -176,13 +178,6 @@ class RunAnswers:
     def are_conversations(self) -> bool:
         """Whether a case is a conversation with a simulated child."""
         return any(item.case.child is not None for _, item in self._shown)
-
-
-def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
-    """The answers of an earlier run that are judged again, by case."""
-    ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
-    held = ledger.answers.by_id(list(ids.values())) if ids else {}
-    return {case_id: held[id] for case_id, id in ids.items() if id in held}
 
 
 class RunJudgments(Mapping[PassKey, Judgment]):

@@ -36,7 +36,7 @@ from areopage.bench.trust.run import RUN_TRUST
 from areopage.cases import RejectedRow
 from areopage.criteria import BY_REPLY
 from areopage.jury import Rescoring, reparsed
-from areopage.ledger import JudgeStanding, Judgment, Ledger, Run, VerdictColumns
+from areopage.ledger import Judgment, Ledger, Run, VerdictColumns
 from areopage.scoring import PassColumns, RunScores, fold
 
 
@@ -104,6 +104,8 @@ def view_run(
         own = own.rows(np.flatnonzero(np.isin(own.position, positions)))
     scores, counted = _counted(spec, cases, columns, answers.not_whole)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
+    exams = ledger.qualifications
+    judged_at = ledger.last_judged(run.id, sorted(verdicts.elsewhere)) if exams.any_of(spec.criteria) else {}
     return RunView(
         run=run,
         spec=spec,
@@ -125,7 +127,7 @@ def view_run(
         conversations=_conversations(spec, cases, answers),
         reused=ledger.answers.reused_in(run.id, chosen) if stored.reuse_answers or stored.reassessed else None,
         calls=tuple(ledger.answers.calls_of(run.id)) if not where else (),
-        standings=_standings(ledger, run, spec, verdicts),
+        standings=exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint),
         calibrations=ledger.calibrations.all(spec.suite),
         passes=planned,
     )
@@ -196,13 +198,6 @@ def _read_again(
             if again.outcomes != judgment.outcomes:
                 readings[again.key] = again
     return found, tuple(readings.values())
-
-
-def _standings(ledger: Ledger, run: Run, spec: RunSpec, verdicts: VerdictColumns) -> tuple[JudgeStanding, ...]:
-    """What exams and canaries say of the judges at the time of their latest judgments."""
-    exams = ledger.qualifications
-    judged_at = ledger.last_judged(run.id, sorted(verdicts.elsewhere)) if exams.any_of(spec.criteria) else {}
-    return exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
 
 
 def _conversations(spec: RunSpec, cases: Sequence[RunCase], answers: RunAnswers) -> ConversationEnds | None:

@@ -103,11 +103,6 @@ def with_calibration(view: View, ledger: Ledger, id: str) -> View:
         return view
     calibration = read_calibration(ledger.calibrations.find(id))
     judged = judged_run(view)
-    return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
-
-
-def _mapped(view: RunData, calibration: Calibration, judged: JudgedRun) -> dict[tuple[str, str], MappedScore]:
-    """What single scores become, by case and criterion's id; "" is the overall score."""
     by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
     ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
     for record in view.scores.records:
@@ -115,4 +110,4 @@ def _mapped(view: RunData, calibration: Calibration, judged: JudgedRun) -> dict[
         found |= {
             (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
         }
-    return found
+    return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=found)

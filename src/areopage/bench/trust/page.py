@@ -226,7 +226,18 @@ def _people_facts(people: PeopleTrust, locale: Locale) -> Iterator[tuple[str, Li
     on_what |= {audience(locale, name): count for name, count in people.ages.items()}
     if on_what:
         yield locale.say("trust_on_what"), _counted(on_what, locale)
-    yield locale.say("trust_among"), _among(people, locale)
+    twice = max(people.criteria.values(), key=lambda one: one.twice, default=None)
+    best = people.criteria.get(FINAL)
+    found = best if best is not None and best.raters_alpha.alpha is not None else twice
+    if found is None or not found.twice:
+        among = locale.say("trust_among_none")
+    elif found.raters_alpha.alpha is None:
+        among = locale.count("trust_among_few", found.twice)
+    else:
+        alpha = found.raters_alpha
+        value = figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high))
+        among = locale.count("trust_among_value", found.twice, value=value)
+    yield locale.say("trust_among"), among
 
 
 def _counted(found: dict[str, int], locale: Locale) -> str:
@@ -239,20 +250,6 @@ def _which(people: PeopleTrust, locale: Locale) -> str:
     if people.of is None:
         return locale.count("trust_which_drawn", people.answers)
     return locale.count("trust_which_random", people.answers, of=locale.whole(people.of))
-
-
-def _among(people: PeopleTrust, locale: Locale) -> str:
-    """People's agreement with each other, on the overall score or else where most answers were labelled twice."""
-    twice = max(people.criteria.values(), key=lambda one: one.twice, default=None)
-    best = people.criteria.get(FINAL)
-    found = best if best is not None and best.raters_alpha.alpha is not None else twice
-    if found is None or not found.twice:
-        return locale.say("trust_among_none")
-    if found.raters_alpha.alpha is None:
-        return locale.count("trust_among_few", found.twice)
-    alpha = found.raters_alpha
-    value = figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high))
-    return locale.count("trust_among_value", found.twice, value=value)
 
 
 def _score(trust: Trust, locale: Locale) -> Iterator[Block]:

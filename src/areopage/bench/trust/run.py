@@ -201,13 +201,14 @@ def _uncovered(view: RunData) -> Uncovered:
     waived = {id for id, count in columns.counts_of(~columns.cells.applies).items() if count}
     silent = [id for id in spec.criteria_by_id() if not scored.get(id) and id not in coverage.lost]
     unanswered = sum(case.response is None and case.id not in view.erased for case in view.cases)
+    counts = _counts(view, view.cases, "language")
     return Uncovered(
         cases=len(view.cases),
         unanswered=unanswered,
         unscored=len(UNSCORED.of(view)),
         rejected=len(view.rejected),
         conversations=sum(len(case.turns) > 1 or case.child is not None for case in view.cases),
-        languages=_languages(view),
+        languages=tuple(_group(name, counts.get(name, 0)) for name in dict.fromkeys((*view.spec.languages, *counts))),
         ages=_ages(view),
         categories=_categories(view),
         not_judged=coverage.lost,
@@ -219,11 +220,6 @@ def _uncovered(view: RunData) -> Uncovered:
         planned=coverage.planned,
         complete=view.complete,
     )
-
-
-def _languages(view: RunData) -> tuple[Group, ...]:
-    counts = _counts(view, view.cases, "language")
-    return tuple(_group(name, counts.get(name, 0)) for name in dict.fromkeys((*view.spec.languages, *counts)))
 
 
 def _ages(view: RunData) -> tuple[Group, ...]:

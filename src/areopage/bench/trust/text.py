@@ -41,7 +41,16 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
             yield locale.count("trust_open_none_passed", len(standings), **told)
     if any(one.provisional for one in standings):
         yield locale.say("trust_open_provisional")
-    yield from _jury(trust, locale)
+    worth = trust.jury
+    if len(trust.judges) < 2:
+        return
+    numbers = {"judges": locale.whole(len(trust.judges))}
+    effective = worth.labelled.effective if worth is not None else None
+    if worth is None or effective is None or effective.value.value is None:
+        yield locale.say("trust_open_jury_unknown", **numbers)
+        return
+    found = {"value": locale.number(effective.value.value, 1), "range": interval_text(effective.value, locale, digits=1)}
+    yield locale.say("trust_open_jury", **numbers, **found, n=locale.whole(worth.labelled.items))
 
 
 def exam_state(one: JudgeTrust, locale: Locale) -> str:
@@ -56,19 +65,6 @@ def exam_state(one: JudgeTrust, locale: Locale) -> str:
     rest = [locale.say(f"trust_{name}_on", n=locale.whole(count)) for name, count in counts.items() if count]
     told = ", ".join([passed, *rest])
     return told if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {told}"
-
-
-def _jury(trust: Trust, locale: Locale) -> Iterator[str]:
-    worth = trust.jury
-    if len(trust.judges) < 2:
-        return
-    numbers = {"judges": locale.whole(len(trust.judges))}
-    effective = worth.labelled.effective if worth is not None else None
-    if worth is None or effective is None or effective.value.value is None:
-        yield locale.say("trust_open_jury_unknown", **numbers)
-        return
-    found = {"value": locale.number(effective.value.value, 1), "range": interval_text(effective.value, locale, digits=1)}
-    yield locale.say("trust_open_jury", **numbers, **found, n=locale.whole(worth.labelled.items))
 
 
 def interval_text(found: Estimate, locale: Locale, *, sign: bool = False, digits: int = 2) -> str:

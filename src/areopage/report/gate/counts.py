@@ -129,14 +129,6 @@ class GateCounts:
         """Add an answer."""
         self._answers += 1
         self._erased += trace.erased
-        self._count_names(trace)
-        self._count_figures(trace)
-        label = agreed(labels)[0] if labels else None
-        if label is not None:
-            self._labels[trace.verdict != "deliver", label != "yes"] += 1
-        self._keep_worst(trace, label)
-
-    def _count_names(self, trace: Trace) -> None:
         decision = trace.decision
         reasons = {reason.code for reason in decision.reasons if reason.decisive} if decision is not None else set()
         self._judged += decision is not None and decision.judged
@@ -155,6 +147,19 @@ class GateCounts:
             slices = self._slices[kind]
             for name in {_bounded(name, slices) for name in names}:
                 slices.setdefault(name, Counter())[trace.verdict] += 1
+        self._count_figures(trace)
+        label = agreed(labels)[0] if labels else None
+        if label is not None:
+            self._labels[trace.verdict != "deliver", label != "yes"] += 1
+        escaped = trace.verdict == "deliver" and label in ("no", "partly")
+        if trace.erased or not trace.response or not (escaped or trace.p_unsupported is not None):
+            return
+        rank = (escaped, trace.p_unsupported or 0.0, self._answers)
+        entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
+        if len(self._worst) < self._most_worst:
+            heapq.heappush(self._worst, entry)
+        elif rank > self._worst[0][0]:
+            heapq.heapreplace(self._worst, entry)
 
     def _count_figures(self, trace: Trace) -> None:
         confidence = trace.metrics.get("confidence")
@@ -169,18 +174,6 @@ class GateCounts:
         self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
         if trace.gate_seconds is not None:
             self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
-
-    def _keep_worst(self, trace: Trace, label: Grounded | None) -> None:
-        """Keep it if it is one of the worst: escapes before others, then by p_unsupported, the latest first."""
-        escaped = trace.verdict == "deliver" and label in ("no", "partly")
-        if trace.erased or not trace.response or not (escaped or trace.p_unsupported is not None):
-            return
-        rank = (escaped, trace.p_unsupported or 0.0, self._answers)
-        entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
-        if len(self._worst) < self._most_worst:
-            heapq.heappush(self._worst, entry)
-        elif rank > self._worst[0][0]:
-            heapq.heapreplace(self._worst, entry)
 
     def figures(self) -> GateFigures:
         """Return the figures so far."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from areopage.gate import GATE_VERDICTS
-from areopage.ledger import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
 from areopage.report.gate.counts import OTHERS, GateFigures, Slice
@@ -47,7 +46,14 @@ def gate_report_name(form: Form) -> str:
 def gate_report(found: GateOverview) -> Report:
     """Build the report from figures."""
     locale, figures = report_locale(found.language), found.figures
-    period = _period(found.scope, locale)
+    first = None if found.scope.since is None else found.scope.since.date()
+    last = None if found.scope.until is None else (found.scope.until - timedelta(microseconds=1)).date()
+    if first is not None and last is not None:
+        period = sentence_case(locale.period(first, last))
+    elif first is not None:
+        period = locale.say("gate_period_since", day=locale.date(first))
+    else:
+        period = locale.say("gate_period_all") if last is None else locale.say("gate_period_until", day=locale.date(last))
     collection = found.scope.collection
     facts = [
         *([] if collection is None else [(locale.say("gate_collection"), _name(collection, locale))]),
@@ -239,24 +245,19 @@ def _entry(answer: ShownAnswer, locale: Locale) -> Entry:
 
 
 def _method(found: GateOverview, locale: Locale) -> Section | None:
+    scope = found.scope
+    parts = ["areopage", "gate", "report", *found.place]
+    parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []
+    parts += ["--until", (scope.until - timedelta(days=1)).date().isoformat()] if scope.until is not None else []
+    parts += ["--collection", scope.collection] if scope.collection is not None else []
     items: tuple[tuple[str, Line], ...] = (
         (locale.say("made"), locale.moment(found.made_at)),
         (locale.say("version"), f"areopage {__version__}"),
-        (locale.say("again"), Span(_command(found), "code")),
+        (locale.say("again"), Span(shlex.join([*parts, "--lang", found.language]), "code")),
         *head_facts(found.heads, locale),
     )
     notes = tuple(Paragraph(text=locale.say(key), look="small") for key in ("gate_how_shares", "gate_how_p"))
     return Section(id="how", title=locale.say("how"), blocks=(*notes, Facts(items=items, small=True)))
-
-
-def _period(scope: TraceFilter, locale: Locale) -> str:
-    first = None if scope.since is None else scope.since.date()
-    last = None if scope.until is None else (scope.until - timedelta(microseconds=1)).date()
-    if first is not None and last is not None:
-        return sentence_case(locale.period(first, last))
-    if first is not None:
-        return locale.say("gate_period_since", day=locale.date(first))
-    return locale.say("gate_period_all") if last is None else locale.say("gate_period_until", day=locale.date(last))
 
 
 def _percent(share: Share, locale: Locale) -> str:
@@ -289,12 +290,3 @@ def _rules(figures: GateFigures, locale: Locale) -> str:
     versions = [version for version in figures.versions if version and version != OTHERS]
     more = ["…"] if len(versions) > MOST_VERSIONS else []
     return ", ".join([*profiles, *versions[:MOST_VERSIONS], *more]) or locale.say("gate_unnamed")
-
-
-def _command(found: GateOverview) -> str:
-    scope = found.scope
-    parts = ["areopage", "gate", "report", *found.place]
-    parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []
-    parts += ["--until", (scope.until - timedelta(days=1)).date().isoformat()] if scope.until is not None else []
-    parts += ["--collection", scope.collection] if scope.collection is not None else []
-    return shlex.join([*parts, "--lang", found.language])

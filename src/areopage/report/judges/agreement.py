@@ -72,7 +72,13 @@ def _certainty_text(locale: Locale, certainty: float) -> str:
 def agreement_text(report: AgreementReport, locale: Locale) -> str:
     """Format the figures as plain text."""
     found = report.agreement
-    lines = [locale.say("people_title"), *_heading(report, locale), ""]
+    judge = report.judge or locale.say("people_of_jury")
+    whose = locale.say("people_said", name=locale.say("people_judge"), value=judge)
+    suite = locale.say("people_said", name=locale.say("people_suite"), value=report.suite)
+    head = [f"{whose} · {suite}" if report.suite else whose]
+    counted = ("people_labelled", report.labelled), ("people_labels_count", found.labels), ("people_raters", len(found.raters))
+    head.append(" · ".join(locale.count(key, n) for key, n in counted))
+    lines = [locale.say("people_title"), *head, *agreement_remarks(report, locale), ""]
     if not found.labels:
         return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
     lines += table([_criteria_heads(report, locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
@@ -99,17 +105,6 @@ def _worth_lines(report: AgreementReport, locale: Locale) -> list[str]:
     if not report.worth.labelled.enough:
         return lines
     return [*lines, "", *table(worth_rows(report.worth.labelled, locale)), "", locale.say("worth_note")]
-
-
-def _heading(report: AgreementReport, locale: Locale) -> list[str]:
-    found = report.agreement
-    judge = report.judge or locale.say("people_of_jury")
-    whose = locale.say("people_said", name=locale.say("people_judge"), value=judge)
-    suite = locale.say("people_said", name=locale.say("people_suite"), value=report.suite)
-    lines = [f"{whose} · {suite}" if report.suite else whose]
-    counted = ("people_labelled", report.labelled), ("people_labels_count", found.labels), ("people_raters", len(found.raters))
-    lines.append(" · ".join(locale.count(key, n) for key, n in counted))
-    return lines + agreement_remarks(report, locale)
 
 
 def agreement_remarks(report: AgreementReport, locale: Locale) -> list[str]:

@@ -38,9 +38,33 @@ def audit_report(found: AuditResult, language: str) -> Report:
     """Build the report of an audit in a language."""
     locale = report_locale(language)
     title = f"{found.judge} · {found.suite}"
-    filled = [_glance(found, locale)]
+    items = [_moved(one, found, locale) for one in found.effects if one.is_bias]
+    tried = [one for one in _protected(found) if one.difference is not None]
+    if tried and not any(one.is_bias for one in tried):
+        items.append(locale.count("audit_no_bias", len(tried)))
+    blind = [
+        max(abs(one.low), abs(one.high)) for one in tried if not one.is_bias and one.low is not None and one.high is not None
+    ]
+    if blind:
+        items.append(locale.say("audit_unseen", size=locale.number(max(blind), 1)))
+    for one in found.resistance[:1]:
+        values = {"hits": locale.whole(one.raised.hits), "of": locale.whole(one.raised.of), "lost": locale.whole(one.lost.hits)}
+        items.append(locale.say("audit_attacks_said", **values))
+        twins = {"raised": locale.whole(one.twins_raised.hits), "of": values["of"], "lost": locale.whole(one.twins_lost.hits)}
+        items.append(locale.say("audit_twins_said", **twins))
+    filled = [Section(id="glance", title=locale.say("audit_glance"), blocks=(Listing(items=tuple(items)),))]
     if found.effects:
-        filled.append(_changes(found, locale))
+        lead = locale.say("audit_changes_lead", low=locale.short(found.low), high=locale.short(found.high))
+        blocks: list[Block] = [Paragraph(text=lead, look="soft")]
+        for without in dict.fromkeys(one.without for one in found.effects):
+            effects = [one for one in found.effects if one.without == without and one.scores]
+            if without and effects:
+                blocks.append(Details(summary=_protections(without, locale), blocks=(_effect_table(effects, found, locale),)))
+            elif effects:
+                blocks.append(_effect_table(effects, found, locale))
+        if any(one.probe == "self_preference" for one in found.effects):
+            blocks.append(Paragraph(text=locale.say("audit_self_note"), look="note"))
+        filled.append(Section(id="changes", title=locale.say("audit_changes"), blocks=tuple(blocks)))
     if found.resistance:
         filled += [_attacks(found, locale), _by_kind(found.resistance[0], locale)]
     return Report(
@@ -48,24 +72,20 @@ def audit_report(found: AuditResult, language: str) -> Report:
         kind=locale.say("audit_report"),
         title=title,
         window=f"{locale.say('audit_report')} · {title}",
-        facts=_facts(found, locale),
+        facts=(
+            (locale.say("audit_judge"), found.judge),
+            (locale.say("audit_model"), Span(found.reference, "code")),
+            (locale.say("audit_suite"), f"{found.suite} {found.suite_version}"),
+            (locale.say("audit_language"), str(locale.messages["audit_languages"].get(found.language, found.language))),
+            (locale.say("audit_cases"), locale.whole(found.cases)),
+            (locale.say("audit_judgments"), locale.whole(found.judgments)),
+            (locale.say("made"), locale.date(found.made_at)),
+        ),
         notices=_notices(found, locale),
         headline=_headline(found, locale),
         sections=(*filled, _method(found, locale)),
         footer=(f"areopage {__version__}", locale.say("audit_report"), title),
         figures=msgspec.to_builtins(found),
-    )
-
-
-def _facts(found: AuditResult, locale: Locale) -> tuple[tuple[str, Line], ...]:
-    return (
-        (locale.say("audit_judge"), found.judge),
-        (locale.say("audit_model"), Span(found.reference, "code")),
-        (locale.say("audit_suite"), f"{found.suite} {found.suite_version}"),
-        (locale.say("audit_language"), str(locale.messages["audit_languages"].get(found.language, found.language))),
-        (locale.say("audit_cases"), locale.whole(found.cases)),
-        (locale.say("audit_judgments"), locale.whole(found.judgments)),
-        (locale.say("made"), locale.date(found.made_at)),
     )
 
 
@@ -87,7 +107,7 @@ def _headline(found: AuditResult, locale: Locale) -> Headline | None:
     biases = sum(one.is_bias for one in _protected(found))
     return Headline(
         label=locale.say("audit_raised"),
-        value=_percent(first.raised, locale),
+        value=MISSING if first.raised.share is None else locale.percent(first.raised.share),
         css="share",
         facts=(
             (locale.say("audit_interval"), _interval(first.raised, locale)),
@@ -108,24 +128,6 @@ def _name(effect: Effect, found: AuditResult, locale: Locale) -> str:
     return Template(names[effect.variant]).substitute(own=found.own_model, other=found.other_model)
 
 
-def _glance(found: AuditResult, locale: Locale) -> Section:
-    items = [_moved(one, found, locale) for one in found.effects if one.is_bias]
-    tried = [one for one in _protected(found) if one.difference is not None]
-    if tried and not any(one.is_bias for one in tried):
-        items.append(locale.count("audit_no_bias", len(tried)))
-    blind = [
-        max(abs(one.low), abs(one.high)) for one in tried if not one.is_bias and one.low is not None and one.high is not None
-    ]
-    if blind:
-        items.append(locale.say("audit_unseen", size=locale.number(max(blind), 1)))
-    for one in found.resistance[:1]:
-        values = {"hits": locale.whole(one.raised.hits), "of": locale.whole(one.raised.of), "lost": locale.whole(one.lost.hits)}
-        items.append(locale.say("audit_attacks_said", **values))
-        twins = {"raised": locale.whole(one.twins_raised.hits), "of": values["of"], "lost": locale.whole(one.twins_lost.hits)}
-        items.append(locale.say("audit_twins_said", **twins))
-    return Section(id="glance", title=locale.say("audit_glance"), blocks=(Listing(items=tuple(items)),))
-
-
 def _moved(effect: Effect, found: AuditResult, locale: Locale) -> str:
     values = {
         "name": _name(effect, found, locale),
@@ -141,20 +143,6 @@ def _between(effect: Effect, locale: Locale) -> str:
     if effect.low is None or effect.high is None:
         return MISSING
     return locale.interval(effect.low, effect.high, sign=True)
-
-
-def _changes(found: AuditResult, locale: Locale) -> Section:
-    lead = locale.say("audit_changes_lead", low=locale.short(found.low), high=locale.short(found.high))
-    blocks: list[Block] = [Paragraph(text=lead, look="soft")]
-    for without in dict.fromkeys(one.without for one in found.effects):
-        effects = [one for one in found.effects if one.without == without and one.scores]
-        if without and effects:
-            blocks.append(Details(summary=_protections(without, locale), blocks=(_effect_table(effects, found, locale),)))
-        elif effects:
-            blocks.append(_effect_table(effects, found, locale))
-    if any(one.probe == "self_preference" for one in found.effects):
-        blocks.append(Paragraph(text=locale.say("audit_self_note"), look="note"))
-    return Section(id="changes", title=locale.say("audit_changes"), blocks=tuple(blocks))
 
 
 def _effect_table(effects: Iterable[Effect], found: AuditResult, locale: Locale) -> Table:
@@ -258,10 +246,6 @@ def _method(found: AuditResult, locale: Locale) -> Section:
     )
     blocks: list[Block] = [Paragraph(text=note, look="small") for note in notes]
     return Section(id="how", title=locale.say("how"), blocks=(*blocks, Facts(items=items, small=True)))
-
-
-def _percent(share: Share, locale: Locale) -> str:
-    return MISSING if share.share is None else locale.percent(share.share)
 
 
 def _interval(share: Share, locale: Locale) -> str:

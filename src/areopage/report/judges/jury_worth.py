@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import columns, figure_text, range_text, rows
 from areopage.report.model import Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
-from areopage.scoring import FEWEST_ITEMS, Estimate, JudgeErrors, JuryWorth, LabelledWorth, Raters, Replacement
+from areopage.scoring import FEWEST_ITEMS, Estimate, JuryWorth, LabelledWorth, Raters, Replacement
 
 LONGEST_NAME = 60
 
@@ -109,7 +109,11 @@ def worth_rows(labelled: LabelledWorth, locale: Locale) -> list[list[str]]:
         *(
             [
                 one_line(one.judge, LONGEST_NAME),
-                *_errors_cells(one, locale),
+                locale.whole(one.units),
+                figure_text(locale, one.leniency, sign=True),
+                figure_text(locale, one.noise),
+                locale.number(one.error),
+                figure_text(locale, one.without, sign=True) if one.without is not None else MISSING,
                 locale.say(f"worth_{one.contribution}") if one.without is not None else MISSING,
                 *([_omega(by_judge.get(one.judge), locale)] if labelled.replacement is not None else []),
             ]
@@ -151,16 +155,6 @@ def _beside_table(worth: JuryWorth, locale: Locale) -> Table:
         listed.append((Cell(text=Span(one.judge, "strong"), under=under), locale.whole(one.units), *figures))
     heads = columns(*(locale.say(f"worth_{key}") for key in ("scores", "beside", "spread")), first=locale.say("worth_judge"))
     return Table(columns=heads, rows=rows(listed), css="jury")
-
-
-def _errors_cells(one: JudgeErrors, locale: Locale) -> list[str]:
-    return [
-        locale.whole(one.units),
-        figure_text(locale, one.leniency, sign=True),
-        figure_text(locale, one.noise),
-        locale.number(one.error),
-        figure_text(locale, one.without, sign=True) if one.without is not None else MISSING,
-    ]
 
 
 def _omega(found: Replacement | None, locale: Locale) -> str:

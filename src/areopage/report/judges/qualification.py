@@ -118,14 +118,10 @@ def moved_text(locale: Locale, shift: Shift) -> str:
 def shift_text(locale: Locale, one: CanaryRound) -> str:
     """What a round says of a judge on a criterion."""
     told = locale.say("round_found", n=locale.whole(one.found)) if one.moved else ""
-    evidence = locale.short(_rounded(one.look.evidence))
+    evidence = locale.short(round(one.look.evidence, 1) if one.look.evidence < 1000 else float(round(one.look.evidence)))
     return locale.say(
         "round_line", how=moved_text(locale, one.shift), found=told, n=locale.whole(one.sequence), evidence=evidence
     )
-
-
-def _rounded(evidence: float) -> float:
-    return round(evidence, 1) if evidence < 1000 else float(round(evidence))
 
 
 def mark_text(locale: Locale, mark: Mark) -> str:

@@ -70,20 +70,31 @@ def quality_report(quality: QualityFigures) -> Report:
     locale, figures = report_locale(quality.language), quality.figures
     period = sentence_case(locale.period(figures.period.start, quality.figures.period.last))
     suite, scope = f"{quality.suite} {quality.suite_version}", figures.scope
+    counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
+    parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
     facts = [
         (locale.say("suite"), suite),
         *([] if scope.source is None else [(locale.say("source"), scope.source or locale.say("variant_none"))]),
         *([] if scope.variant is None else [(locale.say("variant_one"), variant_name(scope.variant, locale))]),
-        (locale.say("answers_heading"), _answers_text(figures, locale)),
+        (locale.say("answers_heading"), ", ".join([*parts, *_beside(figures, locale)])),
         (locale.say("cost"), locale.costs(figures.cost) or locale.say("cost_unknown")),
         (locale.say("made"), locale.date(quality.made_at)),
     ]
     filled = (_criteria, _grades, _trend, _variants, _worst) if not quality.empty else ()
+    notes = () if quality.empty else ("how_mean", "how_change", "how_grades")
+    version = f"areopage {__version__}, {quality.suite} {quality.suite_version}"
+    items: tuple[tuple[str, Line], ...] = (
+        (locale.say("made"), locale.moment(quality.made_at)),
+        (locale.say("version"), version),
+        (locale.say("again"), Span(_command(quality), "code")),
+        *head_facts(quality.heads, locale),
+    )
+    notes_shown = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
     sections = [
         *(section for part in filled if (section := part(quality, locale)) is not None),
         _judges(quality, locale),
         trust_section(quality.trust, locale),
-        _method(quality, locale),
+        Section(id="how", title=locale.say("how"), blocks=(*notes_shown, Facts(items=items, small=True))),
     ]
     return Report(
         locale=locale,
@@ -358,25 +369,6 @@ def _judges(quality: QualityFigures, locale: Locale) -> Section:
     return Section(
         id="judges", title=title, blocks=(lead, Table(columns=heads, rows=rows(row(health) for health in judges), css="jury"))
     )
-
-
-def _method(quality: QualityFigures, locale: Locale) -> Section:
-    notes = () if quality.empty else ("how_mean", "how_change", "how_grades")
-    version = f"areopage {__version__}, {quality.suite} {quality.suite_version}"
-    items: tuple[tuple[str, Line], ...] = (
-        (locale.say("made"), locale.moment(quality.made_at)),
-        (locale.say("version"), version),
-        (locale.say("again"), Span(_command(quality), "code")),
-        *head_facts(quality.heads, locale),
-    )
-    notes_shown = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
-    return Section(id="how", title=locale.say("how"), blocks=(*notes_shown, Facts(items=items, small=True)))
-
-
-def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
-    counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
-    parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
-    return ", ".join([*parts, *_beside(figures, locale)])
 
 
 def _beside(figures: PeriodFigures, locale: Locale) -> list[str]:

@@ -46,7 +46,8 @@ def period_trust(
     Raises:
         StorageError: the ledger cannot be read.
     """
-    standings = _standings(ledger, figures)
+    newest = ledger.lists.newest_panel(figures.period, figures.scope)
+    standings = ledger.qualifications.of_panel(newest) if newest else ()
     judges = judges_trust(standings, worth)
     people = _people(ledger, suite, language, sources)
     calibration = calibration or fitting_to_period(ledger, figures.period, figures.scope)
@@ -55,39 +56,37 @@ def period_trust(
     if random_ones < FEWEST_ITEMS:
         steps.append(Step(name="period_label", command=("areopage", "review", "fill"), labels=FEWEST_ITEMS))
     if random_ones >= FEWEST_LABELS and calibration is None:
-        steps.append(Step(name="calibrate", command=_fit(figures)))
+        period, scope = figures.period, figures.scope
+        days = ("--days", str(period.days), "--until", period.last.isoformat())
+        source = () if scope.source is None else ("--source", scope.source)
+        variant = () if scope.variant is None else ("--variant", scope.variant)
+        steps.append(Step(name="calibrate", command=("areopage", "calibrate", "monitored", *days, *source, *variant)))
+    labels = {one.criterion: one.label for one in figures.criteria}
+    ids = dict.fromkeys(one.criterion for judge in standings for one in judge.criteria)
+    overall = figures.overall
+    now, before = _half(overall.mean), _half(overall.previous)
     return Trust(
         about="period",
         suite=suite.name,
-        names=_names(figures, standings),
+        names=labels | {id: labels[path] for id in ids if (path := id.rpartition("__v")[0]) in labels},
         judges=judges,
         jury=worth,
         people=people,
-        score=_score(suite, figures, calibration, altered_calibrations(ledger.calibrations.all(suite.name))),
+        score=ScoreTrust(
+            scale=suite.scale,
+            final=_part(overall.mean),
+            criteria={one.criterion: _part(one.mean) for one in figures.criteria if one.mean.answers},
+            calibration=calibration,
+            altered=altered_calibrations(ledger.calibrations.all(suite.name)),
+            needed=(),
+            difference=None if now is None else Detectable.change_of(now, now if before is None else before),
+            failures=None,
+            failure_cases=0,
+            if_missing=None,
+        ),
         uncovered=_uncovered(suite, figures, standings),
         steps=tuple(steps),
     )
-
-
-def _fit(figures: PeriodFigures) -> tuple[str, ...]:
-    period, scope = figures.period, figures.scope
-    days = ("--days", str(period.days), "--until", period.last.isoformat())
-    source = () if scope.source is None else ("--source", scope.source)
-    variant = () if scope.variant is None else ("--variant", scope.variant)
-    return ("areopage", "calibrate", "monitored", *days, *source, *variant)
-
-
-def _names(figures: PeriodFigures, standings: Sequence[JudgeStanding]) -> dict[str, str]:
-    """What people call the criteria, by path as in the figures, and by id as in exams."""
-    labels = {one.criterion: one.label for one in figures.criteria}
-    ids = dict.fromkeys(one.criterion for judge in standings for one in judge.criteria)
-    return labels | {id: labels[path] for id in ids if (path := id.rpartition("__v")[0]) in labels}
-
-
-def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, ...]:
-    """What exams say of the judges of the newest answer that the suite judged; () without one."""
-    newest = ledger.lists.newest_panel(figures.period, figures.scope)
-    return ledger.qualifications.of_panel(newest) if newest else ()
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
@@ -114,23 +113,6 @@ def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str])
             if one.items or one.raters.items
         },
         first=None,
-    )
-
-
-def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration | None, altered: tuple[str, ...]) -> ScoreTrust:
-    overall, halves = figures.overall, [_half(one) for one in (figures.overall.mean, figures.overall.previous)]
-    now, before = halves
-    return ScoreTrust(
-        scale=suite.scale,
-        final=_part(overall.mean),
-        criteria={one.criterion: _part(one.mean) for one in figures.criteria if one.mean.answers},
-        calibration=calibration,
-        altered=altered,
-        needed=(),
-        difference=None if now is None else Detectable.change_of(now, now if before is None else before),
-        failures=None,
-        failure_cases=0,
-        if_missing=None,
     )
 
 
