@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.report.whole_files import replacing
+from areopage.report.tables import replacing
 from servers.command import Command
 from servers.fake_llm import FakeServer
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import xmlschema
 
-from areopage.bench.report.summary import MOST_CHARACTERS
+from areopage.bench.report.page import MOST_CHARACTERS
 from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
@@ -157,7 +157,7 @@ def test_the_markdown_of_a_pull_request_says_the_verdict_and_is_inert(run: Comma
 
 
 def test_the_markdown_of_many_criteria_is_cut_to_what_github_accepts(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("areopage.bench.report.summary.MOST_CHARACTERS", 1_500)
+    monkeypatch.setattr("areopage.bench.report.page.MOST_CHARACTERS", 1_500)
     text = exported(run, "markdown")
     assert len(text) <= 1_500 and "too long for a pull request" in text
 

@@ -8,8 +8,7 @@ import pytest
 from pytest import CaptureFixture
 
 from areopage.bench.report.files import write_results
-from areopage.bench.report.page import bench_report
-from areopage.bench.report.summary import run_summary
+from areopage.bench.report.page import bench_report, run_summary
 from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView
 from areopage.interop.junit import write_junit

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import StorageError
-from areopage.report.whole_files import replacing
+from areopage.report.tables import replacing
 
 RUN_OUT_OF_SPACE = """
 import resource, sys
 from pathlib import Path
 from areopage.errors import StorageError
-from areopage.report.whole_files import replacing
+from areopage.report.tables import replacing
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     with replacing(Path(sys.argv[1])) as place, place.open("wb") as stream:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from areopage.bench.figures.jury_worth import judge_scores, judge_table
-from areopage.bench.trust.calibrated import judged_run
 from areopage.bench.trust.records import FEW
+from areopage.bench.trust.run import judged_run
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unparsed

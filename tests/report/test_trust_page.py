@@ -14,9 +14,9 @@ import pytest
 from areopage.bench.report.files import write_run_files
 from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.trust.calibrated import fit_run, planned_labels
 from areopage.bench.trust.page import trust_page
 from areopage.bench.trust.records import Trust
+from areopage.bench.trust.run import fit_run, planned_labels
 from areopage.bench.trust.text import gaps, opening
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn

@@ -30,8 +30,7 @@ from areopage.ledger import (
     stored_answer,
 )
 from areopage.report.monitor.figures import outward
-from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, write_rows
-from areopage.report.whole_files import replacing
+from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, replacing, write_rows
 from areopage.text import Policy
 
 Item = TypeVar("Item")

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from areopage.locales import Locale
 from areopage.report.charts import bar_chart, interval_axis, interval_mark, trend_chart
 from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Point, Report, Span, TrendChart
-from areopage.report.whole_files import replacing
+from areopage.report.tables import replacing
 from areopage.version import __version__
 
 Form = Literal["html", "md", "json"]

@@ -6,7 +6,11 @@ and is counted. The other formats keep every character.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -17,7 +21,6 @@ import msgspec
 
 from areopage.cases import CSV_ENCODING, starts_formula, table_writer
 from areopage.errors import MissingExtra, StorageError
-from areopage.report.whole_files import replacing
 
 TableForm = Literal["csv", "csv;", "jsonl", "parquet", "xlsx"]
 """`csv;` has semicolons between its cells."""
@@ -225,3 +228,42 @@ _WRITERS: Mapping[TableForm, Callable[[Path, Sequence[TableColumn], Iterable[Tab
     "parquet": _write_parquet,
     "xlsx": _write_xlsx,
 }
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `path` if the block succeeds.
+
+    A new file is for its owner alone; one that is there keeps its permissions.
+    What is there and is no ordinary file (a pipe, a device) cannot be replaced: it is written to as it is.
+
+    Raises:
+        StorageError: the file cannot be written; what stood at `path` still stands there.
+    """
+    temporary: Path | None = None
+    try:
+        if path.exists() and not path.is_file():
+            yield path
+            return
+        final = path.resolve()
+        temporary = final.with_name(f".{secrets.token_hex(6)}.tmp")
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        if final.exists():
+            temporary.chmod(stat.S_IMODE(final.stat().st_mode))
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())  # some disks are full only now
+        temporary.replace(final)
+    except OSError as fault:
+        raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
+    finally:
+        if temporary is not None:
+            _discard(temporary)
+
+
+def _discard(path: Path) -> None:
+    """Remove what is left of a file; nothing is said where that fails, since what led here has been said."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return

@@ -1,14 +1,30 @@
 """How many cases fail: beside the score, by criterion and age, and by groups of cases."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from areopage.bench.figures.figure import Fact, Figure, Page
-from areopage.bench.results.groups import DIMENSIONS, Dimension, case_group
 from areopage.bench.results.run_data import RunData
+from areopage.bench.spec import RunSpec
 from areopage.bench.words import age_name
+from areopage.cases import Case
 from areopage.locales import MISSING, Locale
 from areopage.report import Block, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.scoring import FailureCount, Failures, GroupFailures
+
+Dimension = Literal["maturity", "category", "language", "mode"]
+DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
+
+
+def case_group(case: Case, spec: RunSpec, dimension: Dimension) -> str:
+    """The group of a case: a dataset's columns `language` and `mode` replace those of the run."""
+    if dimension == "maturity":
+        return case.maturity
+    if dimension == "category":
+        return case.category
+    own = case.metadata.get(dimension)
+    return own if isinstance(own, str) and own else str(getattr(spec, dimension))
+
 
 FEW = 10
 """With fewer cases a count says little: with no failure among nine, a third of other cases could still fail."""

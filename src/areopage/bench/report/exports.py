@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from areopage.bench.report.files import write_judgments, write_judgments_jsonl
-from areopage.bench.report.summary import write_summary
+from areopage.bench.report.page import write_summary
 from areopage.bench.results.run_view import RunView
 from areopage.extensions import imported, registered
 from areopage.report import TableForm, Written

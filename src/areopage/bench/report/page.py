@@ -1,7 +1,10 @@
 """The report of a benchmark run: its figures, each where it belongs."""
 
+from pathlib import Path
+
 from msgspec import structs
 
+from areopage.bench.commands import command_span, run_command
 from areopage.bench.figures.case_index import CASES
 from areopage.bench.figures.figure import Page
 from areopage.bench.figures.registry import all_figures
@@ -9,7 +12,7 @@ from areopage.bench.report.run_results import run_result
 from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST
 from areopage.bench.words import part_facts, reused_text
-from areopage.report import Badge, Headline, Line, Report, Section, Span, report_locale, ruler
+from areopage.report import Badge, Facts, Headline, Line, Report, Section, Span, render, replacing, report_locale, ruler
 from areopage.version import __version__
 
 ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
@@ -75,3 +78,45 @@ def _headline(view: RunView, page: Page) -> Headline:
         ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
         facts=tuple(fact for figure in all_figures() if figure.facts for fact in figure.facts(view, page)),
     )
+
+
+MOST_CHARACTERS = 65_000
+"""GitHub accepts comments of under 65,536 characters."""
+
+_SECTIONS = ("failures", "changes", "scores", "costs")
+"""What is shown, the most important first: where it is too long, the last one is left out first."""
+
+
+def write_summary(view: RunView, path: Path, language: str = "") -> None:
+    """Write the file.
+
+    Args:
+        language: of the texts; the run's where it is "".
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place:
+        place.write_text(run_summary(view, language), encoding="utf-8")
+
+
+def run_summary(view: RunView, language: str = "") -> str:
+    """The summary, of at most `MOST_CHARACTERS` characters; it says what is left out."""
+    whole = bench_report(view, language)
+    locale, known = whole.locale, {section.id: section for section in whole.sections}
+    facts = tuple(fact for fact in whole.facts if not (isinstance(fact[1], Span) and fact[1].style == "link"))
+    more: tuple[str, Line] = (locale.say("summary_more"), command_span(run_command(view, "bench", "report")))
+    items: tuple[tuple[str, Line], ...] = (more,)
+    kept = [known[id] for id in _SECTIONS if id in known]
+    while True:
+        last = Section(id="more", title=locale.say("summary_details"), blocks=(Facts(items=items),))
+        text = render(structs.replace(whole, facts=facts, sections=(*kept, last)), "md")
+        if len(text) <= MOST_CHARACTERS:
+            return text
+        if not kept:
+            break
+        kept.pop()
+        items = (more, (locale.say("summary_cut"), locale.say("summary_cut_text")))
+    note = f"\n\n{locale.say('summary_cut_text')}\n"
+    head = text[: MOST_CHARACTERS - len(note)]
+    return head[: head.rfind("\n") + 1].rstrip("\n") + note

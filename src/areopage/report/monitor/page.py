@@ -8,8 +8,8 @@ from areopage.bench import trust_section
 from areopage.criteria import Scale
 from areopage.ledger import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor import CriterionFigures, JudgeFigures, Mean, MeanChange, PeriodFigures
-from areopage.report.charts import Level
+from areopage.monitor import CriterionFigures, DayFigures, JudgeFigures, Mean, MeanChange, PeriodFigures
+from areopage.report.charts import Level, Series
 from areopage.report.elements import (
     bar_on,
     columns,
@@ -17,6 +17,7 @@ from areopage.report.elements import (
     count_cell,
     excerpt,
     head_facts,
+    histogram,
     report_locale,
     rows,
     ruler,
@@ -26,6 +27,7 @@ from areopage.report.elements import (
 from areopage.report.judges.jury_worth import worth_fact
 from areopage.report.judges.qualification import qualification_badge, qualification_text
 from areopage.report.model import (
+    BarChart,
     Block,
     Cell,
     Column,
@@ -49,10 +51,9 @@ from areopage.report.model import (
     line,
 )
 from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
-from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.rendering import Form
-from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits
+from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits, grade_of
 from areopage.version import __version__
 
 TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
@@ -410,3 +411,38 @@ def _command(quality: QualityFigures, days: int | None = None) -> str:
     shown = [variant.variant for variant in quality.figures.variants]
     parts += ["--baseline", quality.figures.baseline or ""] if len(shown) > 1 and quality.figures.baseline != shown[0] else []
     return shlex.join(parts)
+
+
+def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> BarChart:
+    """Count answers in each step of the scale, coloured by grade."""
+    counts = figures.histogram
+    width = (scale.max - scale.min) / max(len(counts), 1)
+    css = [grade_of(scale.min + width * (step + 0.5), scale) for step in range(len(counts))]
+    return histogram(locale.say("distribution"), counts, locale, scale.min, scale.max, css)
+
+
+def daily_series(
+    days: Sequence[DayFigures], criterion: str, label: str, css: str, locale: Locale, *, ranges: bool = True
+) -> Series:
+    """The mean of each day, with its number of answers and its interval.
+
+    Args:
+        criterion: "" is the global score.
+        ranges: also draw the intervals.
+    """
+    means = [day.means.get(criterion, Mean(answers=0)) for day in days]
+    intervals = [mean.interval for mean in means]
+    return Series(
+        label=label,
+        values=[mean.mean for mean in means],
+        css=css,
+        notes=[_note(mean, interval, locale) for mean, interval in zip(means, intervals, strict=True)],
+        ranges=intervals if ranges else (),
+    )
+
+
+def _note(mean: Mean, interval: tuple[float, float] | None, locale: Locale) -> str:
+    note = locale.count("day_answers", mean.answers)
+    if interval is None:
+        return note
+    return note + locale.say("day_interval", low=locale.number(interval[0]), high=locale.number(interval[1]))
