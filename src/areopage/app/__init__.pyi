@@ -3,8 +3,9 @@
 from .answering import open_checker as open_checker  # The gate with all that may settle its decisions
 from .answering import open_gate as open_gate  # The gate with the configuration's rules
 from .answering import open_judge as open_judge  # The judge of the grey band, which keeps its judgments in the ledger
-from .config import AppConfig as AppConfig  # The configuration.
 from .config import LEDGER_VARIABLE as LEDGER_VARIABLE
+from .config import AppConfig as AppConfig  # The configuration.
+
 # The configuration that is named, else that of $AREOPAGE_CONFIG, else `areopage.yml` here, else the defaults.
 from .config import find_config as find_config
 from .config import load_config as load_config  # Read a configuration file
@@ -16,10 +17,12 @@ from .gate_rules import load_gate as load_gate  # A gate that is ready to decide
 from .gate_rules import load_rules as load_rules  # Load rules of the gate.
 from .gate_rules import write_rules as write_rules  # Write rules that `load_rules` reads back as they are
 from .kept_results import results_in as results_in  # The content of a results.json
+
 # Whether a configuration's ledger is a file that is there, or a database's URL.
 from .ledger import ledger_exists as ledger_exists
 from .ledger import open_ledger as open_ledger  # The ledger of a configuration, open.
 from .library import evaluate as evaluate  # Evaluate one answer on the criteria of a suite.
+
 # Run a benchmark to its end, or resume the unfinished run with the same specification.
 from .library import run_benchmark as run_benchmark
 from .monitor import fill_settings as fill_settings  # Which answers go to the review queue.
@@ -29,6 +32,7 @@ from .rebuild import Comparison as Comparison  # What a ledger stores against wh
 from .rebuild import check_ledger as check_ledger  # Compare what is stored with what it is computed from
 from .rebuild import count_stored as count_stored  # How many evaluations there are to compute again.
 from .rebuild import rebuild_ledger as rebuild_ledger  # Replace every score and every count with the computed one.
+
 # Store judgments whose raw texts were read again in place of what is stored of them, then rebuild every score.
 from .rebuild import store_readings as store_readings
 from .schemas import SCHEMAS as SCHEMAS

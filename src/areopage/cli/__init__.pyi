@@ -6,10 +6,13 @@ from .asking import asking_display as asking_display  # The display that fits wh
 from .asking import confirm as confirm  # Ask whether to begin.
 from .asking import ended_like_ctrl_c as ended_like_ctrl_c  # SIGTERM stops the run as Ctrl-C does
 from .bench.places import Places as Places  # Where the user wants runs and their ledger
+
 # The user's configuration, with the ledger in the folder of the runs where it names none.
 from .bench.places import configured as configured
+
 # The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
 from .bench.places import opened_ledger as opened_ledger
+
 # Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 from .bench.run import run_new as run_new
 from .bench.run import write_files as write_files  # Write the files of a run, and what there is to say of it into its log.
@@ -19,11 +22,11 @@ from .exit_codes import DONE as DONE  # All was done, and what can fail has pass
 from .exit_codes import FAILED as FAILED  # What can fail has failed
 from .exit_codes import INCONCLUSIVE as INCONCLUSIVE  # Too little could be read or scored to tell.
 from .exit_codes import INTERRUPTED as INTERRUPTED
+from .options import OUTPUTS as OUTPUTS
+from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
 from .options import LedgerOption as LedgerOption
-from .options import OUTPUTS as OUTPUTS
 from .options import OutOption as OutOption
-from .options import STDOUT as STDOUT
 from .options import day_of as day_of  # Parse a day.
 from .options import one_of as one_of  # The allowed value equal to `name`, or None without a name.
 from .options import tell as tell  # Print a line on stderr.

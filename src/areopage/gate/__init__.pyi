@@ -5,12 +5,13 @@ from .decide import Gate as Gate  # Decides whether an answer may leave.
 from .grounding.model import GroundingModel as GroundingModel  # The fitted weights, as they stand in a readable JSON file
 from .grounding.model import ground as ground  # Check an answer sentence by sentence against its documents.
 from .grounding.model import model_of as model_of  # The model that a file's contents hold.
+
 # The documents reduced to the passages that share the rarest words with each sentence
 from .grounding.passages import passages_for as passages_for
+from .records import GATE_VERDICTS as GATE_VERDICTS
 from .records import AskedJudge as AskedJudge  # The judge that was asked about doubtful sentences.
 from .records import Change as Change  # What a sentence changes of a document's sentence that it nearly copies.
 from .records import Decision as Decision  # What becomes of an answer, and why.
-from .records import GATE_VERDICTS as GATE_VERDICTS
 from .records import GateVerdict as GateVerdict
 from .records import JudgeTrust as JudgeTrust  # What a judge's word is worth.
 from .records import Place as Place  # A piece of a text
@@ -20,8 +21,10 @@ from .records import SentenceCheck as SentenceCheck  # A sentence of the answer.
 from .records import SentenceJudgment as SentenceJudgment  # What a judge says of one doubtful sentence
 from .records import Signal as Signal  # One thing that the gate looked at.
 from .records import SignalName as SignalName
+
 # A decision that asks a judge about its near copies, if nothing else holds the answer
 from .settle import asking_about_near_copies as asking_about_near_copies
+
 # Settle a decision by what people said of the same response over the same documents.
 from .settle import settled_by_labels as settled_by_labels
 from .signals import read_documents as read_documents  # The documents that are read, in their order
@@ -30,6 +33,7 @@ from .tuning.labelled import labelled_of as labelled_of  # The labelled row that
 from .tuning.replay import Recorded as Recorded  # An answer as it was noted.
 from .tuning.replay import Replay as Replay  # What the decisions seen so far add up to
 from .tuning.replay import ReplayedChange as ReplayedChange  # A decision that changes.
+
 # What a judge said of sentences, by their text, as far as the settled decision tells.
 from .tuning.replay import judged_of as judged_of
 from .tuning.replay import said_of as said_of  # What people had said of an equal answer, where that made the decision.
@@ -38,6 +42,7 @@ from .tuning.risk import Control as Control
 from .tuning.thresholds import Ask as Ask  # What is wanted.
 from .tuning.thresholds import Outcome as Outcome  # What a threshold does to the labelled answers.
 from .tuning.thresholds import Tuning as Tuning  # What came out.
+
 # The 95 % interval of a share of labelled answers, as of no more answers than there are groups.
 from .tuning.thresholds import interval as interval
 from .tuning.tuned import FITTED_RESPONSES as FITTED_RESPONSES  # The same as `response_digest` has them

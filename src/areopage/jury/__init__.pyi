@@ -5,14 +5,14 @@ from .addressing import asks_for_score as asks_for_score
 from .addressing import signs_in as signs_in  # Of a judgment's steps those that name a sign.
 from .budget import Budget as Budget  # The budget of one command, consulted before each call
 from .budget import PaidModel as PaidModel  # A model that a budget pays
-from .call_sizes import CallSize as CallSize  # What the calls take whose judgments the ledger lacks.
 from .call_sizes import VERDICT_TOKENS as VERDICT_TOKENS  # Assumed of one verdict of a judge.
+from .call_sizes import CallSize as CallSize  # What the calls take whose judgments the ledger lacks.
 from .code_judge import CodeJudge as CodeJudge  # Judges by a function
 from .fitting import Fitting as Fitting  # Cuts the documents of cases for one judge
+from .judges import PROMPT_CUT as PROMPT_CUT  # The step of a judgment whose prompt the judge did not see whole.
 from .judges import CallContext as CallContext  # What all calls of a run share.
 from .judges import CallResult as CallResult  # What one call to a judge brought
 from .judges import Judge as Judge  # A member of the jury.
-from .judges import PROMPT_CUT as PROMPT_CUT  # The step of a judgment whose prompt the judge did not see whole.
 from .judges import PlannedCall as PlannedCall  # One call to one judge about one or more criteria of one scope
 from .judges import ScoringMethod as ScoringMethod  # `sampled`
 from .model_judge import ModelJudge as ModelJudge  # A judge that calls a language model
@@ -25,6 +25,7 @@ from .opening import open_judge as open_judge  # Open a judge without calling it
 from .opening import probe_model as probe_model  # Make one small call to a model, and say in one line what it supports.
 from .options import batched_judges as batched_judges  # The names of the judges whose calls go through batch services.
 from .options import choose_judges as choose_judges  # Select the judges of a run.
+
 # The settings of a stored run, with the user's servers in place of those of the same names.
 from .options import reached_by as reached_by
 from .panel import ContextBudget as ContextBudget  # A limit that keeps whole documents in order, as long as they fit.
@@ -33,6 +34,7 @@ from .parsing import MAX_REPAIRED as MAX_REPAIRED
 from .parsing import Opened as Opened  # An answer out of its wrappings
 from .parsing import open_answer as open_answer  # Take an answer out of its wrappings.
 from .planning import CallPlan as CallPlan  # The calls of one judge.
+
 # How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn.
 from .planning import PassesOf as PassesOf
 from .planning import SharedCall as SharedCall  # A planned call, and the cases that share its judgment by their ids
@@ -50,11 +52,13 @@ from .rescoring import rescore as rescore  # Recompute scores, and compare them 
 from .results import Evaluated as Evaluated  # An evaluation with its inputs.
 from .results import JudgeHealth as JudgeHealth  # How one judge did over a run.
 from .results import evaluated as evaluated  # Aggregate the judgments on one answer.
+
 # Aggregate judgments that are known to be about an answer, with any keys.
 from .results import evaluated_again as evaluated_again
 from .results import evaluation_of as evaluation_of  # Build the evaluation of one answer from its criteria's scores.
 from .results import judges_unexamined as judges_unexamined  # The standings of a panel's judges where no exam is known
 from .results import reparsed as reparsed  # Read a judgment's raw texts again
+
 # Counts consecutive failed calls, so that an unreachable server stops the run.
 from .schedule import FailureStreak as FailureStreak
 from .schedule import run_concurrently as run_concurrently  # Process all items in order, at most `concurrency` at once.

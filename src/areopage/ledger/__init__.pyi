@@ -1,27 +1,30 @@
 """The store of runs, answers and judgments: SQLite, or PostgreSQL by URL."""
 
+from .people.access import SESSION_LIFE as SESSION_LIFE
 from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
-from .people.access import SESSION_LIFE as SESSION_LIFE
 from .people.access import Sessions as Sessions  # The table `sessions`.
 from .people.calibrations import StoredCalibration as StoredCalibration  # A calibration as a row.
 from .people.exam_records import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
 from .people.exam_records import Qualification as Qualification  # The result of one judge on one criterion in one exam
+
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
 from .people.exams import drifts_by_path as drifts_by_path
 from .people.held import HELD as HELD  # Why a held answer is in the review queue.
-from .people.labels import Labels as Labels  # The table `labels`, and judges' scores of labelled answers.
-from .people.labels import OfSuite as OfSuite  # Items of one suite
 from .people.labels import SAMPLE as SAMPLE  # Why an answer is in the queue that was drawn at random.
 from .people.labels import TEACHING as TEACHING  # Why an answer is queued whose label tells much about the judges
+from .people.labels import Labels as Labels  # The table `labels`, and judges' scores of labelled answers.
+from .people.labels import OfSuite as OfSuite  # Items of one suite
 from .people.labels import agreed as agreed  # What raters say together
 from .people.signoffs import People as People  # What people said of a run's answers, and who signed it.
+
 # What is known of one judge on one criterion, for scores of a moment.
 from .people.standing import CriterionStanding as CriterionStanding
 from .people.standing import JudgeStanding as JudgeStanding  # What is known of one judge, criterion by criterion.
 from .people.standing import compact_standings as compact_standings  # Standings without their criteria.
 from .people.standing import exam_command as exam_command  # The command that examines judges as a shell takes it
 from .people.standing import exam_words as exam_words  # The command that examines judges, given by name and model
+
 # Whether a panel's standing in short says that a judge is unfit, so that no score counts.
 from .people.standing import is_unfit as is_unfit
 from .people.standing import standing_key as standing_key  # A hash of what a qualification holds for
@@ -33,11 +36,14 @@ from .read.caches import Orphans as Orphans  # Rows without the row they refer t
 from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
 from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
 from .read.differences import Difference as Difference  # A stored value that differs from its recomputation.
+
 # The values of an evaluation, and its scores, that differ from their recomputation.
 from .read.differences import evaluation_differences as evaluation_differences
+
 # The fields of a record with an id that differ from its recomputation.
 from .read.differences import field_differences as field_differences
 from .read.differences import with_computed as with_computed  # A stored evaluation with the values that its judgments come to.
+
 # The answers of one set on one day under one variant that have a score on a criterion (""
 from .read.lists import EqualAnswers as EqualAnswers
 from .read.queries import Backlog as Backlog  # How much is not evaluated yet
@@ -57,51 +63,56 @@ from .read.verdict_columns import VerdictKind as VerdictKind  # What verdicts of
 from .store import Ledger as Ledger  # An open ledger
 from .tables.chain import Head as Head  # The last link of a chain
 from .tables.connection import make_folder as make_folder  # Create a folder, and what is missing above it, for its owner alone.
+
 # Create an empty file for its owner alone, unless it exists or cannot be created.
 from .tables.connection import make_private_file as make_private_file
 from .tables.connection import set_sqlite_pragmas as set_sqlite_pragmas  # Configure a new SQLite connection.
 from .tables.connection import shown as shown  # A database URL as users write it, without its password
 from .tables.connection import storage_errors as storage_errors  # Convert database and system errors into one line for the user.
 from .tables.connection import url_of as url_of  # The URL of a ledger
+
 # The beginning of the step of a judgment that names a sign that the case addresses the judge.
 from .tables.records import ADDRESSED as ADDRESSED
+from .tables.records import GOLDEN_SOURCE as GOLDEN_SOURCE  # The beginning of the source of golden questions' answers.
+from .tables.records import GROUNDED as GROUNDED  # What a rater says under `GROUNDING`
+from .tables.records import GROUNDING as GROUNDING  # The criterion of labels that say whether the documents support an answer.
+from .tables.records import IN_BATCH as IN_BATCH  # The first step of a judgment whose call was made by a batch.
+from .tables.records import NOT_PLANNED as NOT_PLANNED  # The kinds that are no losses
+from .tables.records import NOT_WHOLE as NOT_WHOLE  # The target was reached, and the user gets no whole answer.
+from .tables.records import REPLIED as REPLIED  # The model has replied
+from .tables.records import SETTLED as SETTLED  # What keeps no run open.
+from .tables.records import SHOWN as SHOWN  # The user has read what came, and may have read a part of an answer.
+from .tables.records import WITHHELD as WITHHELD  # The finish reason of a reply whose text is withheld
 from .tables.records import Answer as Answer  # One answer of a language model
 from .tables.records import AnswerState as AnswerState  # `answered`
 from .tables.records import CriterionResult as CriterionResult  # One criterion's score of one answer, on the suite's scale
 from .tables.records import Evaluation as Evaluation  # An answer and the result of a panel.
 from .tables.records import EvaluationState as EvaluationState  # `waiting`
-from .tables.records import GOLDEN_SOURCE as GOLDEN_SOURCE  # The beginning of the source of golden questions' answers.
-from .tables.records import GROUNDED as GROUNDED  # What a rater says under `GROUNDING`
-from .tables.records import GROUNDING as GROUNDING  # The criterion of labels that say whether the documents support an answer.
+
 # Over 8, 6 to 8, under 6 on a scale of 0 to 10 (answer-quality specification, dashboard section)
 from .tables.records import Grade as Grade
 from .tables.records import Grounded as Grounded
 from .tables.records import HookCount as HookCount  # A number of answers of an hour (UTC).
-from .tables.records import IN_BATCH as IN_BATCH  # The first step of a judgment whose call was made by a batch.
 from .tables.records import JudgeUse as JudgeUse  # What one judge did for one answer.
 from .tables.records import Judgment as Judgment  # One call to a judge.
 from .tables.records import Label as Label  # One rater's score of one answer on one criterion.
-from .tables.records import NOT_PLANNED as NOT_PLANNED  # The kinds that are no losses
-from .tables.records import NOT_WHOLE as NOT_WHOLE  # The target was reached, and the user gets no whole answer.
 from .tables.records import PanelResult as PanelResult  # The result of a panel for one answer.
-from .tables.records import REPLIED as REPLIED  # The model has replied
 from .tables.records import Repair as Repair
 from .tables.records import Reservation as Reservation  # Something that speaks against the approval of a run
 from .tables.records import ReviewItem as ReviewItem  # An answer queued for review.
 from .tables.records import Run as Run  # A run of the benchmark, or a panel under which answers are judged in production.
 from .tables.records import RunKind as RunKind
 from .tables.records import RunUse as RunUse  # What a benchmark run rests on.
-from .tables.records import SETTLED as SETTLED  # What keeps no run open.
-from .tables.records import SHOWN as SHOWN  # The user has read what came, and may have read a part of an answer.
-from .tables.records import SignOff as SignOff  # A person's approval or rejection of a run.
 from .tables.records import SignedState as SignedState  # What a sign-off is about
+from .tables.records import SignOff as SignOff  # A person's approval or rejection of a run.
+
 # What is known of one judge, over the criteria that it may judge, for scores of a moment.
 from .tables.records import Standing as Standing
+
 # What a list of runs says of a run's results, so that it need not read their cases.
 from .tables.records import StoredOutcome as StoredOutcome
 from .tables.records import Thoughts as Thoughts  # Where an answer's thoughts came that no judge reads
 from .tables.records import Verdict as Verdict  # What one judgment says on one criterion.
-from .tables.records import WITHHELD as WITHHELD  # The finish reason of a reply whose text is withheld
 from .tables.records import is_golden as is_golden  # Whether a source is that of golden questions.
 from .tables.rows import chunks as chunks  # Split keys into portions that fit a query.
 from .tables.rows import json_text as json_text  # Serialise a value as JSON.
@@ -122,6 +133,7 @@ from .write.answers import id_within as id_within  # The id in the ledger of an 
 from .write.answers import own_id as own_id  # The id that a source gave to an answer that is stored under `id_within`
 from .write.answers import prompt_key as prompt_key  # The look-up key of a prompt, independent of case and white space.
 from .write.batch import Batch as Batch  # Commits records in groups.
+
 # The parts of one budget in the table `budget_parts`, for one process.
 from .write.budget_parts import BudgetParts as BudgetParts
 from .write.fleet import CallCounts as CallCounts  # The stored calls of a run

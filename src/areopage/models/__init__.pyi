@@ -1,12 +1,13 @@
 """The port to a language model, and its adapters."""
 
+from .batch_port import ENDED as ENDED  # States in which a batch brings nothing more.
+
+# The code of a batch that was not begun because too many tokens wait already.
+from .batch_port import TOO_MUCH_AT_ONCE as TOO_MUCH_AT_ONCE
 from .batch_port import BatchLine as BatchLine  # What one call of a batch brought
 from .batch_port import BatchService as BatchService  # The batch service of one model's server.
 from .batch_port import BatchState as BatchState  # A batch as its provider tells of it.
-from .batch_port import ENDED as ENDED  # States in which a batch brings nothing more.
 from .batch_port import SearchedBatch as SearchedBatch  # A batch that may have been created, as the ledger knows it.
-# The code of a batch that was not begun because too many tokens wait already.
-from .batch_port import TOO_MUCH_AT_ONCE as TOO_MUCH_AT_ONCE
 from .batches import BATCH_PROVIDERS as BATCH_PROVIDERS  # Providers whose protocol has a batch service.
 from .batches import has_batches as has_batches  # Whether a provider's protocol has a batch service.
 from .batches import open_service as open_service  # Open the batch service of a model's server
@@ -22,6 +23,7 @@ from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
 from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
 from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
 from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
+
 # A generated token with its natural-log probability, and the likeliest others at its place.
 from .logprobs import TokenLogprob as TokenLogprob
 from .logprobs import read_logprobs as read_logprobs  # Read the list of tokens that both protocols give
@@ -29,15 +31,16 @@ from .openai_replies import ChatReply as ChatReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.
 from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
+from .port import SERVER as SERVER  # How a digest begins that names a server, in place of weights
 from .port import Completion as Completion  # What a model answered.
 from .port import LanguageModel as LanguageModel  # A model that can be asked.
 from .port import Message as Message  # One message of a chat.
 from .port import ModelStatus as ModelStatus  # What a check of a model found.
 from .port import Options as Options
-from .port import SERVER as SERVER  # How a digest begins that names a server, in place of weights
 from .port import Schema as Schema
 from .port import sent as sent  # Messages as servers take them
 from .prices import ASSUMED_MOST as ASSUMED_MOST  # Tokens of an answer that are set aside where no option limits it.
+
 # What providers of batch services ask of the price, where the configuration does not say.
 from .prices import BATCH_FACTOR as BATCH_FACTOR
 from .prices import Price as Price  # What tokens cost, per million, in one currency.
@@ -50,8 +53,8 @@ from .providers import Providers as Providers  # The providers of one kind.
 from .providers import listed_models as listed_models  # The models that a provider's server offers.
 from .providers import open_model as open_model  # Open the adapter of a reference
 from .providers import pull_model as pull_model  # Fetch a model into the user's cache.
-from .reference import ModelReference as ModelReference  # A model as the user names it.
 from .reference import NAMED_REFERENCE as NAMED_REFERENCE  # `NAME=REF`
+from .reference import ModelReference as ModelReference  # A model as the user names it.
 from .replay import Origin as Origin  # The model whose answers are recorded, and why it is unfit to judge
 from .replay import RecordedLine as RecordedLine  # One line of a recording
 from .replay import RecordingFile as RecordingFile  # A recording on disk, read once, at its first use.

@@ -19,6 +19,7 @@ from areopage.gate import GateVerdict, JudgeTrust
 from areopage.ledger import Mode, Trace
 from areopage.rag.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of, service_of
 from areopage.rag.records import ChatPrompt, Citation, citations_of
+from areopage.records import record_from
 from areopage.server import (
     ApiRoute,
     Asker,
@@ -33,7 +34,6 @@ from areopage.server import (
     json_response,
     rounded,
     takes,
-    view,
 )
 
 EVENTS = "text/event-stream"
@@ -109,7 +109,7 @@ async def chat(request: Request, actor: Asker) -> Response:
 
 
 def _reply_of(found: Trace, language: str) -> ChatReply:
-    return view(
+    return record_from(
         ChatReply,
         found,
         answer=found.answer.delivered,

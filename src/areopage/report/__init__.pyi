@@ -1,10 +1,10 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
-from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import STYLES as STYLES
+from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import Series as Series  # One line of a chart.
-from .console import Printer as Printer  # Prints the parts of reports on a console.
 from .console import UNSEEN_WIDTH as UNSEEN_WIDTH  # Columns of output that is not a terminal.
+from .console import Printer as Printer  # Prints the parts of reports on a console.
 from .console import print_report as print_report  # Print a report
 from .console import text_console as text_console  # A console for plain text
 from .elements import LONGEST_TEXT as LONGEST_TEXT
@@ -16,6 +16,7 @@ from .elements import corrected_text as corrected_text  # A corrected mean with 
 from .elements import count_cell as count_cell  # A cell with a count
 from .elements import excerpt as excerpt  # A foreign text, cut to a length.
 from .elements import figure_text as figure_text  # A figure with its interval
+
 # The heads of the ledger's hash chains, which `areopage verify --against` reads from a report.
 from .elements import head_facts as head_facts
 from .elements import histogram as histogram  # How many values lie in each of equal steps between two ends.
@@ -56,6 +57,7 @@ from .judges.jury_worth import worth_section as worth_section  # The section of 
 from .judges.jury_worth import worth_texts as worth_texts  # The worth of a jury in plain sentences.
 from .judges.qualification import ALARMING as ALARMING
 from .judges.qualification import drift_lines as drift_lines  # How judges moved since their exams, a line for each criterion
+
 # When a judge was examined and on how many criteria it is qualified, or when it moved
 from .judges.qualification import exam_text as exam_text
 from .judges.qualification import is_alarming as is_alarming  # Whether the standing of a panel is marked
@@ -64,6 +66,7 @@ from .judges.qualification import judge_text as judge_text  # The standing of on
 from .judges.qualification import mark_text as mark_text  # Why a mark is not met, and what would settle it.
 from .judges.qualification import missed_lines as missed_lines  # Why judges are not qualified, a line for each criterion.
 from .judges.qualification import panel_text as panel_text  # The same where it does not stand beside the word judges
+
 # Describe the standing of a panel as a fact about its judges
 from .judges.qualification import qualification_text as qualification_text
 from .judges.qualification import shift_text as shift_text  # What a round says of a judge on a criterion.
@@ -97,6 +100,7 @@ from .model import Span as Span  # A part of a line that looks different
 from .model import Table as Table  # A table.
 from .model import TrendChart as TrendChart  # Lines over days
 from .model import line as line  # A line of several parts with spaces between them
+
 # Fit a calibration to the blind labels of a monitored period's random sample.
 from .monitor.calibrated import fit_period as fit_period
 from .monitor.figures import QualityFigures as QualityFigures  # The data of a quality report.
@@ -108,16 +112,16 @@ from .monitor.page import quality_report_name as quality_report_name  # The name
 from .monitor.page import score_histogram as score_histogram  # Count answers in each step of the scale, coloured by grade.
 from .monitor.period_trust import period_trust as period_trust  # Make the record of a period.
 from .rendering import FORMS as FORMS
-from .rendering import Form as Form
 from .rendering import TEMPLATES as TEMPLATES
+from .rendering import Form as Form
 from .rendering import draw as draw  # A chart as SVG.
 from .rendering import environment as environment  # The template environment of a language
 from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
 from .rendering import render as render  # Render a report in a format.
 from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
 from .tables import FORMS_BY_SUFFIX as FORMS_BY_SUFFIX
-from .tables import Kind as Kind  # What a column holds
 from .tables import MAX_CELL as MAX_CELL
+from .tables import Kind as Kind  # What a column holds
 from .tables import TableColumn as TableColumn  # A column of a table
 from .tables import TableForm as TableForm  # `csv;` has semicolons between its cells.
 from .tables import Written as Written  # What was written

@@ -1,54 +1,70 @@
 """Pure mathematics over judgments: no input or output, no clock, no randomness that is not a parameter."""
 
+from .agreement_with_people import WORST as WORST
 from .agreement_with_people import CorrelationClaim as CorrelationClaim  # Whether the true correlation is over `bound`.
 from .agreement_with_people import CriterionAgreement as CriterionAgreement  # A judge against people on one criterion
 from .agreement_with_people import Disagreement as Disagreement  # An item where judge and people are far apart
 from .agreement_with_people import HumanAgreement as HumanAgreement  # A judge against people.
 from .agreement_with_people import Rating as Rating  # One rater's score of one item on one criterion
-from .agreement_with_people import WORST as WORST
 from .arrays import Column as Column
 from .arrays import Flags as Flags
 from .arrays import Matrix as Matrix  # Of two dimensions or more.
 from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
 from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
+
 # A calibration as it is applied to a run or to a monitored period.
 from .correction.applied import AppliedCalibration as AppliedCalibration
+
 # A mean score corrected by people's labels, with its 95 % interval, on the run's scale.
 from .correction.applied import CorrectedScore as CorrectedScore
+
 # What people are expected to give one answer where the jury gave it its score
 from .correction.applied import MappedScore as MappedScore
-from .correction.confusion import Codes as Codes
 from .correction.confusion import UNKNOWN as UNKNOWN  # The code of a missing label or vote.
+from .correction.confusion import Codes as Codes
+
 # Estimate judges' confusion matrices and each item's category.
 from .correction.confusion import anchored_confusion as anchored_confusion
+
 # The probability of each category by votes of judges whose confusion matrices are known, shape (N, K)
 from .correction.confusion import category_chances as category_chances
 from .correction.factor import FEWEST_JUDGES as FEWEST_JUDGES  # Two judges agree with each other alike
+
 # The judges' weights by their agreement with each other, shape (m,)
 from .correction.factor import agreement_weights as agreement_weights
+
 # A non-decreasing map from scores by a judge to scores by people, both in points of the scale.
 from .correction.maps import ScaleMap as ScaleMap
+
 # Fit the simplest map whose cross-validated error is within one standard error of the best one's.
 from .correction.maps import choose_map as choose_map
+
 # A mean corrected by labels, in points of the scale, with its 95 % interval.
 from .correction.means import Corrected as Corrected
+
 # The least-squares line of people's scores on predictions, with what its variances need.
 from .correction.means import Line as Line
+
 # Correct the mean prediction of all judged items by the labels of a random part of them.
 from .correction.means import corrected_mean as corrected_mean
 from .correction.means import fit_line as fit_line  # Fit people's scores to predictions by least squares.
+
 # Correct the mean of other items, none of them labelled, by a line that was fitted to labels of earlier ones.
 from .correction.means import transported_mean as transported_mean
 from .correction.planning import LabelPlan as LabelPlan  # How many random labels an interval of half the width `precision` takes.
 from .correction.planning import plan_labels as plan_labels  # How many of the judged items to label at random.
+
 # The items whose labels tell most about judges' weights and scale, in the order of what they add.
 from .correction.planning import teaching_items as teaching_items
 from .correction.shares import CorrectedShare as CorrectedShare  # A share in [0, 1] corrected by labels, with its 95 % interval.
+
 # Correct the share of all judged items that a jury counts by the labels of a random part of them.
 from .correction.shares import corrected_share as corrected_share
+
 # Correct the mean prediction of the judged items of several days by a random sample of each day.
 from .correction.stratified import stratified_mean as stratified_mean
 from .correction.weights import JuryWeights as JuryWeights  # A prediction of people's scores
+
 # Scores with missing ones replaced by the mean of the item's others, shape (N, m)
 from .correction.weights import filled as filled
 from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
@@ -62,12 +78,12 @@ from .exams.drift import look as look  # Look at the latest round.
 from .exams.drift import moved as moved  # Which members of a family moved
 from .exams.drift import shift as shift  # Estimate how far the scores moved.
 from .exams.figures import examine as examine  # Compute an exam's figures on one criterion.
-from .exams.records import CriterionExam as CriterionExam  # How a judge did on one criterion of a gold set.
 from .exams.records import EXAM_NOT_APPLICABLE as EXAM_NOT_APPLICABLE
-from .exams.records import ExamItem as ExamItem  # What one judge said of one gold row on one criterion.
-from .exams.records import ExamState as ExamState
 from .exams.records import HIGH as HIGH  # A band that begins at or above this share of the scale is a high one.
 from .exams.records import LOW as LOW  # A band that ends at or below this share of the scale is a low one
+from .exams.records import CriterionExam as CriterionExam  # How a judge did on one criterion of a gold set.
+from .exams.records import ExamItem as ExamItem  # What one judge said of one gold row on one criterion.
+from .exams.records import ExamState as ExamState
 from .exams.records import Look as Look  # What one round adds.
 from .exams.records import Mark as Mark  # Whether a figure reaches its mark.
 from .exams.records import Marks as Marks  # What a judge must reach on each criterion.
@@ -79,12 +95,14 @@ from .failures import FailingCases as FailingCases  # The cases that fail any of
 from .failures import FailureCount as FailureCount  # How many cases fail, of those that the criterion applies to.
 from .failures import Failures as Failures  # The failures of a run.
 from .failures import GroupFailures as GroupFailures  # The failures of a group of cases, such as those of one age
+
 # A jury's failures against people's, over the items that both scored
 from .failures_by_people import FailuresSeen as FailuresSeen
 from .failures_by_people import HumanFailures as HumanFailures  # Failures by people and by the jury.
 from .families import ALPHA as ALPHA  # The level of every family.
 from .families import benjamini_hochberg as benjamini_hochberg  # Correct p-values by Benjamini's and Hochberg's method
 from .families import discovery_levels as discovery_levels  # The level of each test by Benjamini's and Hochberg's method
+
 # Divide a family's level among groups of tests, and that of each group equally among its tests.
 from .families import group_weights as group_weights
 from .families import holm as holm  # Correct the p-values of a family by Holm's method
@@ -94,17 +112,21 @@ from .folding import RecordScores as RecordScores  # The scores of one case.
 from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
 from .folding import fold as fold  # Fold planned passes into the scores of each record and of the run.
 from .grades import DECIMALS as DECIMALS  # Scores are counted, and put into grades, as they are shown
+from .grades import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
 from .grades import Grade as Grade  # Over 80 % of the scale, from 60 % to 80 %, under 60 %
 from .grades import ScoreTally as ScoreTally  # How many answers got each score.
-from .grades import WEAK_UNDER as WEAK_UNDER  # Shares of the scale at which the grades part.
+
 # The score of a criterion from which on an answer is weak, whatever its global score
 from .grades import critical_floor as critical_floor
 from .grades import grade_limits as grade_limits  # Where the grade "acceptable" begins and ends on a scale
 from .grades import grade_of as grade_of  # The grade of a score, rounded as it is shown
+
 # Values and how often each was seen, > 0, and the ends of their range
 from .intervals.differences import CountedValues as CountedValues
+
 # The interval of the mean of the first minus that of the second, and the p-value of no difference.
 from .intervals.differences import difference_interval as difference_interval
+
 # The shape of the unseen value's weight with which an interval leaves out the truth in no more than 1 − level of all samples.
 from .intervals.means import GUARANTEED as GUARANTEED
 from .intervals.means import LEVEL as LEVEL
@@ -112,25 +134,29 @@ from .intervals.means import mean_interval as mean_interval  # The interval of t
 from .intervals.means import mean_intervals as mean_intervals  # The intervals of many means
 from .intervals.planning import Detectable as Detectable  # What a run can tell.
 from .intervals.planning import assumed_values as assumed_values  # A thousand values with about this mean and standard deviation
+
 # How many values such as these make half of the interval's width at most `precision`
 from .intervals.planning import cases_needed as cases_needed
 from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
+
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
 from .intervals.scores import CaseValues as CaseValues
 from .intervals.scores import Interval as Interval  # A 95 % interval, in units of the suite's scale.
 from .intervals.scores import cluster_numbers as cluster_numbers  # The number of each case's cluster, from 0
+
 # How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
 from .intervals.student_t import critical_t as critical_t
 from .jury_agreement import Dispute as Dispute  # A score on which judges disagree whether it is a failure.
 from .jury_agreement import FailureAgreement as FailureAgreement  # How far judges agree on which cases fail a criterion
 from .jury_agreement import JuryAgreement as JuryAgreement  # The agreement of judges on a set of scores.
+
 # The agreement over all scores of a run, with failures on the criteria that count first, and by a criterion's id.
 from .jury_agreement import RunAgreement as RunAgreement
 from .outcome import FAILED_NAMES as FAILED_NAMES
 from .outcome import GIVEN_NAMES as GIVEN_NAMES
+from .outcome import OUTCOME_NAMES as OUTCOME_NAMES
 from .outcome import Given as Given  # The outcomes of a judge that has judged.
 from .outcome import NotApplicable as NotApplicable  # The judge says that the criterion does not apply to the case
-from .outcome import OUTCOME_NAMES as OUTCOME_NAMES
 from .outcome import Outcome as Outcome
 from .outcome import PlannedPass as PlannedPass  # One planned verdict
 from .outcome import Refused as Refused  # The judge declined to judge.
@@ -138,6 +164,7 @@ from .outcome import Scored as Scored  # The judge gave a score that lies on the
 from .outcome import TimedOut as TimedOut  # No answer came in time.
 from .outcome import Unparsed as Unparsed  # The judge answered, and no score could be read from the answer.
 from .outcome import Unreachable as Unreachable  # The judge could not be asked
+
 # The mean of first − second over the cases that both have, with its interval.
 from .paired import PairedDifference as PairedDifference
 from .paired import PairedFailures as PairedFailures  # The failures of two systems on the same cases.
@@ -154,10 +181,10 @@ from .passes.allocation import PassItems as PassItems  # What is known of a run'
 from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
 from .passes.settings import PassSettings as PassSettings  # How passes are added.
 from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
-from .records import CriterionScore as CriterionScore  # One criterion of one case.
 from .records import DEFAULT as DEFAULT
-from .records import Profile as Profile  # How failures, quorum and outliers are treated.
 from .records import V1_1 as V1_1
+from .records import CriterionScore as CriterionScore  # One criterion of one case.
+from .records import Profile as Profile  # How failures, quorum and outliers are treated.
 from .refused_twins import DECLINED as DECLINED  # The state of an answer that is whole and declines in words.
 from .refused_twins import OverRefusal as OverRefusal  # How many benign twins are refused.
 from .refused_twins import TwinPair as TwinPair  # A benign twin and its harmful counterpart, each with the state of its answer
@@ -171,6 +198,7 @@ from .release_judges import JudgeState as JudgeState  # What is known of a judge
 from .release_judges import Lack as Lack
 from .release_judges import ReleaseJudge as ReleaseJudge  # A judge of a run.
 from .score_columns import ScoreColumns as ScoreColumns  # The scores of cases and criteria, a row each, in order of cases.
+
 # Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
 from .score_columns import reduce_passes as reduce_passes
 from .share_decisions import CONFIDENCE as CONFIDENCE
@@ -180,6 +208,7 @@ from .share_decisions import ShareVerdict as ShareVerdict
 from .share_decisions import decide_shares as decide_shares  # Decide on the shares of several criteria.
 from .shares import Share as Share  # A share with its 95 % interval
 from .shares import at_least as at_least  # The probability of `k` or more hits, in [0, 1].
+
 # The probability of `k` or fewer hits in `n` independent tries with the chance `share` each, in [0, 1].
 from .shares import at_most as at_most
 from .shares import upper_bound as upper_bound  # Clopper and Pearson's bound from above
@@ -192,11 +221,12 @@ from .weights import LevelNames as LevelNames  # The names at each level, in ord
 from .weights import Weights as Weights  # Weights as configured
 from .worth.alternative import Raters as Raters
 from .worth.alternative import Replacement as Replacement  # Whether a judge may replace a person.
+
 # Whether the jury errs more without the judge, less or no more, or neither is certain.
 from .worth.contributions import JudgeContribution as JudgeContribution
 from .worth.effective import FEWEST_ITEMS as FEWEST_ITEMS  # With fewer items the number of independent judges is not computed.
+from .worth.tables import OVERALL as OVERALL
 from .worth.tables import JudgesScores as JudgesScores  # Judge -> criterion -> item -> score.
 from .worth.tables import JuryTable as JuryTable  # Judges and people on the same units, all on one scale
-from .worth.tables import OVERALL as OVERALL
 from .worth.worth import JuryWorth as JuryWorth  # What a jury is worth.
 from .worth.worth import LabelledWorth as LabelledWorth  # A jury against people's labels, over all criteria that people labelled

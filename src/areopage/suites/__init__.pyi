@@ -7,6 +7,7 @@ from .config import PassesSection as PassesSection  # Adaptive passes of a run
 from .config import SuiteConfig as SuiteConfig  # A suite's configuration.
 from .config import WeightsSection as WeightsSection  # The three levels of weights.
 from .config_file import CONFIG_FILE as CONFIG_FILE
+
 # A section of `areopage.yml`, the sections it shares with others, and where it was read.
 from .config_file import ConfigPart as ConfigPart
 from .config_file import ConfigSection as ConfigSection  # Base of every section of `areopage.yml`
@@ -17,6 +18,7 @@ from .config_file import Share as Share
 from .config_file import SharedSections as SharedSections  # What every part of the program reads.
 from .config_file import StorageSection as StorageSection  # What stays of an answer once it is judged, and for how long.
 from .config_file import checked_section as checked_section  # Check what stands at a key of a document against a schema.
+
 # Whether a warning of `idle_keys` is of a key that there is not, likely a mistake, and not of one without meaning here.
 from .config_keys import is_unknown_key as is_unknown_key
 from .files import equal_weights as equal_weights  # Weights that sum to 1 to the last digit that is written
@@ -24,8 +26,8 @@ from .files import filled as filled  # A template with texts of others put in
 from .files import write_lines as write_lines  # Write one JSON object per line.
 from .files import write_text as write_text  # Write a file, and the folders above it.
 from .files import yaml_text as yaml_text  # A mapping as YAML, in its own order.
-from .gold import Band as Band
 from .gold import GOLD_FILE as GOLD_FILE
+from .gold import Band as Band
 from .gold import GoldRow as GoldRow  # A response with the ranges that its scores must lie in.
 from .gold import gold_criteria as gold_criteria  # The ids of the criteria that a suite's gold set can examine judges on
 from .gold import gold_digest as gold_digest  # SHA-256 of gold rows in any order.
@@ -41,7 +43,9 @@ from .scaffold import copy_suite as copy_suite  # Copy a suite into a new folder
 from .scaffold import new_folder as new_folder  # The place of a folder in the making
 from .scaffold import set_release as set_release  # Write a word of the release section into the configuration of a suite.
 from .validation import check_folder as check_folder  # Everything that is wrong with a suite.
+
 # The weights for nothing whose names are close to one without a weight
 from .validation import misspelt_weights as misspelt_weights
+
 # The criteria that a run judges only where they are named, for the default selection does not have them.
 from .validation import unselected_criteria as unselected_criteria

@@ -3,9 +3,9 @@
 from .claims import Claim as Claim  # A claim on a sample of answers.
 from .claims import WhenUndecided as WhenUndecided  # What becomes of a test that is not decided.
 from .claims import claim_of as claim_of  # Read the marker of a test.
-from .decisions import Decision as Decision  # What is decided about a claim.
 from .decisions import LONGEST as LONGEST
 from .decisions import SHOWN_CASES as SHOWN_CASES
+from .decisions import Decision as Decision  # What is decided about a claim.
 from .decisions import percent as percent  # A share in percent.
 from .runs import Place as Place  # Where the runs of tests are
 from .runs import decide as decide  # Judge the answers of a test and decide on its claim

@@ -2,14 +2,16 @@
 
 from .declining import declines as declines  # Whether an answer declines in words and does little else.
 from .figure_forms import BEFORE_AMOUNT as BEFORE_AMOUNT  # A currency at the end of a text in lower case.
-from .figure_forms import FigureKind as FigureKind
 from .figure_forms import MONEY_SIGNS as MONEY_SIGNS
+from .figure_forms import FigureKind as FigureKind
 from .figure_forms import TextFigure as TextFigure  # A figure
+
 # The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year.
 from .figure_forms import all_figures as all_figures
 from .figure_forms import figures as figures  # All figures of a text in order
 from .figure_forms import supports as supports  # Whether a figure that is held says what is claimed.
 from .folding import lower_case as lower_case  # The text in lower case, as long as it was
+
 # As `pattern.finditer(text)`, for one whose matches all begin at one of `starts`, which ascend.
 from .folding import matches_at as matches_at
 from .folding import plain as plain  # The words of a text in lower case without accents, one space between them
@@ -17,6 +19,7 @@ from .folding import starts_of as starts_of  # Where a part of a text begins, up
 from .folding import unaccented as unaccented  # The text without accents, its letters apart from them (NFKD).
 from .language import is_in_language as is_in_language  # Whether a text is in "fr" or "en", as far as its function words tell
 from .language import language_of as language_of  # "fr" or "en", or "" for too little text
+
 # Whether a tag such as `fr`, `fra` or `fr-CA` begins with a code of ISO 639-1 or 639-2.
 from .language_codes import is_language as is_language
 from .lexicon import CURRENCIES as CURRENCIES  # By ISO code
@@ -30,19 +33,21 @@ from .lexicon import UNIT_CUES as UNIT_CUES  # By the unit of durations, and by 
 from .lexicon import UNIT_PATTERN as UNIT_PATTERN  # A unit of time in lower case
 from .lexicon import UNIT_WORDS as UNIT_WORDS  # By name
 from .lexicon import unit_of as unit_of  # The name of a unit of time, as `UNIT_PATTERN` finds it
+
 # The words that numbers are made of, without those that are articles as well.
 from .number_words import NUMBER_WORDS as NUMBER_WORDS
 from .numbers import DIGITS as DIGITS
-from .numbers import DigitIndex as DigitIndex  # The numbers of some texts by their digits, with any separators
 from .numbers import MOST_SPANS as MOST_SPANS  # Of the same digits in some texts
+from .numbers import DigitIndex as DigitIndex  # The numbers of some texts by their digits, with any separators
 from .numbers import around as around  # The nearest position at or before `start` at which no number and no word is cut.
 from .numbers import decimal_of as decimal_of  # The value of a number in English or French writing.
 from .numbers import key_of as key_of  # What a number is found by
 from .own_patterns import compiled as compiled  # Compile patterns.
 from .patterns import late_pattern as late_pattern  # What `re.compile` returns, compiled at its first use.
-from .readable import Readable as Readable  # A text as it is read for its numbers.
 from .readable import WRITTEN_NUMBERS as WRITTEN_NUMBERS  # The words that numbers are made of, as they may be written.
+from .readable import Readable as Readable  # A text as it is read for its numbers.
 from .reference_forms import Reference as Reference  # A reference
+
 # The articles, sections, laws and rulings of a text alone, in order of their start
 from .reference_forms import legal_references as legal_references
 from .reference_forms import references as references  # All references of a text, in order of their start
@@ -62,8 +67,10 @@ from .storing import stored_text as stored_text  # What stays of one text.
 from .storing import stored_values as stored_values  # Metadata with what stays of each text in it, however deep.
 from .terminals import visible as visible  # An untrusted text without terminal control characters
 from .thoughts import split_thoughts as split_thoughts  # Part what a model thought from what it answered.
+
 # The value of a JSON text whose halves of characters are replaced, and that may hold NaN.
 from .whole_json import decode_any as decode_any
+
 # The name of the criterion that a withheld reply fails, where its case is judged on it.
 from .withholding import FAILED as FAILED
 from .withholding import MARKERS as MARKERS  # What is stored and shown in place of a reply.

@@ -10,6 +10,7 @@ from msgspec import Struct
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
+from areopage.records import record_from
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows
 from areopage.scoring import PassPlan, StoppingShift
 
@@ -69,15 +70,11 @@ def _adaptive_passes(view: RunData) -> AdaptivePasses | None:
     settings, plan = view.spec.adaptive, view.passes.plan
     if settings is None or plan is None:
         return None
-    return AdaptivePasses(
-        start=settings.start,
-        most=settings.most,
-        precision=settings.precision,
-        reliability=settings.reliability,
-        risk=settings.risk,
+    return record_from(
+        AdaptivePasses,
+        settings,
         budget_calls=settings.calls,
         budget_cost=settings.cost,
-        seed=settings.seed,
         rounds=plan.rounds,
         calls=sum(view.passes.items.values()),
         cost=sum({one.key: one.cost or 0.0 for _, _, one in view.judgments.numbered()}.values()),

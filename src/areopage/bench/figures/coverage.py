@@ -10,6 +10,7 @@ from areopage.bench.figures.answers import ANSWER_STATES
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.figures.missing import REFUSED_FIRST, UNSCORED
 from areopage.bench.results.run_data import RunData
+from areopage.records import record_from
 from areopage.report import Listing, Notice, Paragraph, Span, line
 
 _RETRIED = ("not_run", "timed_out", "unreachable")
@@ -54,8 +55,7 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 def _coverage(view: RunData) -> Coverage:
     """How many planned passes have judged."""
-    found = view.coverage
-    return Coverage(scored=found.scored, not_applicable=found.not_applicable, planned=found.planned)
+    return record_from(Coverage, view.coverage)
 
 
 def _lost_criteria(view: RunData) -> tuple[str, ...]:

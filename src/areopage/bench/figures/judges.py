@@ -10,6 +10,7 @@ from areopage.bench.results.run_data import RunData
 from areopage.jury import JudgeHealth, ScoringMethod
 from areopage.ledger import JudgeStanding
 from areopage.locales import MISSING, Locale
+from areopage.records import record_from
 from areopage.report import (
     ALARMING,
     Badge,
@@ -59,14 +60,12 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
 def _judges(view: RunData) -> tuple[JudgeEntry, ...]:
     """The judges with their models, their options, what exams say of them now, and how their calls ended."""
     return tuple(
-        JudgeEntry(
-            name=judge.name,
+        record_from(
+            JudgeEntry,
+            judge,
             model=str(judge.reference),
-            digest=judge.digest,
             qualification=standing,
-            criteria=judge.criteria,
             passes=judge.pass_options,
-            method=judge.method,
             health=health,
         )
         for judge, health, standing in zip(view.spec.judges, view.health, view.standings, strict=True)

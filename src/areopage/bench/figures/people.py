@@ -12,6 +12,7 @@ from areopage.bench.results.people import SignedRun, signed_runs
 from areopage.bench.results.run_data import RunData
 from areopage.ledger import SAMPLE, TEACHING, Reservation
 from areopage.locales import MISSING, Locale
+from areopage.records import record_from
 from areopage.report import (
     Block,
     Cell,
@@ -180,17 +181,8 @@ def _figures(view: RunData, *, sample_only: bool) -> HumanFigures | None:
 
 def human_criterion(one: CriterionAgreement, failures: FailuresSeen | None = None) -> HumanCriterion:
     """The agreement with people on one criterion, in short."""
-    return HumanCriterion(
-        answers=one.items,
-        labels=one.labels,
-        pearson=one.pearson,
-        kappa=one.kappa,
-        error=one.error,
-        bias=one.bias,
-        twice=one.raters.items,
-        raters_alpha=one.raters.alpha,
-        failures=failures,
-    )
+    raters = one.raters
+    return record_from(HumanCriterion, one, answers=one.items, twice=raters.items, raters_alpha=raters.alpha, failures=failures)
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:

@@ -31,14 +31,8 @@ from areopage.bench.spec import Target
 from areopage.cases import Case
 from areopage.criteria import TEMPLATE_VERSION
 from areopage.digest import digest_of
-from areopage.scoring import (
-    Consistency,
-    CriterionScore,
-    Drift,
-    JuryAgreement,
-    Node,
-    RecordScores,
-)
+from areopage.records import record_from
+from areopage.scoring import Consistency, CriterionScore, Drift, JuryAgreement, Node, RecordScores
 from areopage.version import __version__
 
 NOT_RUN = "not_run"
@@ -91,7 +85,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
             cases_not_applicable=int((~own.applies).sum()),
             cases_ruled_out=int(own.by_rule.sum()),
             cases=len(own.score),
-            coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
+            coverage=record_from(Coverage, node),
             agreement=fmean(agreements) if agreements else None,
             **_agreement(view.agreement.by_criterion[node.name]),
             scope=by_id[node.name].scope,
@@ -104,26 +98,16 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
 def _about(view: RunView) -> RunAbout:
     run, spec = view.run, view.spec
     rules = [spec.suite, spec.suite_version, spec.language, spec.criteria, spec.personas, spec.weights, spec.scale]
-    return RunAbout(
+    return record_from(
+        RunAbout,
+        spec,
         areopage_version=__version__,
         run_id=run.id,
-        suite=spec.suite,
-        suite_version=spec.suite_version,
-        language=spec.language,
-        mode=spec.mode,
         template_version=TEMPLATE_VERSION,
-        joint=spec.joint,
         created_at=run.created_at,
         finished_at=run.finished_at,
         target=_target_detail(spec.target),
         child=_target_detail(spec.child),
-        reassessed=spec.reassessed,
-        part=spec.part,
-        profile=spec.profile,
-        scale=spec.scale,
-        weights=spec.weights,
-        default_maturity=spec.default_maturity,
-        datasets=spec.datasets,
         digests=Digests(
             dataset=spec.dataset_digest,
             prompts=digest_of([TEMPLATE_VERSION, [[one.id, one.content()] for one in spec.criteria]]),
@@ -133,15 +117,7 @@ def _about(view: RunView) -> RunAbout:
 
 
 def _target_detail(target: Target | None) -> TargetDetail | None:
-    if target is None:
-        return None
-    return TargetDetail(
-        model=str(target.reference),
-        digest=target.digest,
-        options=target.options,
-        single_prompt=target.single_prompt,
-        system_prompt=target.system_prompt,
-    )
+    return record_from(TargetDetail, target, model=str(target.reference)) if target is not None else None
 
 
 def record_results(view: RunView) -> Iterator[RecordResult]:
@@ -156,30 +132,18 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
             subcategory_scores=_subcategory_scores(record.tree),
             detailed_criteria={score.criterion: _criterion_detail(view, score, case) for score in record.criteria},
             consistency_metrics=record.consistency,
-            metadata=RecordMetadata(
-                id=case.id,
-                prompt=case.prompt,
-                response=case.response,
-                category=case.category,
-                subcategory=case.subcategory,
-                maturity=case.maturity,
-                source=case.source,
-                tags=case.tags,
-                metadata=case.metadata,
+            metadata=record_from(
+                RecordMetadata,
+                case,
                 refused_in_words=case.id in view.declined,
                 failures=view.failures.by_case.get(case.id, ()),
                 mapped_final=view.mapped.get((case.id, "")),
                 answer=None
                 if answer is None
-                else AnswerDetail(
-                    state=answer.state,
-                    reason=answer.reason,
-                    finish_reason=answer.finish_reason,
+                else record_from(
+                    AnswerDetail,
+                    answer,
                     text="" if case.response is not None else answer.case.response or "",
-                    thinking=answer.thinking,
-                    thoughts=answer.thoughts,
-                    prompt_tokens=answer.prompt_tokens,
-                    completion_tokens=answer.completion_tokens,
                     seconds=answer.seconds or 0.0,
                 ),
             ),
@@ -204,13 +168,10 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
     criterion = view.spec.criteria_by_id()[score.criterion]
     told = {turn: quotable(case, turn, criterion.scope == "conversation") for turn in {one.turn for one in passes}}
     said = [(one, one.verdict) for one in passes]
-    return CriterionDetail(
-        score=score.score,
-        applies=score.applies,
-        by_rule=score.by_rule,
-        agreement=score.agreement,
-        outliers=score.outliers,
-        coverage=Coverage(scored=score.scored, not_applicable=score.not_applicable, planned=score.planned),
+    return record_from(
+        CriterionDetail,
+        score,
+        coverage=record_from(Coverage, score),
         explanations="\n\n".join(f"{_place(one)}: {one.explanation}" for one in passes if one.explanation),
         evidence=tuple(
             Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, told[one.turn]))
@@ -219,10 +180,8 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
             for extract in verdict.evidence
         ),
         judges={
-            judge.judge: JudgeDetail(
-                score=judge.score,
-                variance=judge.variance,
-                passes=tuple(_pass_detail(one) for one in passes if one.judge == judge.judge),
+            judge.judge: record_from(
+                JudgeDetail, judge, passes=tuple(_pass_detail(one) for one in passes if one.judge == judge.judge)
             )
             for judge in score.judges
         },
@@ -238,16 +197,13 @@ def _place(one: PassView) -> str:
 
 def _pass_detail(one: PassView) -> PassDetail:
     judgment, verdict = one.judgment, one.verdict
-    return PassDetail(
-        pass_index=one.pass_index,
-        turn=one.turn,
+    return record_from(
+        PassDetail,
+        one,
         outcome=one.outcome_name,
-        score=one.score,
         given_score=verdict.score if verdict else None,
         written_score=verdict.written if verdict else None,
         mass=verdict.mass if verdict else None,
-        reason=one.reason,
-        explanation=one.explanation,
         evidence_extracts=verdict.evidence if verdict else (),
         raw_response=judgment.raw_text if judgment else "",
         repair_response=judgment.repair_text if judgment else "",

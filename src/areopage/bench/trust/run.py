@@ -35,6 +35,7 @@ from areopage.bench.trust.records import (
 from areopage.cases import Case
 from areopage.errors import UserError
 from areopage.ledger import CriterionStanding, JudgeStanding, Ledger, compact_standings
+from areopage.records import record_from
 from areopage.review import OVERALL, Rubric, ratings_of
 from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, Interval, JuryWorth, MappedScore, upper_bound
 from areopage.trust import (
@@ -173,16 +174,8 @@ def judges_trust(standings: Sequence[JudgeStanding], worth: JuryWorth | None) ->
     for full, standing in zip(standings, compact_standings(standings), strict=True):
         own = errors.get(standing.judge)
         languages = {language for one in full.criteria for language in one.languages}
-        found.append(
-            JudgeTrust(
-                standing=standing,
-                examined_in=tuple(sorted(languages)),
-                units=own.units if own else 0,
-                leniency=own.leniency if own else None,
-                noise=own.noise if own else None,
-                contribution=own.contribution if own else "unknown",
-            )
-        )
+        trust = JudgeTrust(standing=standing, examined_in=tuple(sorted(languages)))
+        found.append(record_from(JudgeTrust, own, standing=trust.standing, examined_in=trust.examined_in) if own else trust)
     return tuple(found)
 
 

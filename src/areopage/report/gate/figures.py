@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage.gate import GateVerdict, Reason
 from areopage.ledger import Grounded, Ledger, TraceFilter
+from areopage.records import record_from
 from areopage.report.gate.counts import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.decisions import explain
 from areopage.text import Policy, stored_text
@@ -124,12 +125,9 @@ def _warnings_of(figures: GateFigures) -> list[Warned]:
 def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
     trace = worst.trace
     reasons = list(dict.fromkeys(explain(trace.decision, language)))[:MOST_REASONS] if trace.decision is not None else []
-    return ShownAnswer(
-        id=trace.id,
-        at=trace.at,
-        collection=trace.collection,
-        verdict=trace.verdict,
-        p_unsupported=trace.p_unsupported,
+    return record_from(
+        ShownAnswer,
+        trace,
         label=worst.label,
         escaped=worst.escaped,
         question=stored_text(trace.prompt, policy, max_chars),

@@ -28,6 +28,7 @@ from areopage.ledger import (
     own_id,
 )
 from areopage.monitor import FIRST_YEAR, LAST_YEAR, Intake, submission_of
+from areopage.records import record_from
 from areopage.review import Rubric
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen
 from areopage.server.api.records import (
@@ -40,7 +41,7 @@ from areopage.server.api.records import (
     GivenAnswers,
     QualityDictionary,
 )
-from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -328,7 +329,7 @@ def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, bli
     """
     is_evaluated = evaluation.state == "evaluated"
     case = Case(id="", prompt="") if answer is None else answer.case
-    return view(
+    return record_from(
         EvaluationView,
         evaluation,
         id=own_id(evaluation.id, evaluation.source) if actor.collections else evaluation.id,
@@ -339,7 +340,7 @@ def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, bli
         metadata=case.metadata,
         trace_id="" if answer is None else answer.trace_id,
         quality_score=_quality_dictionary(evaluation) if is_evaluated and not blind else None,
-        result=view(PanelResult, evaluation) if is_evaluated and not blind else None,
+        result=record_from(PanelResult, evaluation) if is_evaluated and not blind else None,
     )
 
 

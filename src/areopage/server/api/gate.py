@@ -16,11 +16,12 @@ from areopage.errors import DatasetError
 from areopage.gate import Decision, GateConfig
 from areopage.ledger import Answer, Batch, Mode, Trace, decided_trace, stored_trace
 from areopage.monitor import case_of
+from areopage.records import record_from
 from areopage.report import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
-from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -132,8 +133,8 @@ def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted
     explained = zip(decision.reasons, explain(decision, language), strict=True)
     shown = {
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
-        "sentences": tuple(view(SentenceView, one) for one in decision.sentences),
-        "signals": tuple(view(SignalView, signal) for signal in decision.signals),
+        "sentences": tuple(record_from(SentenceView, one) for one in decision.sentences),
+        "signals": tuple(record_from(SignalView, signal) for signal in decision.signals),
         "metrics": structs.replace(decision.metrics, confidence=rounded(decision.metrics.confidence)),
     }
     return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)

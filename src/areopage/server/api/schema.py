@@ -1,18 +1,15 @@
 """The API's routes: their OpenAPI schema, generated from msgspec records, and the parameters that they accept."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from fastapi.routing import APIRoute
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.server.api.records import Faulty
 from areopage.server.errors import Refusal
-
-View = TypeVar("View", bound=Struct)
 
 REFERENCE = "#/components/schemas/{name}"
 FAULTS = {
@@ -51,12 +48,6 @@ class ApiRoute(APIRoute):
             return await handle(request)
 
         return checked
-
-
-def view(kind: type[View], record: Struct, **others: Any) -> View:
-    """An API record with the values of a stored one in the fields of the same names; `others` are the remaining fields."""
-    same = [name for name in kind.__struct_fields__ if name not in others]
-    return kind(**{name: getattr(record, name) for name in same}, **others)
 
 
 def rounded(figure: float | None) -> float | None:

@@ -13,6 +13,7 @@ from areopage.checking import MOST_PROMPT
 from areopage.errors import StorageError
 from areopage.gate import GateVerdict
 from areopage.ledger import Trace, TraceFilter
+from areopage.records import record_from
 from areopage.report import explain
 from areopage.review import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen
@@ -30,7 +31,7 @@ from areopage.server.api.records import (
     TracePage,
     TraceView,
 )
-from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
@@ -61,7 +62,7 @@ def list_traces(
     note(ledger, actor, "read", "", f"a list of {len(found)} traces")
     note_scores_listed(request, ledger, actor, [trace.id for trace in found])
     page = TracePage(
-        items=[view(TraceEntry, one, **_shared_fields(one)) for one in found],
+        items=[record_from(TraceEntry, one, **_shared_fields(one)) for one in found],
         next=found[-1].answer.number if len(found) == limit else None,
     )
     return json_response(page)
@@ -160,7 +161,7 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
     release = traces.release(one.id)
     labels = context.ledger.labels.grounding([one.id]).get(one.id, ())
     language = one.language or context.config.monitor.section.language or context.suite.own_language
-    return view(
+    return record_from(
         TraceView,
         one,
         **_shared_fields(one),
@@ -170,9 +171,9 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
         seconds=one.answer.seconds,
         judge=one.decision.judge if one.decision else None,
         explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
-        sentences=[view(SentenceView, sentence) for sentence in one.decision.sentences] if one.decision else [],
-        labels=[view(GroundingView, label, created_at=label.created_at.astimezone(UTC)) for label in labels],
-        release=view(HeldReply, release, id=one.id) if release else None,
+        sentences=[record_from(SentenceView, sentence) for sentence in one.decision.sentences] if one.decision else [],
+        labels=[record_from(GroundingView, label, created_at=label.created_at.astimezone(UTC)) for label in labels],
+        release=record_from(HeldReply, release, id=one.id) if release else None,
         waiting=traces.waiting([one.id]).get(one.id, 0),
     )
 
