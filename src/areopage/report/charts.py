@@ -56,15 +56,10 @@ def trend_chart(
     levels: Sequence[Level] = (),
     number: Callable[[float], str] = "{:g}".format,
 ) -> Markup:
-    """Draw a line per series over days, with a legend, as a <figure>.
+    """Draw a line per series over days, with a legend, as a <figure>; the first series lies over the others.
 
-    Args:
-        days: a short label for each day, in order; only some are written below the chart.
-        series: with as many values as there are days; the first lies over the others.
-        low, high: the ends of the vertical axis; values beyond them are drawn at the end.
-        title: what is read out instead of the picture.
-        levels: horizontal lines.
-        number: how numbers are written in the page's language.
+    Values beyond the ends of the vertical axis, `low` and `high`, are drawn at the end. Only some of the days are written below
+    the chart. The title is read out instead of the picture.
     """
     parts = [_grid(low, high, number), *(_level(level, low, high) for level in levels), _day_labels(days)]
     parts += [_line(one, days, low, high, number) for one in reversed(series)]
@@ -89,12 +84,7 @@ def bar_chart(
 ) -> Markup:
     """A bar per label with its count above it, as a <figure>; of many labels small screens hide every other one.
 
-    Args:
-        labels: what each bar counts.
-        counts: as many, none negative.
-        title: what is read out instead of the picture.
-        css: a class for each bar, such as its grade; none leaves all in the page's accent.
-        number: how counts are written in the page's language.
+    `css` has a class for each bar, such as its grade; none leaves all in the page's accent.
     """
     most = max([*counts, 1])
     space = (WIDTH - RIGHT - RIGHT) / max(len(labels), 1)
@@ -114,12 +104,7 @@ def bar_chart(
 
 
 def interval_mark(share: float, low: float | None, high: float | None, ticks: Sequence[float]) -> Markup:
-    """A point on an axis with its interval, for a cell of a table; a point without one is hollow.
-
-    Args:
-        share, low, high: places on the axis, from 0 to 1.
-        ticks: the places of the axis's marks.
-    """
+    """A point on an axis with its interval, for a cell of a table; a point without one is hollow. Places are from 0 to 1."""
     marks = Markup().join(_upright("tick", place, 0, 100) for place in ticks)
     ends = Markup()
     if low is not None and high is not None:

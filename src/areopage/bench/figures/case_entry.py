@@ -36,10 +36,6 @@ def case_entry(
     """A case with its texts, and the judges' words on the criteria that it fails, that are disputed or lack a score.
 
     Scores of its other criteria are named; the worst ones of a case without such a criterion are shown with words.
-
-    Args:
-        in_report: it stands in the report, with a link to the page of cases.
-        limit: characters of each text.
     """
     view = index.view
     ranked = sorted(record.criteria, key=lambda one: -_badness(view, one))

@@ -62,13 +62,7 @@ def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str])
 def judge_scores(
     spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], only: Collection[str] | None = None
 ) -> JudgesScores:
-    """Each judge's scores by a criterion's path and an answer's id.
-
-    The overall score is there where the judge scored every criterion that weighs.
-
-    Args:
-        only: the ids of the answers that are read; None: all.
-    """
+    """Each judge's scores by a criterion's path and an answer's id; the overall score where it scored all that weighs."""
     named = {criterion.id: criterion.path for criterion in spec.criteria}
     shares = {id: share for id, share in scores.tree.criterion_shares.items() if share > 0}
     columns = scores.criteria

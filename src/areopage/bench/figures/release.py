@@ -138,11 +138,7 @@ def release_text(view: RunData, release: Release, locale: Locale) -> str:
 
 
 def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequence[str | Span]) -> Iterator[str | Span]:
-    """What the verdict means, as parts of a line.
-
-    Args:
-        cases: those that fail and break no floor, as they are to be named.
-    """
+    """What the verdict means, as parts of a line, with the cases that fail and break no floor."""
     yield _part(view, locale)
     unfit = any(health.unfit for health in view.health)
     yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict.removesuffix(Release.UNREAD)}")
@@ -345,9 +341,7 @@ def _command(
 def _commands(
     view: RunData, lacking: Sequence[Floor], without: Collection[str], locale: Locale, place: tuple[str, ...] | None
 ) -> Iterator[ExamStep]:
-    """Args:
-    without: the criteria on which the gold set can examine no judge.
-    """
+    """What examines the judges of floors, but on the criteria `without` an answer in the gold set."""
     settled = {name for floor in lacking if set(floor.criteria) <= set(without) for name in floor.judges}
     names = dict.fromkeys(name for floor in lacking if not set(floor.criteria) <= set(without) for name in floor.judges)
     judges = [judge for judge in view.spec.judges if judge.name in names]

@@ -32,11 +32,7 @@ from areopage.version import __version__
 
 
 def cases_page(view: RunView, report_name: str) -> Report:
-    """Build the page; its entries are made while it is written.
-
-    Args:
-        report_name: the report's file, beside this one.
-    """
+    """Build the page; its entries are made while it is written."""
     locale, index = report_locale(view.spec.language), view.case_index
     title = view.spec.target.reference.title if view.spec.target else locale.say("given_responses")
     counts = {"listed": locale.whole(len(index.listed)), "all": locale.whole(len(view.cases))}

@@ -124,11 +124,7 @@ def write_criteria_file(view: RunView, folder: Path) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder for its owner alone, unless it is there.
-
-    Raises:
-        StorageError: it cannot be created.
-    """
+    """Create a folder for its owner alone, unless it is there."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
@@ -136,11 +132,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_results(view: RunView, path: Path) -> None:
-    """Write `results.json`, record by record, one to a line.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Write `results.json`, record by record, one to a line."""
     encode = msgspec.json.encode
     with replacing(path) as place, place.open("wb") as stream:
         stream.write(b'{"schema":' + encode(SCHEMA_NAME))
@@ -159,9 +151,6 @@ def write_results_csv(view: RunView, path: Path) -> None:
 
     Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell; `applies` is false where
     the criterion does not apply to the case, `by_rule` is true where a rule says so.
-
-    Raises:
-        StorageError: the file cannot be written.
     """
     judges = [judge.name for judge in view.spec.judges]
     header = [*RESULT_COLUMNS, *(f"judge:{name}" for name in judges), "prompt", "response"]
@@ -250,16 +239,8 @@ def _listed(texts: Sequence[str]) -> str:
 def write_judgments_jsonl(view: RunView, path: Path) -> int:
     """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
 
-    Each line names the model; where that is unfit to judge, also the reason.
-
-    `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
-    its score is recorded.
-
-    Returns:
-        How many lines.
-
-    Raises:
-        StorageError: the file cannot be written.
+    Each line names the model; where that is unfit to judge, also the reason. `text` is what the verdict was read from: the answer
+    to the repair call where there was one. A judge that is code has no text: its score is recorded.
     """
     lines = 0
     with replacing(path) as place, place.open("wb") as stream:

@@ -20,12 +20,7 @@ ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
 
 
 def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | None = None) -> Report:
-    """Build a run's report.
-
-    Args:
-        language: of its texts; the run's, else English, where it is "".
-        place: the options that name the ledger in commands on a terminal; None: a page, which names no folder of a machine.
-    """
+    """Build a run's report, in the run's language where none is named; `place` is that of `Page`."""
     view = view.in_language(language)
     locale, spec, run = report_locale(language or view.spec.language), view.spec, view.run
     figures, page = all_figures(), Page(locale=locale, index=view.case_index, place=place)
@@ -88,14 +83,7 @@ _SECTIONS = ("failures", "changes", "scores", "costs")
 
 
 def write_summary(view: RunView, path: Path, language: str = "") -> None:
-    """Write the file.
-
-    Args:
-        language: of the texts; the run's where it is "".
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Write a run's summary to a file."""
     with replacing(path) as place:
         place.write_text(run_summary(view, language), encoding="utf-8")
 

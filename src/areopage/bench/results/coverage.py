@@ -47,15 +47,9 @@ class RunCoverage(Struct, frozen=True, kw_only=True):
 def run_coverage(
     spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int, planned: int | None = None
 ) -> RunCoverage:
-    """The coverage of a run.
+    """The coverage of a run, by the judgments of each selected criterion that one pass of a judge makes, and by passes.
 
-    Args:
-        selected: how many judgments of each selected criterion one pass of a judge makes; criteria that could not be loaded are
-            in the specification.
-        scored: the passes with a score.
-        not_applicable: the passes that say that the criterion does not apply.
-        planned: the passes that are planned of the criteria that are judged; None: all of every judge, or where passes are
-            adaptive the first ones.
+    `planned` passes are of the criteria that are judged; None: all of every judge, or where passes are adaptive the first ones.
     """
     lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
     judged = {key: count for key, count in selected.items() if key not in lost}

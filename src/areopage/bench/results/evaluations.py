@@ -19,11 +19,7 @@ _STORED_AT_ONCE = 500
 
 
 def store_evaluations(view: RunData, ledger: Ledger) -> None:
-    """Store a run's scores, their links to judgments and its outcome; replaces earlier ones.
-
-    Args:
-        view: of the run as it was carried out, not of a variant.
-    """
+    """Store the scores of a run as it was carried out, their links to judgments and its outcome; replaces earlier ones."""
     every, stored = run_evaluations(view), ledger.answers
     while made := list(islice(every, _STORED_AT_ONCE)):
         numbers = stored.numbers([one.id for one, _ in made])

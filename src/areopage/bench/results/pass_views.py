@@ -86,12 +86,7 @@ def quoted_verbatim(extract: str, folded_response: str) -> bool:
 
 
 def quotable(case: Case, turn: int, whole: bool) -> str:
-    """What judges may quote, as `fold_space` leaves it.
-
-    Args:
-        turn: the number of the reply that is judged; 0: the case as a whole.
-        whole: the whole conversation is judged.
-    """
+    """What judges may quote of a reply (0: of the case), or of the whole conversation, as `fold_space` leaves it."""
     return fold_space("\n".join(case.replies) if whole else case.at(turn).response or "")
 
 

@@ -66,11 +66,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
 
     def of_cases(self, positions: Numbers) -> "RunColumns":
-        """The passes of some cases, which are numbered anew.
-
-        Args:
-            positions: of the cases in the run, ascending.
-        """
+        """The passes of the cases at ascending positions, which are numbered anew."""
         passes = self.passes
         kept: Flags = np.isin(passes.case, positions)
         rows = passes.rows(kept)
@@ -102,11 +98,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
 def run_columns(
     spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses, verdicts: VerdictColumns
 ) -> tuple[RunColumns, VerdictColumns]:
-    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges.
-
-    Returns:
-        The columns, and the verdicts of planned passes.
-    """
+    """The planned passes of a run by case with their outcomes, the pairs that a rule takes from judges, and their verdicts."""
     passes = _planned(spec, cases, turns, planned)
     criteria = {criterion: number for number, criterion in enumerate(passes.criteria)}
     judges = {judge: number for number, judge in enumerate(passes.judges)}
@@ -132,11 +124,7 @@ def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
 
 
 def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The place of each verdict among all cells of passes; −1 where none is planned.
-
-    Args:
-        kinds: criterion, judge, pass and turn of each kind of verdict, a row each.
-    """
+    """The place of each verdict among all cells of passes; −1 where none is planned."""
     found, rows = np.empty(len(verdicts.kind), dtype=np.intp), _PlannedRows.of(passes, int(kinds[3].max(initial=0)))
     judges, most = passes.outcome.shape[1:]
     for start in range(0, len(found), _AT_ONCE):
@@ -250,12 +238,7 @@ def _place_keys(
 def run_health(
     spec: RunSpec, passes: PassColumns, verdicts: VerdictColumns, outliers: Mapping[str, int]
 ) -> tuple[JudgeHealth, ...]:
-    """Each judge's health over a run.
-
-    Args:
-        verdicts: of planned passes.
-        outliers: how often each stood apart, by its name.
-    """
+    """Each judge's health over a run, from the verdicts of planned passes."""
     return tuple(
         _judge_health(judge, place, passes, verdicts, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges)
     )
@@ -296,11 +279,7 @@ def _judge_health(judge: Judge, place: int, passes: PassColumns, verdicts: Verdi
 
 
 def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> Flags:
-    """The rows that count: all but those of cases in `broken`, of which only those of criteria that the case fails do.
-
-    Args:
-        scores: what all outcomes make, with the rows of it that fail.
-    """
+    """The rows that count: all but those of cases in `broken`, of which only those of criteria that the case fails do."""
     passes = columns.passes
     failed = set(zip(scores.case[failing].tolist(), scores.criterion[failing].tolist(), strict=True))
     places = zip(passes.case.tolist(), passes.criterion.tolist(), strict=True)

@@ -46,11 +46,7 @@ LIMITS = ("prompts", "people", "gold", "training", "change", "attacks")
 
 
 def trust_page(view: RunData, trust: Trust, report_name: str) -> Report:
-    """Build the page of a run.
-
-    Args:
-        report_name: the report's file, beside this one.
-    """
+    """Build the page of a run."""
     locale, run, spec = report_locale(view.spec.language), view.run, view.spec
     target = spec.title or locale.say("given_responses")
     renew = (locale.say("trust_renew"), command_span(run_command(view, "bench", "report")))

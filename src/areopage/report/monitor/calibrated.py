@@ -49,10 +49,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
 
 
 def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
-    """The corrected means of a monitored period by a stored calibration; None where no calibration is named.
-
-    Args:
-        id: of the calibration, the beginning of it, or `latest`; "" for none.
+    """The corrected means of a period by the calibration with this id or its beginning, or the `latest`; None for "".
 
     Raises:
         UserError: there is no such calibration, no answer was judged, or another panel, or several, judged them.
@@ -114,12 +111,7 @@ def correction_of(calibration: AppliedCalibration | None, path: str) -> Correcte
 def period_calibration_texts(
     applied_calibration: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
 ) -> Iterator[str]:
-    """What corrected the scores of a period and on what it rests, in lines of plain text.
-
-    Args:
-        answers: how many answers of the period have a global score.
-        not_corrected: what people call the criteria with scores that it does not correct.
-    """
+    """What corrected the scores of a period and on what it rests, in lines of plain text."""
     texts = locale.count(
         "corrected_answers", applied_calibration.answers, raters=locale.count("people_raters", applied_calibration.raters)
     )
