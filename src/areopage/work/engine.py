@@ -25,9 +25,9 @@ LOG = logging.getLogger(__name__)
 STORAGE_PAUSE = 5.0
 RECORDED_WITHIN = 5.0
 CANCEL_AGAIN = 1.0
-CLOSED_WITHIN = 0.1
-"""How long dbos sleeps, in seconds, until it notices that it is closed. It has nothing to look at then: waking up costs less
-than a thousandth of a core."""
+CLOSED_WITHIN = 0.03
+"""How long dbos sleeps, in seconds, until it notices that it is closed. It has nothing to look at then: waking up costs about a
+thousandth of a core."""
 
 
 class Interrupted(BaseException):

@@ -27,6 +27,7 @@ _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
 _WATCHED = 8  # blocks of a phase that are looked up at once, as other processes may have done them
 _POLLING = 0.2  # a look takes 2 ms of processor time, and the blocks that are claimed last for longer
+_FIRST_LOOK = 0.02
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -128,7 +129,7 @@ class RunBlocks:
                 queue=f"{HANDLER}_{number}:{run_id}",
                 concurrency=AT_ONCE,
                 ahead=1,
-                polling=_POLLING,
+                polling=_FIRST_LOOK,
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)
@@ -278,7 +279,7 @@ class RunBlocks:
         if self._worker is None:
             self._worker = await self._until_closed.enter_async_context(open_worker(self._ledger, self, self._pool))
         worker, clock = self._worker, asyncio.get_running_loop().time
-        look_at = clock()
+        look_at, is_hasty = clock(), True
         while True:
             changed = self._changed
             await worker.dispatch()
@@ -288,6 +289,10 @@ class RunBlocks:
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, look_at - clock())):
                     await changed.wait()
+            if is_hasty and (clock() >= look_at or any(phase.asking for phase in self._phases.values())):
+                is_hasty = False
+                for handler in self._handlers.values():
+                    await asyncio.to_thread(worker.engine.set_polling, handler.name, _POLLING)
 
     async def _look(self, worker: OpenWorker) -> None:
         for server, handler in self._handlers.items():
@@ -340,6 +345,7 @@ class RunBlocks:
     async def _ask(self, phase: PhaseBlocks, number: int) -> None:
         """Make a block's calls; where the phase is stopped they are cancelled, and this returns early."""
         asking = phase.asking[number] = asyncio.create_task(self._ask_in_turn(phase, number))
+        self._tell()
         try:
             await asyncio.wait([asking])
         finally:

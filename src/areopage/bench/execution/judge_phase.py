@@ -40,9 +40,10 @@ class _Portion(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class _Block:
-    """The calls about a criterion and some cases that follow each other in the run.
+    """The calls about some criteria and some cases that follow each other in the run.
 
     Args:
+        criteria: their ids.
         cases: their positions in the run.
         expected: about how many calls there are, were all cases answered.
         portion: what plans the calls; None before all cases are answered, and once the block has ended.
@@ -51,7 +52,7 @@ class _Block:
         open_calls: how many calls are open; None before the block has ended.
     """
 
-    criterion: str
+    criteria: Set[str]
     cases: range
     expected: int = 0
     portion: _Portion | None = None
@@ -60,12 +61,12 @@ class _Block:
     open_calls: int | None = None
 
     def planned(self) -> dict[str, SharedCall]:
-        """The calls about the criterion and the cases, by their keys."""
+        """The calls about the criteria and the cases, by their keys."""
         if self.portion is None:
             return {}
         positions, plan = self.portion.positions, self.portion.plan
         start, stop = (bisect_left(positions, position) for position in (self.cases.start, self.cases.stop))
-        groups = [group for group in plan.groups if group[0].id == self.criterion]
+        groups = [group for group in plan.groups if group[0].id in self.criteria]
         return {shared.call.key: shared for group in groups for shared in plan.shared(group, start, stop)}
 
     def calls(self) -> dict[str, SharedCall]:
@@ -74,7 +75,7 @@ class _Block:
 
 
 class JudgePhase:
-    """The calls to one judge, in blocks: of a criterion, and of cases that follow each other in the run.
+    """The calls to one judge, in blocks: of a criterion and cases that follow each other, or of several criteria and all cases.
 
     A block can be done once all its cases are answered. It plans its calls when they are made: no phase holds all of them.
     Identical cases share their calls: the block of the first such case makes them.
@@ -101,10 +102,13 @@ class JudgePhase:
         self.judge, self.name, self._release = judge, round.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
         self._answered, self._round = answered, round
-        parts = _case_parts(answered, blocks_of(len(answered.positions) * judge.passes, context.block_calls))
+        calls, criteria = max(1, len(answered.positions) * judge.passes), [criterion.id for criterion in context.spec.criteria]
+        parts = _case_parts(answered, blocks_of(calls, context.block_calls))
+        together = max(1, context.block_calls // calls)
         self._parts = len(parts)
-        self._blocks = [_Block(criterion.id, cases) for criterion in context.spec.criteria for cases in parts]
-        """By their numbers: the parts of the cases under each criterion in turn."""
+        self._criteria = [criteria[start : start + together] for start in range(0, len(criteria), together)]
+        self._blocks = [_Block(frozenset(ids), cases) for ids in self._criteria for cases in parts]
+        """By their numbers: the parts of the cases under each criterion, or each few criteria, in turn."""
         self._unplanned = dict(enumerate(_needed(parts, answered)))
         """By the number of a part of the cases: the positions whose answers must be known before its blocks are planned."""
         self._twins = _with_twins(answered)
@@ -169,7 +173,7 @@ class JudgePhase:
         planned_before = frozenset(self._twin_keys)
         for number in sorted(number for part in ready for number in range(part, len(self._blocks), self._parts)):
             block = self._blocks[number]
-            if block.criterion not in asked:
+            if block.criteria.isdisjoint(asked):
                 self._total -= block.expected
                 continue
             block.portion = portion
@@ -209,7 +213,7 @@ class JudgePhase:
 
     def _expect(self) -> None:
         """Count about how many calls there are in each block."""
-        criteria = {criterion.id: place for place, criterion in enumerate(self._context.spec.criteria)}
+        criteria = {id: place for place, ids in enumerate(self._criteria) for id in ids}
         groups: _Groups = {}
         for part in range(self._parts):
             for item in map(self._answered.case_at, self._blocks[part].cases):
