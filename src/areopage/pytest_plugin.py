@@ -180,7 +180,6 @@ def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
 
 
 def _refusal(fault: Exception) -> BaseException:
-    """The failure of a test by a mistake of the user, in one line."""
     return pytest.fail.Exception(f"areopage: {fault}", pytrace=False)
 
 

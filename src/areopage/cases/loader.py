@@ -131,13 +131,11 @@ def _read_label(fields: dict[str, Any], field: str) -> str:
 
 
 def _read_tags(value: Any) -> tuple[str, ...]:
-    """The tags of a list, or of a text with commas or semicolons; each once."""
     listed = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
     return tuple(dict.fromkeys(tag for item in listed if (tag := _text_of(item, "tags").strip())))
 
 
 def _read_child(value: Any) -> Child | None:
-    """A simulated child: an object, or its JSON in a cell of a table."""
     if _is_empty(value):
         return None
     try:

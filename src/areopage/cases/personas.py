@@ -72,7 +72,6 @@ def persona_faults(path: Path, language: str) -> list[ConfigError]:
 
 
 def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
-    """The file of a language and the object in it."""
     chosen = _in_language(path, language)
     if chosen != path and leads_out(path.parent, chosen):
         raise ConfigError("leads out of the suite's folder: put the file there", path=chosen)
@@ -115,7 +114,6 @@ def _faults_of(personas: dict[str, Any], path: Path) -> list[ConfigError]:
 
 
 def _object_faults(value: Any, record: type[Struct], key: str, path: Path) -> Iterator[ConfigError]:
-    """Each key of an object that is missing or wrong."""
     if not isinstance(value, dict):
         yield ConfigError("write an object", path=path, key=key)
         return

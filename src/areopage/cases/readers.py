@@ -115,7 +115,6 @@ def _values(column: Any) -> list[Any]:
 
 
 def _refuse_bomb(path: Path, metadata: Any) -> None:
-    """Measure the columns before they are read: a small file may stand for texts that fill the memory."""
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     unpacked = sum(group.column(number).total_uncompressed_size for group in groups for number in range(group.num_columns))
     if unpacked > max(FREE_UNPACKED, MAX_RATIO * path.stat().st_size):

@@ -156,7 +156,6 @@ def load_registry(path: Path) -> Registry:
 
 
 def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
-    """One entry, or None with its faults added to the list."""
     match = CRITERION_ID.fullmatch(key)
     if match is None:
         faults.append(document.error("an id is category.subcategory.name__vX_Y in a-z, 0-9 and _", "criteria", key))
@@ -233,7 +232,6 @@ def _read_severity(
 
 
 def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:
-    """The presets; a criterion that the registry does not have is a fault."""
     presets: dict[str, Preset] = {}
     for name, raw in _mapping_at(document, faults, "presets").items():
         wanted = raw.get("criteria") if isinstance(raw, dict) else None
@@ -253,7 +251,6 @@ def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], 
 
 
 def _read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str, LocalText]:
-    """Names for people of categories and sub-categories, from the optional section `labels`."""
     labels: dict[str, LocalText] = {}
     if _mapping_at(document, faults, "labels"):
         for level in ("categories", "subcategories"):

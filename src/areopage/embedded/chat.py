@@ -103,7 +103,6 @@ def usual_threads() -> int:
 
 
 def _whole(name: str, value: object) -> int:
-    """An option of loading; ModelError unless it is a whole number above 0."""
     if type(value) is not int or value < 1:
         raise ModelError(f"option {name} of an embedded model is {value!r}: write a whole number above 0")
     return value
@@ -152,7 +151,6 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
 
 
 def _fault_text(fault: _Fault) -> str:
-    """The reason of a refusal, with what to do about it where that is known."""
     if fault.n_prompt_tokens is not None and fault.n_ctx is not None:
         return (
             f"the prompt has {fault.n_prompt_tokens} tokens and the context holds {fault.n_ctx}: "

@@ -43,7 +43,6 @@ def read_header(path: Path) -> Header:
 
 
 def _values(path: Path) -> dict[str, Any]:
-    """The numbers and texts of the header by name."""
     try:
         with path.open("rb") as file:
             start = file.read(24)

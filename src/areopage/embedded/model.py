@@ -96,7 +96,6 @@ class EmbeddedModel:
         self._worker.shutdown(wait=False)
 
     def _file(self) -> Path:
-        """The path of the weights, once they are known to be there."""
         if self._path is None:
             return find_weights(self._settings.environment)
         if not self._path.is_file():

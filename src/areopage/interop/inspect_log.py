@@ -83,8 +83,6 @@ class _Eval(Struct):
 
 
 class _Head(Struct):
-    """The beginning of a log."""
-
     eval: _Eval
     version: int = 2
 
@@ -148,7 +146,6 @@ def _decoded(content: bytes, kind: type[Any]) -> Any:
 
 
 def _row(number: int, sample: _Sample, about: _Eval) -> Row:
-    """The row of a sample."""
     attached = sample.attachments
     prompt, system, left_out = _conversation(sample, attached)
     target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
@@ -212,7 +209,6 @@ def _text(content: str | Sequence[_Part], attached: Mapping[str, str]) -> str:
 
 
 def _resolved(text: str, attached: Mapping[str, str]) -> str:
-    """A text, or the attachment that it names."""
     return attached.get(text.removeprefix(_ATTACHMENT), text) if text.startswith(_ATTACHMENT) else text
 
 

@@ -95,7 +95,6 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...]:
 
 
 def _path_part(name: str) -> str:
-    """A model's name as a part of a path."""
     if not name or not all(char.isalnum() or char in "-_.:@" for char in name) or set(name) <= {"."}:
         raise ModelError(f"{name[:60]!r} is not the name of a model of Anthropic: {_ADVICE}")
     return name

@@ -124,7 +124,6 @@ def completion_of(reply: MessagesReply, content: Sequence[Block], seconds: float
 
 
 def _whole_prompt(usage: _MessagesUsage) -> int | None:
-    """The tokens of the whole prompt; None where they were not counted."""
     if usage.input_tokens is None:
         return None
     return usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)

@@ -84,14 +84,12 @@ class BatchServer(ABC):
         """What a line of results says."""
 
     def _encoded(self, content: Any) -> bytes:
-        """A call as JSON."""
         try:
             return msgspec.json.encode(content)
         except (TypeError, ValueError) as error:
             raise CallRejected(f"{self._model.reference}: the request cannot be written as JSON") from error
 
     def _lines(self, path: str, file: BinaryIO) -> Iterator[BatchLine]:
-        """What a file of results holds, from its begin."""
         file.seek(0)
         while text := file.readline(MAX_RESPONSE_BYTES):
             try:
@@ -102,7 +100,6 @@ class BatchServer(ABC):
             yield self._read_line(path, line)
 
     async def _pages(self, path: str, query: Query, into: type[Any]) -> AsyncIterator[Sequence[Any]]:
-        """The pages of a list, one by one."""
         seen, last = set[str](), ""
         while True:
             asked = [*query, *([(self.after, last)] if last else [])]
@@ -115,7 +112,6 @@ class BatchServer(ABC):
             seen.add(last)
 
     async def _delete(self, path: str) -> None:
-        """Delete what a path holds, if it is still there."""
         try:
             await self._make(lambda: self._server.delete(path, msgspec.Raw))
         except CallRejected as fault:

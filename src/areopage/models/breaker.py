@@ -162,7 +162,6 @@ class Breaker:
                 turn.set_result(None)
 
     def _begins(self, fault: CallTimedOut | CallUnreachable, call: object, now: float) -> bool:
-        """Whether the server counts as gone from this fault on."""
         if self._outage <= 0:
             return False
         if fault.silent:

@@ -156,7 +156,6 @@ class Connections:
 
 
 def _proxy_fault(proxy: str, error: aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError) -> CallError:
-    """The exception for a request that the proxy did not carry."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         message = f"{proxy} answered {error.status}"
         if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -168,7 +167,6 @@ def _proxy_fault(proxy: str, error: aiohttp.ClientProxyConnectionError | aiohttp
 
 
 def _unconnected(where: str, error: aiohttp.ClientConnectorError) -> CallUnreachable:
-    """The exception for a connection that did not come about."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):  # a server is there
         return CallUnreachable(f"{where}: no connection ({one_line(str(error.certificate_error))})")
     cause = error.os_error

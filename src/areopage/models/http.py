@@ -180,7 +180,6 @@ class JsonServer:
         return self._read(path, await self._exchange(method, path, data, total, query), into)
 
     def _read(self, path: str, reply: "HttpReply", into: type[T]) -> T:
-        """The content of an answer, which must be a success."""
         if reply.content is None:
             where = f"{self.address}{path}: the answer is larger than"
             raise CallRejected(f"{where} {MAX_RESPONSE_BYTES >> 20} MB", status=reply.status)
@@ -195,7 +194,6 @@ class JsonServer:
             raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error
 
     def _raise_status(self, path: str, reply: "HttpReply") -> NoReturn:
-        """Raise the fault that a reply without success reports."""
         body, message = _error_body(reply.content or b"", reply.headers.get("content-type", ""))
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
             # without its query, which may repeat ours
@@ -204,7 +202,6 @@ class JsonServer:
         raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
 
     async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "HttpReply":
-        """Send a request and return the reply with any status."""
         try:
             for name, value in query or ():
                 f"{name}{value}".encode()
@@ -277,7 +274,6 @@ def _error_body(content: bytes, content_type: str) -> tuple[ErrorBody, str]:
 
 
 def _is_page(content: bytes, content_type: str) -> bool:
-    """Whether an answer is a page of HTML."""
     return "html" in content_type or content.lstrip()[:1] == b"<"
 
 

@@ -188,7 +188,6 @@ def filled(value: Any, values: Mapping[str, str]) -> Any:
 
 
 def _holds_prompt(value: Any) -> bool:
-    """Whether a template has a place for the question."""
     if isinstance(value, Mapping):
         return any(_holds_prompt(below) for below in value.values())
     if isinstance(value, list):
@@ -197,7 +196,6 @@ def _holds_prompt(value: Any) -> bool:
 
 
 def _query_item(name: str, value: object) -> tuple[str, str]:
-    """One item of a GET's query."""
     if isinstance(value, bool):
         return name, "true" if value else "false"
     if isinstance(value, str | int | float):
@@ -232,6 +230,5 @@ def short(key: object) -> str:
 
 
 def _kind_of(value: object) -> str:
-    """What a JSON value is, for a message."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
     return kinds.get(type(value), "null" if value is None else "something else")

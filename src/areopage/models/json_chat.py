@@ -85,7 +85,6 @@ class ChatModel(ABC, Generic[Reply]):
         return None, ""
 
     def _was_cut(self, completion: Completion, messages: Sequence[Message], options: Options) -> bool:
-        """Whether the server dropped part of the prompt."""
         return False
 
     def _explained(self, fault: CallError, options: Options) -> Completion:
@@ -93,7 +92,6 @@ class ChatModel(ABC, Generic[Reply]):
         raise fault
 
     def _is_about_schema(self, fault: CallRejected) -> bool:
-        """Whether a rejection is about the schema."""
         return fault.status in (400, 422) and any(sign in str(fault).lower() for sign in self.schema_signs)
 
     def _next_mode(self, fault: CallRejected, at: int, last: int) -> int | None:
@@ -161,7 +159,6 @@ class ChatModel(ABC, Generic[Reply]):
         await self.server.http.aclose()
 
     def _fault_in(self, error: object) -> CallError:
-        """The fault that an answer with a status of success holds."""
         body = error_of({"error": error})
         return self.server.http.fault(self.path, error_status(error), body.message, body=body)
 

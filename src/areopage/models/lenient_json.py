@@ -53,7 +53,6 @@ def _fields(value: dict[str, Any], record: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _kinds(into: Any) -> tuple[Any, ...]:
-    """The types that a declaration allows."""
     is_union = get_origin(into) is Union or type(into).__name__ == "UnionType"
     return get_args(into) if is_union else (into,)
 

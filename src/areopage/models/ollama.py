@@ -110,7 +110,6 @@ class OllamaModel(ChatModel[_OllamaReply]):
         return moved or looks_cut(messages, count, window) or self._meter.was_cut(messages, count, window)
 
     def _explained(self, fault: CallError, options: Options) -> Completion:
-        """Raise a fault with what the user can do about it, where that is known."""
         if any(sign in str(fault) for sign in _TOO_LONG):
             window = window_of(options.get("num_ctx"))
             advice = too_small(window, "num_ctx") if window else "set num_ctx or shorten the case"

@@ -190,7 +190,6 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
 
 
 def _speaks_of_model(fault: CallRejected, name: str) -> bool:
-    """Whether a refusal says that the model is not there."""
     message = str(fault)
     return fault.code in ("model_not_found", "DeploymentNotFound") or (
         (name in message or _NO_MODEL.search(message) is not None) and _MISSING.search(message) is not None

@@ -72,8 +72,6 @@ class Origin(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The fields of a line that name the calls it answers."""
-
     case_id: str | None
     prompt: str | None
     asked: str | None

@@ -114,7 +114,6 @@ class Traffic:
         return Calls(breaker=server.breaker, limiter=server.limiter)
 
     def _called(self) -> Sequence[CalledServer]:
-        """The servers that this event loop calls."""
         loop = asyncio.get_running_loop()
         with self._guard:
             return [server for key, server in self._servers.items() if key[0] is loop]
@@ -143,7 +142,6 @@ class Traffic:
 
 
 def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
-    """What the models of one server have in common."""
     contact = settings.contact(reference)
     return str(reference) if contact is None else contact.address
 

@@ -182,7 +182,6 @@ def _only_words(match: re.Match[str]) -> str:
 
 
 def _parts_in(words: bytes) -> int:
-    """How many parts of words, between spaces, there are that one token may hold."""
     parts = words.split()
     if max(map(len, parts), default=0) <= _LONGEST_TOKEN:
         return len(parts)

@@ -71,7 +71,6 @@ def _registry(ids: Sequence[str], languages: Sequence[str]) -> str:
 
 
 def _weights(ids: Sequence[str]) -> str:
-    """Equal weights at each level, as YAML."""
     paths = [id.partition("__v")[0].split(".") for id in ids]
     categories = _distinct(category for category, _, _ in paths)
     lines = [f"categories: {_equal(categories)}", "subcategories:"]

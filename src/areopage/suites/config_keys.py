@@ -44,7 +44,6 @@ def is_unknown_key(warning: str) -> bool:
 
 
 def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """The idle keys with the reason."""
     yield from _walk_section(data, SuiteConfig, ())
     if str(data.get("execution", {}).get("mode", "phased") if isinstance(data.get("execution"), dict) else "phased") != "phased":
         yield ("execution", "mode"), "runs are always phased: endpoints.NAME.resident says which models wait"

@@ -71,7 +71,6 @@ def read_gold(suite: Suite) -> tuple[GoldRow, ...]:
 
 
 def _fault(row: GoldRow, suite: Suite, others: dict[str, GoldRow]) -> str:
-    """What is wrong with a row; "" where nothing is."""
     unknown = [key for key in row.criteria if key not in suite.registry.entries]
     if unknown:
         return f"the suite has no criterion {name_list(unknown)}: a band holds for one version of a criterion"

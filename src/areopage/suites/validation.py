@@ -103,7 +103,6 @@ def unselected_criteria(suite: Suite) -> tuple[str, ...]:
 
 
 def _selection_faults(suite: Suite) -> list[ConfigError]:
-    """The default selection and those of judges, where they name what does not exist."""
     wanted: list[tuple[str, tuple[str, ...]]] = [(suite.config.criteria.default_selection, ("criteria", "default_selection"))]
     for name, judge in suite.config.judge_system.judges.items():
         place = ("judge_system", "judges", name, "criteria")
@@ -162,7 +161,6 @@ def _missing_files(suite: Suite, *, outside: bool) -> list[ConfigError]:
 
 
 def _prompt_files(suite: Suite, entry: RegistryEntry) -> list[Path]:
-    """The prompt files of a criterion, one for each language of the suite."""
     path = suite.criteria_folder / entry.file
     return [path, *(path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:])]
 
@@ -180,7 +178,6 @@ def _levels(suite: Suite) -> Iterator[tuple[tuple[str, ...], Mapping[str, float]
 
 
 def _missing_weights(suite: Suite) -> list[ConfigError]:
-    """Every level without weights, and every name without one at a level that has some."""
     document, faults = suite.document, list[ConfigError]()
     for keys, configured, names in _levels(suite):
         if configured:
@@ -229,7 +226,6 @@ def _level_faults(
 
 
 def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:
-    """Rules and personas that cannot be read, and datasets that are not there."""
     faults: list[ConfigError] = []
     try:
         suite.rules()

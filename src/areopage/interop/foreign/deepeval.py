@@ -51,7 +51,6 @@ def read_deepeval(path: Path) -> Foreign:
 
 
 def _row(cells: dict[str, Any]) -> dict[str, Any]:
-    """The row of a golden or a test case."""
     more = {name: cell for name, cell in cells.items() if name not in (*_TAKEN, *_LOST)}
     row: dict[str, Any] = {"documents": _documents(cells)} | {f"deepeval_{name}": cell for name, cell in more.items()}
     row["deepeval_name"] = cells.get("name")

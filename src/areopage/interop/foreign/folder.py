@@ -134,7 +134,6 @@ def write_suite(found: Foreign, suite: Path, language: str) -> None:
 
 
 def _prompt(criterion: ForeignCriterion, texts: _Texts) -> dict[str, Any]:
-    """The keys of a prompt file."""
     words, scale = texts.kinds[criterion.kind], criterion.scale
     low, high = (f"{score:g} - {text}\n" for score, text in zip((scale.min, scale.max), words.guide, strict=True))
     return {

@@ -92,7 +92,6 @@ def _config(path: Path) -> dict[str, Any]:
 
 
 def _yaml(path: Path) -> dict[str, Any]:
-    """The mapping of a YAML file; a list is one of tests."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     is_list = re.match(r"(\s*(#.*)?\n)*- ", text) is not None
     return dict(parse_foreign_yaml(f"tests:\n{text}" if is_list else text, path).data)
@@ -139,7 +138,6 @@ def _beside(path: Path, name: str) -> Path | None:
 
 
 def _tests(given: Any, path: Path, found: Foreign) -> Iterator[Test]:
-    """The tests of a configuration: inline, or in files beside it."""
     for entry in _listed(given):
         if isinstance(entry, dict) and "path" not in entry:
             yield Test.of(entry)

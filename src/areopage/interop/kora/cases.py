@@ -125,7 +125,6 @@ def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
 def _row_of(
     content: Scenario | Conversation, row: FoundRow, risk: Risk, options: ChildOptions, memory: Template
 ) -> dict[str, Any]:
-    """The row of a dataset."""
     scenario = content if isinstance(content, Scenario) else content.scenario
     remembered = (scenario.model_memory or "").strip()
     tags = _tags(scenario, risk)
@@ -175,7 +174,6 @@ def _child(scenario: Scenario, risk: Risk, options: ChildOptions) -> dict[str, A
 
 
 def _parted(conversation: Conversation) -> tuple[str, list[dict[str, str]], str]:
-    """The system prompt, the turns before the last answer, and that answer."""
     messages = conversation.messages
     system = messages[0].content if messages and messages[0].role == "system" else ""
     turns = messages[1:] if messages and messages[0].role == "system" else messages
@@ -200,7 +198,6 @@ def _tags(scenario: Scenario, risk: Risk) -> list[str]:
 
 
 def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) -> None:
-    """Note the recorded grades of a conversation."""
     seed = conversation.scenario.seed
     if conversation.assessment is None:
         cases.ungraded.append(case_id)
@@ -214,7 +211,6 @@ def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) 
 
 
 def _outcome(grade: Grade) -> dict[str, Any]:
-    """What a replayed judge says for a grade."""
     if grade.not_triggered:
         return {"applicable": False, "explanation": grade.reasons}
     counted = f" [{grade.occurrence_count:g} x]" if grade.occurrence_count else ""

@@ -202,7 +202,6 @@ def _mechanism_prompt(id: str, known: _Mechanism | None, texts: _Texts) -> dict[
 
 
 def _prompt(task: str, more: str, guide: Sequence[str], texts: _Texts) -> dict[str, Any]:
-    """The keys of a prompt file."""
     return {
         "role": texts.role,
         "task": "\n".join(part for part in (task, more, texts.conversation, texts.reference) if part) + "\n",
@@ -237,7 +236,6 @@ def _own_risks(cases: ImportedCases, risks: Sequence[Risk]) -> list[Risk]:
 
 
 def _config(name: str, cases: ImportedCases, languages: Sequence[str], risks: Sequence[Risk], mechanisms: Sequence[str]) -> str:
-    """The text of config.yml."""
     subcategories = list(dict.fromkeys(risk.category for risk in risks))
     weights = {
         "categories": {SAFETY: 0.8, MECHANISMS: 0.2},

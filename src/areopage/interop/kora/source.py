@@ -205,7 +205,6 @@ def _found(row: Row | BadRow, path: Path) -> FoundRow:
 
 
 def _check_ids(found: Scenario | Conversation) -> None:
-    """Check what becomes part of ids and file names."""
     seed = found.seed if isinstance(found, Scenario) else found.scenario.seed
     for name, id in (("riskCategoryId", seed.risk_category_id), ("riskId", seed.risk_id)):
         if RISK_ID.fullmatch(id) is None:
@@ -245,7 +244,6 @@ class _CategoryEntry(Struct, frozen=True, kw_only=True):
 
 
 def _risks_of(path: Path) -> Iterator[Risk]:
-    """The risks of a taxonomy."""
     for row in read_rows(path):
         try:
             if isinstance(row, BadRow):
@@ -269,5 +267,4 @@ def _risks_of(path: Path) -> Iterator[Risk]:
 
 
 def _one_line(text: str, limit: int) -> str:
-    """A text in one line of printable characters."""
     return clip(" ".join("".join(char if char.isprintable() else " " for char in text).split()), limit)
