@@ -10,7 +10,7 @@ from areopage.jury.budget import Budget
 from areopage.models.port import Completion, Message, Options
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
-from areopage.models.retry import Retrying
+from areopage.models.retry import Calls, Retrying
 
 MODEL = ModelReference.parse("openai:gpt")
 MESSAGES = (Message("user", "x" * 2_000),)
@@ -40,7 +40,7 @@ class Failing:
 )
 def test_a_call_counts_in_the_budget_only_where_the_server_may_have_worked_on_it(fault: CallError, is_counted: bool) -> None:
     budget = Budget(10.0, "USD", {MODEL: Price(input_per_million=1.0, output_per_million=1.0, currency="USD")})
-    guarded = Retrying(Failing(fault), budget=budget, attempts=1, patience=0.0, outage=0.0)  # type: ignore[arg-type]
+    guarded = Retrying(Failing(fault), Calls(attempts=1, patience=0.0, outage=0.0), budget=budget)  # type: ignore[arg-type]
     with pytest.raises(CallError):
         asyncio.run(guarded.generate(MESSAGES, {"max_tokens": 100}))
     assert (budget.spent > 0) == is_counted

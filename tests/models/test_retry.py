@@ -13,7 +13,7 @@ from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ServerDown
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
-from areopage.models.retry import Retrying
+from areopage.models.retry import Calls, Retrying
 
 ASK = (Message("user", "hello"),)
 
@@ -103,7 +103,7 @@ def paced(seconds: float) -> Callable[[], CallError]:
 
 
 def retrying(model: Scripted, time: FakeTime, *, draw: float = 0.0, patience: float = 120.0, outage: float = 10.0) -> Retrying:
-    return Retrying(model, clock=time.clock, sleep=time.sleep, draw=lambda: draw, patience=patience, outage=outage)
+    return Retrying(model, Calls(clock=time.clock, sleep=time.sleep, draw=lambda: draw, patience=patience, outage=outage))
 
 
 def ask(model: Retrying) -> Completion:
@@ -248,7 +248,7 @@ def test_a_storm_of_429_calms_down() -> None:
             return Completion(text="served")
 
     inner = Limited(time)
-    model = Retrying(inner, clock=time.clock, sleep=time.sleep, draw=lambda: (next(draws) * 0.618034) % 1.0)
+    model = Retrying(inner, Calls(clock=time.clock, sleep=time.sleep, draw=lambda: (next(draws) * 0.618034) % 1.0))
 
     async def run() -> list[Completion]:
         return await asyncio.gather(*(model.generate(ASK, {}) for _ in range(64)))

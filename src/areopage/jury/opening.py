@@ -81,7 +81,7 @@ async def probe_model(reference: ModelReference, settings: ModelSettings) -> str
     finally:
         await model.aclose()
     batches = "batches by --batch" if has_batches(reference) else "no batches"
-    return f"{supported.line()}; {batches}"
+    return f"{supported}; {batches}"
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:

@@ -1,14 +1,14 @@
 """The port to a language model, and its adapters."""
 
-from .batch_port import ENDED as ENDED  # States in which a batch brings nothing more.
+from .batches import BATCH_PROVIDERS as BATCH_PROVIDERS  # Providers whose protocol has a batch service.
+from .batches import ENDED as ENDED  # States in which a batch brings nothing more.
 
 # The code of a batch that was not begun because too many tokens wait already.
-from .batch_port import TOO_MUCH_AT_ONCE as TOO_MUCH_AT_ONCE
-from .batch_port import BatchLine as BatchLine  # What one call of a batch brought
-from .batch_port import BatchService as BatchService  # The batch service of one model's server.
-from .batch_port import BatchState as BatchState  # A batch as its provider tells of it.
-from .batch_port import SearchedBatch as SearchedBatch  # A batch that may have been created, as the ledger knows it.
-from .batches import BATCH_PROVIDERS as BATCH_PROVIDERS  # Providers whose protocol has a batch service.
+from .batches import TOO_MUCH_AT_ONCE as TOO_MUCH_AT_ONCE
+from .batches import BatchLine as BatchLine  # What one call of a batch brought
+from .batches import BatchService as BatchService  # The batch service of one model's server.
+from .batches import BatchState as BatchState  # A batch as its provider tells of it.
+from .batches import SearchedBatch as SearchedBatch  # A batch that may have been created, as the ledger knows it.
 from .batches import has_batches as has_batches  # Whether a provider's protocol has a batch service.
 from .batches import open_service as open_service  # Open the batch service of a model's server
 from .breaker import OutageObserver as OutageObserver  # Is told about servers that are gone for longer than a moment.

@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from areopage.errors import CallError, CallRejected
 from areopage.models.anthropic import AnthropicModel
-from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
-from areopage.models.batch_server import MOST_RESULT_BYTES, BatchServer
+from areopage.models.batches import MOST_RESULT_BYTES, BatchLine, BatchService, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.error_bodies import ErrorBody, error_of
 from areopage.models.port import Message, Options, Schema
 from areopage.models.retry import Calls
@@ -94,7 +93,7 @@ class _MessageResultLine(Struct):
     result: _MessageResult
 
 
-class AnthropicBatches(BatchServer):
+class AnthropicBatches(BatchService):
     """The batch service of one model's server; see `BatchService`."""
 
     most_calls = MOST_CALLS
@@ -105,7 +104,7 @@ class AnthropicBatches(BatchServer):
     after = "after_id"
 
     def __init__(self, model: AnthropicModel, calls: Calls) -> None:
-        """Use a model's server; see `BatchServer`."""
+        """Use a model's server; see `BatchService`."""
         super().__init__(model, calls)
         self._explained = model.explained
 
@@ -153,7 +152,7 @@ class AnthropicBatches(BatchServer):
         """Whether the results of a batch are those of calls with this token."""
         with TemporaryFile() as file:
             path = self._results_path(batch_id)
-            await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
+            await self._calls.make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
             file.seek(0)
             marks = (_token_in(line) for line in file)
             return any(mark == token[:_TOKEN_CHARACTERS] for mark in marks)

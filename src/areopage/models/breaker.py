@@ -70,12 +70,11 @@ class Breaker:
         self._fault: CallTimedOut | CallUnreachable | None = None
         self._since = self._next_probe = 0.0
         self._probes = 0
-        self._told = self._gone = self._given_up = False
-
-    @property
-    def gone(self) -> bool:
+        self._told = False
+        self.gone = False
         """Whether the server has not answered since it was found to be gone."""
-        return self._gone
+        self.given_up = False
+        """Whether the server is gone for longer than calls wait. Then every call is made at once, and may fail."""
 
     async def wait(self, call: object) -> None:
         """Wait while the server is gone: until it is back, or until it is this call's turn to probe it.
@@ -88,18 +87,20 @@ class Breaker:
         Raises:
             CallUnreachable: the server was given up while the call waited.
         """
-        self._enter_loop()
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # the calls of an event loop that has ended are gone
+            self._loop, self._waiting, self._prober = loop, deque(), None
         try:
-            while self._gone and not self._given_up:
+            while self.gone and not self.given_up:
                 self._prober = self._prober or call
                 if self._prober is call:
-                    while self._gone and (left := self._next_probe - self._clock()) > 0:
+                    while self.gone and (left := self._next_probe - self._clock()) > 0:
                         await self._sleep(left)
                     return
-                turn = asyncio.get_running_loop().create_future()
+                turn = loop.create_future()
                 self._waiting.append((call, turn))
                 await turn
-                if self._given_up:
+                if self.given_up:
                     raise self.last_fault()
         except asyncio.CancelledError:
             self.done(call)
@@ -109,9 +110,9 @@ class Breaker:
         """Note that the server answers."""
         self._silent = 0
         self._silent_calls.clear()
-        if not self._gone:
+        if not self.gone:
             return
-        self._gone = self._given_up = False
+        self.gone = self.given_up = False
         self._wake_all()
         if self._told and self._observer is not None:
             self._observer.server_back(self._address, self._clock() - self._since)
@@ -120,31 +121,37 @@ class Breaker:
         """Note a call that failed; return whether it should be made again once `wait` lets it."""
         absent = fault.silent or (isinstance(fault, CallUnreachable) and fault.unconnected)
         probed = self._prober is call
-        if not absent and not (isinstance(fault, CallTimedOut) and self._gone):
+        if not absent and not (isinstance(fault, CallTimedOut) and self.gone):
             if isinstance(fault, CallUnreachable):
                 self.answered()
             return False
         now = self._clock()
-        if not self._gone and not self._begins(fault, call, now):
-            return False
+        if not self.gone:
+            if self._outage <= 0:
+                return False
+            if fault.silent:
+                self._silent += 1
+                self._silent_calls.add(call)
+                # one call alone may be what breaks its connection
+                if self._silent < SILENT_IN_A_ROW or len(self._silent_calls) < 2:
+                    return False
+            self.gone, self._told, self._since, self._probes = True, False, now, 0
         self._fault = fault
-        if self._given_up:
+        if self.given_up:
             return False
         if probed and now >= self._since + self._outage:
-            self._given_up = True
+            self.given_up = True
             self._wake_all()
             return False
         if probed or not self._probes:
-            self._schedule(fault, now)
+            self._probes += 1
+            asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
+            pause = max(backed_off(self._probes, self._base, self._cap, self._draw), min(asked or 0.0, self._cap))
+            self._next_probe = min(now + pause, self._since + self._outage)  # the last one when the outage has lasted too long
         if probed and not self._told and self._observer is not None:
             self._told = True
             self._observer.server_gone(self._address, self._outage)
         return absent
-
-    @property
-    def given_up(self) -> bool:
-        """Whether the server is gone for longer than calls wait. Then every call is made at once, and may fail."""
-        return self._given_up
 
     def last_fault(self) -> CallUnreachable:
         """Why the server was given up; it says that no call can succeed."""
@@ -160,29 +167,6 @@ class Breaker:
             if not turn.done():
                 self._prober = following
                 turn.set_result(None)
-
-    def _begins(self, fault: CallTimedOut | CallUnreachable, call: object, now: float) -> bool:
-        if self._outage <= 0:
-            return False
-        if fault.silent:
-            self._silent += 1
-            self._silent_calls.add(call)
-            if self._silent < SILENT_IN_A_ROW or len(self._silent_calls) < 2:  # one call alone may be what breaks its connection
-                return False
-        self._gone, self._told, self._since, self._probes = True, False, now, 0
-        return True
-
-    def _schedule(self, fault: CallTimedOut | CallUnreachable, now: float) -> None:
-        """Set the moment of the next probe; the last one is made when the outage has lasted too long."""
-        self._probes += 1
-        asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
-        pause = max(backed_off(self._probes, self._base, self._cap, self._draw), min(asked or 0.0, self._cap))
-        self._next_probe = min(now + pause, self._since + self._outage)
-
-    def _enter_loop(self) -> None:
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:  # the calls of an event loop that has ended are gone
-            self._loop, self._waiting, self._prober = loop, deque(), None
 
     def _wake_all(self) -> None:
         if self._loop is None or self._loop.is_closed():

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
-from areopage.models.batch_server import BatchServer
+from areopage.models.batches import BatchLine, BatchService, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.error_bodies import error_of, read_error
 from areopage.models.port import Message, Options, Schema
 
@@ -79,7 +78,7 @@ class _OpenAIResultLine(Struct):
     error: Any = None
 
 
-class OpenAIBatches(BatchServer):
+class OpenAIBatches(BatchService):
     """The batch service of one model's server; see `BatchService`."""
 
     most_calls = MOST_CALLS
@@ -99,7 +98,7 @@ class OpenAIBatches(BatchServer):
     async def upload(self, token: str, file: BinaryIO) -> str:
         """Upload the calls of a batch; returns the file's id."""
         fields = [("purpose", "batch")]
-        sent = await self._make(lambda: self._server.upload("/files", fields, _file_name(token), file, _UploadedFile))
+        sent = await self._calls.make(lambda: self._server.upload("/files", fields, _file_name(token), file, _UploadedFile))
         return sent.id
 
     async def withdraw(self, token: str) -> None:

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
-from msgspec import Struct
 
 from areopage.errors import CallRejected
 from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
-from areopage.models.port import Completion, LanguageModel, Message, Schema
-from areopage.models.rate_headers import Allowance
+from areopage.models.port import LanguageModel, Message, Schema
 from areopage.models.retry import TellsAllowances
 
 _ASKED = (Message("system", "You answer with one JSON object."), Message("user", 'Give the JSON object {"score": 1}.'))
@@ -33,52 +31,8 @@ class TellsSchemaMode(Protocol):
         ...
 
 
-class Supported(Struct, frozen=True, kw_only=True):
-    """What one call showed.
-
-    Args:
-        schema_mode: how the server is told a schema; "" where the model does not say.
-        fits: whether the answer fits the schema.
-        logprobs: whether log-probabilities came.
-        untaken: options that were not sent, since the model or its provider does not take them.
-        thinks: whether thoughts came beside the answer.
-        limits: whether the server says what is left of its limits.
-        answered_by: who answered behind a gateway; "" where no gateway says so.
-    """
-
-    schema_mode: str
-    fits: bool
-    logprobs: bool
-    untaken: tuple[str, ...]
-    thinks: bool
-    limits: bool
-    answered_by: str
-    finish_reason: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-
-    def line(self) -> str:
-        """What is supported, for a person, in one line."""
-        counts = (
-            "?" if None in (self.prompt_tokens, self.completion_tokens) else f"{self.prompt_tokens} + {self.completion_tokens}"
-        )
-        parts = [
-            f"schema by {self.schema_mode or '?'}{'' if self.fits else ' (the answer does not fit it)'}",
-            f"log-probabilities {'yes' if self.logprobs else 'no'}",
-            f"rate headers {'yes' if self.limits else 'no'}",
-            f"thoughts {'apart' if self.thinks else 'none'}",
-        ]
-        if self.untaken:
-            parts.append(f"not taken: {', '.join(self.untaken)}")
-        if self.answered_by:
-            parts.append(f"answered by {self.answered_by}")
-        if self.finish_reason not in ("stop", "length"):
-            parts.append(f"the answer ended by {self.finish_reason}")
-        return f"{'; '.join(parts)} (one call, {counts} tokens)"
-
-
-async def probe(model: LanguageModel) -> Supported:
-    """Make one small call, or once more without log-probabilities where the server refuses them.
+async def probe(model: LanguageModel) -> str:
+    """Make one small call, or once more without log-probabilities where the server refuses them; say in one line what it showed.
 
     Raises:
         CallError: the call fails.
@@ -89,28 +43,24 @@ async def probe(model: LanguageModel) -> Supported:
         if fault.hopeless or "logprobs" not in str(fault):
             raise
         completion = await model.generate(_ASKED, _OPTIONS, _SCHEMA)
-    left: tuple[Allowance, ...] = model.allowances() if isinstance(model, TellsAllowances) else ()
-    return Supported(
-        schema_mode=model.schema_mode if isinstance(model, TellsSchemaMode) else "",
-        fits=_fits(completion),
-        logprobs=bool(completion.logprobs),
-        untaken=_named(completion, NOT_SENT),
-        thinks=bool(completion.reasoning),
-        limits=bool(left),
-        answered_by=", ".join(_named(completion, ANSWERED_BY)),
-        finish_reason=completion.finish_reason,
-        prompt_tokens=completion.prompt_tokens,
-        completion_tokens=completion.completion_tokens,
-    )
-
-
-def _fits(completion: Completion) -> bool:
+    mode = model.schema_mode if isinstance(model, TellsSchemaMode) else "?"
+    has_limits = isinstance(model, TellsAllowances) and bool(model.allowances())
     try:
         answer = msgspec.json.decode(completion.text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return isinstance(answer, dict) and type(answer.get("score")) is int
-
-
-def _named(completion: Completion, begin: str) -> tuple[str, ...]:
-    return tuple(note.removeprefix(begin) for note in completion.notes if note.startswith(begin))
+        answer = None
+    fits = isinstance(answer, dict) and type(answer.get("score")) is int
+    parts = [
+        f"schema by {mode}{'' if fits else ' (the answer does not fit it)'}",
+        f"log-probabilities {'yes' if completion.logprobs else 'no'}",
+        f"rate headers {'yes' if has_limits else 'no'}",
+        f"thoughts {'apart' if completion.reasoning else 'none'}",
+    ]
+    for begin, told in ((NOT_SENT, "not taken: "), (ANSWERED_BY, "answered by ")):
+        if names := [note.removeprefix(begin) for note in completion.notes if note.startswith(begin)]:
+            parts.append(f"{told}{', '.join(names)}")
+    if completion.finish_reason not in ("stop", "length"):
+        parts.append(f"the answer ended by {completion.finish_reason}")
+    prompts, answers = completion.prompt_tokens, completion.completion_tokens
+    counts = "?" if prompts is None or answers is None else f"{prompts} + {answers}"
+    return f"{'; '.join(parts)} (one call, {counts} tokens)"

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from areopage.cases import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
@@ -37,21 +37,6 @@ class _Faults:
     def waited(self, seconds: float) -> None:
         """Leave out a wait for a free place or for a server that is gone: the first fault comes later by it."""
         self.first_at += seconds
-
-
-class Patience(TypedDict, total=False):
-    """How long calls are tried again; see `Calls`."""
-
-    attempts: int
-    patience: float
-    outage: float
-    breaker: Breaker
-    limiter: Limiter
-    base: float
-    cap: float
-    clock: Callable[[], float]
-    sleep: Callable[[float], Awaitable[object]]
-    draw: Callable[[], float]
 
 
 class Calls:
@@ -172,43 +157,32 @@ class Calls:
 
     def _pause_before_another(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float:
         """Seconds until another try; raises the fault where there should be none."""
-        if isinstance(fault, CallTimedOut) or fault.retry_after is not None:
+        asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
+        if isinstance(fault, CallTimedOut) or asked is not None:
             self._limiter.window.asked_too_much(self._limiter.open_calls, self.clock())
         if self._breaker.failed(fault, faults):
             faults.seen += 1
             return 0.0  # the breaker says when
         if self._breaker.given_up:
             raise fault if fault.hopeless else self._breaker.last_fault()
-        pause = self._pause_after(fault, faults)
-        if pause is not None:
-            return pause
-        asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
+        if not fault.hopeless:
+            now = self.clock()
+            faults.seen += 1
+            faults.first_at = min(faults.first_at, now)
+            faults.timed_out += isinstance(fault, CallTimedOut)
+            faults.failed += asked is None
+            end = faults.first_at + self._patience
+            left = end - now - (asked or 0.0)
+            if faults.timed_out <= TIMEOUTS_BORNE and faults.failed < self._attempts and end > now and left >= 0:
+                if not asked:
+                    return min(backed_off(faults.failed or faults.seen, self._base, self._cap, self._draw), left)
+                # A pause longer than this call may wait is not shared, so that it does not delay other calls.
+                self._limiter.shut_until = max(self._limiter.shut_until, now + asked)
+                return asked + min(asked, self._base, left) * (1.0 - self._draw())
         if asked is not None and asked > self._patience:
             why = f"the server asks for a pause of {asked:,.0f} s, and a call waits {self._patience:g} s at most"
             raise CallUnreachable(f"{fault}: {why}", retry_after=asked) from fault
         raise fault
-
-    def _pause_after(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float | None:
-        """Seconds until another try, or None when there should be none."""
-        if fault.hopeless:
-            return None
-        now = self.clock()
-        asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
-        faults.seen += 1
-        faults.first_at = min(faults.first_at, now)
-        faults.timed_out += isinstance(fault, CallTimedOut)
-        faults.failed += asked is None
-        if faults.timed_out > TIMEOUTS_BORNE or faults.failed >= self._attempts:
-            return None
-        end = faults.first_at + self._patience
-        left = end - now - (asked or 0.0)
-        # A pause longer than this call may wait is not shared, so that it does not delay other calls.
-        if left < 0 or end <= now:
-            return None
-        if asked:
-            self._limiter.shut_until = max(self._limiter.shut_until, now + asked)
-            return asked + min(asked, self._base, left) * (1.0 - self._draw())
-        return min(backed_off(faults.failed or faults.seen, self._base, self._cap, self._draw), left)
 
 
 @runtime_checkable
@@ -245,20 +219,21 @@ class CallBudget(Protocol):
 
 
 class Retrying:
-    """A `LanguageModel` that asks another one, again where that may help; see `Calls`. That one is closed with it."""
+    """A `LanguageModel` that asks another one by `Calls`, again where that may help. That one is closed with it."""
 
     def __init__(
-        self, model: LanguageModel, *, gauge: Gauge | None = None, budget: CallBudget | None = None, **limits: Unpack[Patience]
+        self, model: LanguageModel, calls: Calls | None = None, *, gauge: Gauge | None = None, budget: CallBudget | None = None
     ) -> None:
         """Wrap a model.
 
         Args:
+            calls: make the calls; None: with the usual patience.
             gauge: tells what fits into the model's window; a prompt that does not fit is not sent.
             budget: says when a call may begin; None: at once.
         """
         self._model, self._gauge, self._budget = model, gauge, budget
         self._allowances = model.allowances if isinstance(model, TellsAllowances) else tuple[Allowance, ...]
-        self._calls = Calls(**limits)
+        self._calls = calls or Calls()
 
     @property
     def reference(self) -> ModelReference:

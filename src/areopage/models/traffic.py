@@ -12,7 +12,7 @@ from areopage.models.limits import Limiter, Pacer, limiter_of, pacer_of
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import ATTEMPTS, CallBudget, Calls, Retrying
-from areopage.models.settings import Endpoint, ModelSettings
+from areopage.models.settings import ModelSettings
 from areopage.models.window import Gauge
 
 
@@ -67,7 +67,8 @@ class Traffic:
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], CalledServer] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
-        self._held = False
+        self.held = False
+        """Whether no call begins any more."""
 
     def share_limits(self) -> None:
         """Let no call of this event loop to a server with stated limits begin before it has a part of them; see `limited`."""
@@ -79,14 +80,9 @@ class Traffic:
 
     def hold(self) -> None:
         """Let no call begin any more; those that are open end."""
-        self._held = True
+        self.held = True
         for server in self._called():
             server.limiter.limit_to(0)
-
-    @property
-    def held(self) -> bool:
-        """Whether no call begins any more."""
-        return self._held
 
     def open_calls(self) -> int:
         """How many calls of this event loop are open."""
@@ -101,11 +97,9 @@ class Traffic:
         server, model = self._server(reference, settings), open_model(reference, settings)
         return Retrying(
             model,
+            Calls(attempts=self._attempts, breaker=server.breaker, limiter=server.limiter),
             gauge=self._gauges.get(str(reference)),
             budget=self._budget if self._budget is not None and self._budget.is_paid(reference) else None,
-            attempts=self._attempts,
-            breaker=server.breaker,
-            limiter=server.limiter,
         )
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
@@ -121,7 +115,9 @@ class Traffic:
     def _server(self, reference: ModelReference, settings: ModelSettings) -> CalledServer:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
         loop, name = asyncio.get_running_loop(), reference.endpoint
-        address, endpoint = _address_of(reference, settings), settings.endpoints.get(name)
+        contact, endpoint = settings.contact(reference), settings.endpoints.get(name)
+        address = str(reference) if contact is None else contact.address
+        limits = (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute) if endpoint else ()
         with self._guard:
             self._servers = {key: server for key, server in self._servers.items() if not key[0].is_closed()}
             shared = self._servers.get((loop, address, name))
@@ -132,21 +128,10 @@ class Traffic:
                 address=address,
                 name=name,
                 concurrency=None if endpoint is None else endpoint.concurrency,
-                is_shared=loop in self._sharing and _has_limits(endpoint),
+                is_shared=loop in self._sharing and any(limit is not None for limit in limits),
                 breaker=Breaker(address, self._outage_seconds, self._observer),
                 limiter=limiter_of(endpoint, self.at_once, pacer),
             )
-        if server.is_shared or self._held:
+        if server.is_shared or self.held:
             server.limiter.limit_to(0)
         return server
-
-
-def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
-    contact = settings.contact(reference)
-    return str(reference) if contact is None else contact.address
-
-
-def _has_limits(endpoint: Endpoint | None) -> bool:
-    return endpoint is not None and any(
-        limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute)
-    )

@@ -19,7 +19,7 @@ from areopage.criteria import defused, fenced, fill, nonce_of, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
 from areopage.jury import MAX_REPAIRED, Opened, open_answer
-from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Retrying, limiter_of, open_model
+from areopage.models import Calls, LanguageModel, Message, ModelReference, ModelSettings, Retrying, limiter_of, open_model
 from areopage.rag.records import Generated
 from areopage.text import split_thoughts
 from areopage.yaml_document import read_yaml
@@ -195,13 +195,11 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     """Open the configured generator without calling it."""
     section = config.section.generation
     reference, settings = model_of(config, environment)
+    limiter = limiter_of(settings.endpoints.get(reference.endpoint))
     # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
     model = Retrying(
         open_model(reference, settings.with_timeout(section.timeout + LATER)),
-        attempts=ATTEMPTS,
-        patience=section.timeout,
-        outage=OUTAGE,
-        limiter=limiter_of(settings.endpoints.get(reference.endpoint)),
+        Calls(attempts=ATTEMPTS, patience=section.timeout, outage=OUTAGE, limiter=limiter),
     )
     options = generation_options(section, config.section.retrieval.top_k)
     return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)
