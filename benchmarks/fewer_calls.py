@@ -29,8 +29,7 @@ from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
 from areopage.jury.reader import read_answer
 from areopage.jury.shown import JudgedCase
-from areopage.models.logprobs import TokenLogprob
-from areopage.models.port import Completion
+from areopage.models.port import Completion, TokenLogprob
 from areopage.suites.loader import Suite, bundled_names, load_suite
 
 TARGET = "ollama:any"

@@ -20,8 +20,7 @@ from areopage.jury.model_judge import ModelJudge
 from areopage.jury.planning import plan
 from areopage.jury.score_places import score_places
 from areopage.jury.shown import JudgedCase
-from areopage.models.logprobs import TokenLogprob
-from areopage.models.port import Completion
+from areopage.models.port import Completion, TokenLogprob
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed
 from jury.test_joint_call import Scripted

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
 from areopage.models import http
 from areopage.models.http import JsonServer
-from areopage.models.logprobs import read_logprobs
+from areopage.models.port import read_logprobs
 from areopage.models.servers import environment_proxy, is_loopback
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from servers.streams import listening

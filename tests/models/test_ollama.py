@@ -18,8 +18,6 @@ from hypothesis import strategies as st
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
-from areopage.models.addresses import ollama_url
-from areopage.models.logprobs import TokenLogprob
 from areopage.models.ollama import (
     TOP_LEVEL_OPTIONS,
     OllamaModel,
@@ -27,10 +25,10 @@ from areopage.models.ollama import (
     looks_cut,
     open_model,
 )
-from areopage.models.port import Completion, Message, ModelStatus
+from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel
-from areopage.models.settings import Endpoint, ModelSettings, Timeouts
+from areopage.models.settings import Endpoint, ModelSettings, Timeouts, ollama_url
 
 MESSAGES = (Message("system", "You are a judge."), Message("user", "Say {score} – à bientôt ?"))
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}

@@ -14,9 +14,8 @@ from aiohttp import web
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
-from areopage.models.logprobs import TokenLogprob
 from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, open_model
-from areopage.models.port import Completion, Message, ModelStatus, sent
+from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
 from areopage.models.providers import listed_models
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, connect

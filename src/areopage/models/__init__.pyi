@@ -12,9 +12,6 @@ from .batches import SearchedBatch as SearchedBatch  # A batch that may have bee
 from .batches import has_batches as has_batches  # Whether a provider's protocol has a batch service.
 from .batches import open_service as open_service  # Open the batch service of a model's server
 from .breaker import OutageObserver as OutageObserver  # Is told about servers that are gone for longer than a moment.
-from .call_notes import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
-from .call_notes import NOT_SENT as NOT_SENT  # The name of an option that was left out follows.
-from .call_notes import call_notes_in as call_notes_in  # Of a judgment's steps those that are notes of its call.
 from .contacts import Agree as Agree  # Asks the user whether servers of a suite may be sent the variables that they name.
 from .contacts import Contact as Contact  # A server that models are called at.
 from .contacts import shown_address as shown_address  # An address without its secrets
@@ -23,14 +20,12 @@ from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
 from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
 from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
 from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
-
-# A generated token with its natural-log probability, and the likeliest others at its place.
-from .logprobs import TokenLogprob as TokenLogprob
-from .logprobs import read_logprobs as read_logprobs  # Read the list of tokens that both protocols give
 from .openai_replies import ChatReply as ChatReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.
+from .port import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
 from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
+from .port import NOT_SENT as NOT_SENT  # The name of an option that was left out follows.
 from .port import SERVER as SERVER  # How a digest begins that names a server, in place of weights
 from .port import Completion as Completion  # What a model answered.
 from .port import LanguageModel as LanguageModel  # A model that can be asked.
@@ -38,6 +33,11 @@ from .port import Message as Message  # One message of a chat.
 from .port import ModelStatus as ModelStatus  # What a check of a model found.
 from .port import Options as Options
 from .port import Schema as Schema
+
+# A generated token with its natural-log probability, and the likeliest others at its place.
+from .port import TokenLogprob as TokenLogprob
+from .port import call_notes_in as call_notes_in  # Of a judgment's steps those that are notes of its call.
+from .port import read_logprobs as read_logprobs  # Read the list of tokens that both protocols give
 from .port import sent as sent  # Messages as servers take them
 from .prices import ASSUMED_MOST as ASSUMED_MOST  # Tokens of an answer that are set aside where no option limits it.
 

@@ -16,11 +16,10 @@ from typing import Any
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong
-from areopage.models.call_notes import STOP_REASON
 from areopage.models.error_bodies import CONTENT_FILTER
 from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
-from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import SERVER, STOP_REASON, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.prices import LIMITS, answer_limit
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer, connect

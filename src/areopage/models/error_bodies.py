@@ -105,9 +105,6 @@ def _text(value: object) -> str:
         return _text(value["detail"])
     if isinstance(value, list):
         faults = [entry for entry in value if isinstance(entry, dict) and isinstance(entry.get("msg"), str)]
-        return "; ".join(f"{'.'.join(map(str, _list(fault.get('loc'))))}: {fault['msg']}" for fault in faults[:3])
+        places = [fault["loc"] if isinstance(fault.get("loc"), list) else [] for fault in faults[:3]]
+        return "; ".join(f"{'.'.join(map(str, at))}: {fault['msg']}" for at, fault in zip(places, faults, strict=False))
     return ""
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from http.client import responses
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -159,7 +160,9 @@ class JsonServer:
         Args:
             body: what else the error says.
         """
-        text = f"{self.address}{path} answered {status}: {self._shown(message) or _phrase(status)}"
+        for secret in self._secrets:
+            message = message.replace(secret, "***")
+        text = f"{self.address}{path} answered {status}: {one_line(message) or responses.get(status, 'no message')}"
         if body is not None and body.code == CONTENT_FILTER:
             return CallRejected(text, status=HTTPStatus.BAD_REQUEST, code=body.code, filtered=body.filtered)
         if body is not None and body.code in NO_MONEY_CODES:
@@ -194,7 +197,10 @@ class JsonServer:
             raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error
 
     def _raise_status(self, path: str, reply: "HttpReply") -> NoReturn:
-        body, message = _error_body(reply.content or b"", reply.headers.get("content-type", ""))
+        content, body, message = reply.content or b"", ErrorBody(), ""
+        if not _is_page(content, reply.headers.get("content-type", "")):  # a page of HTML says nothing
+            body = read_error(content)
+            message = body.message or content.decode("utf-8", "replace")
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
             # without its query, which may repeat ours
             location = reply.headers.get("location", "another place").partition("?")[0]
@@ -230,11 +236,6 @@ class JsonServer:
             )
         return self._connections
 
-    def _shown(self, message: str) -> str:
-        for secret in self._secrets:
-            message = message.replace(secret, "***")
-        return one_line(message)
-
 
 def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     """Take the credentials out of an address, so that it can be shown; they become an Authorization header."""
@@ -265,23 +266,8 @@ def _check_header(name: str, value: str, address: str) -> None:
         raise ModelError(f"the header {name!r} for {address} belongs to the connection: leave it out")
 
 
-def _error_body(content: bytes, content_type: str) -> tuple[ErrorBody, str]:
-    """A failed answer, and what it says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
-    if _is_page(content, content_type):
-        return ErrorBody(), ""
-    body = read_error(content)
-    return body, body.message or content.decode("utf-8", "replace")
-
-
 def _is_page(content: bytes, content_type: str) -> bool:
     return "html" in content_type or content.lstrip()[:1] == b"<"
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "no message"
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -28,22 +28,15 @@ AWAY = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEW
 class HttpBot:
     """One bot as a `LanguageModel`. It is sent the question alone: it has a system message and options of its own."""
 
+    max_concurrency: int | None = None
+
     def __init__(self, reference: ModelReference, bot: Bot, server: JsonServer, path: str, query: Query) -> None:
-        self._reference = reference
+        self.reference = reference
         self._bot = bot
         self._server = server
         self._path = path
         self._query = query
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """None: the bot paces, the caller decides."""
-        return None
+        self._place = server.address + path
 
     async def check(self) -> ModelStatus:
         """Check that the bot's address responds, without a question. See `LanguageModel.check`.
@@ -74,30 +67,20 @@ class HttpBot:
         else:
             reply = await self._server.post(self._path, filled(dict(self._bot.request), values), object, query=self._query)
         seconds = time.perf_counter() - started
-        return Completion(text=self._text(reply), seconds=seconds, documents=self._documents(reply))
+        text = self._at("answer", self._bot.answer, reply)
+        documents: tuple[Document, ...] = ()
+        if not isinstance(text, str):
+            raise self._unfit("answer", self._bot.answer, f"stands {_kind_of(text)}, not a text")
+        if self._bot.documents:
+            try:
+                documents = read_documents(self._at("documents", self._bot.documents, reply))
+            except ValueError as fault:
+                raise self._unfit("documents", self._bot.documents, str(fault)) from None
+        return Completion(text=text, seconds=seconds, documents=documents)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._server.aclose()
-
-    @property
-    def _place(self) -> str:
-        return self._server.address + self._path
-
-    def _text(self, reply: object) -> str:
-        text = self._at("answer", self._bot.answer, reply)
-        if not isinstance(text, str):
-            raise self._unfit("answer", self._bot.answer, f"stands {_kind_of(text)}, not a text")
-        return text
-
-    def _documents(self, reply: object) -> tuple[Document, ...]:
-        if not self._bot.documents:
-            return ()
-        listed = self._at("documents", self._bot.documents, reply)
-        try:
-            return read_documents(listed)
-        except ValueError as fault:
-            raise self._unfit("documents", self._bot.documents, str(fault)) from None
 
     def _at(self, key: str, path: str, reply: object) -> object:
         try:
@@ -106,13 +89,13 @@ class HttpBot:
             raise self._unfit(key, path, str(fault.args[0])) from None
 
     def _unfit(self, key: str, path: str, why: str) -> CallRejected:
-        name = self._reference.model
+        name = self.reference.model
         message = f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}"
         return CallRejected(message, status=HTTPStatus.OK)
 
     def _down(self, why: str) -> ServerDown:
         return ServerDown(
-            f"the bot {self._reference.model!r} does not answer at {self._place}: start it, or correct its url [{why}]"
+            f"the bot {self.reference.model!r} does not answer at {self._place}: start it, or correct its url [{why}]"
         )
 
 
@@ -133,12 +116,17 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
     if not _holds_prompt(bot.request):
         raise ModelError(f'bots.{name}.request: no text of it holds "{{prompt}}", so the bot would not get the question')
     if bot.method == "GET":
-        for key, value in bot.request.items():
-            _query_item(key, value)
+        for key, item in bot.request.items():
+            _query_item(key, item)
     bot.contact.check(settings.environment, settings.allowed_variables)
-    headers = {
-        key: _header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()
-    }
+    headers = dict(bot.headers)
+    for key, text in bot.headers.items():  # `env:NAME` at the end of a value, as in `Bearer env:NAME`
+        if variable := variable_of(text):
+            value = settings.environment.get(variable, "").strip()
+            if not value:
+                raise ModelError(f"bots.{name}.headers.{key}: the environment variable {variable} is not set")
+            scheme, space, _ = text.rpartition(" ")
+            headers[key] = f"{scheme}{space}{value}"
     base, path, query = _split_url(bot.url)
     return HttpBot(reference, bot, open_transport(base, settings, headers), path, query)
 
@@ -154,18 +142,6 @@ def _split_url(url: str) -> tuple[str, str, Query]:
         return url.partition("?")[0], "", ()
     base = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
     return base, parts.path, tuple(parse_qsl(parts.query, keep_blank_values=True))
-
-
-def _header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
-    """A header's value; where it is `env:NAME`, or ends in it (`Bearer env:NAME`), the variable's value takes that place."""
-    name = variable_of(text)
-    if not name:
-        return text
-    value = environment.get(name, "").strip()
-    if not value:
-        raise ModelError(f"{place}: the environment variable {name} is not set")
-    scheme, space, _ = text.rpartition(" ")
-    return f"{scheme}{space}{value}"
 
 
 def question_of(messages: Sequence[Message]) -> str:

@@ -8,8 +8,7 @@ import msgspec
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, name_list
 from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
-from areopage.models.logprobs import read_logprobs
-from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
+from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, read_logprobs, sent
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer, connect
 from areopage.models.settings import ModelSettings

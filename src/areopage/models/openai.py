@@ -10,12 +10,11 @@ from typing import Annotated, Any
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, name_list
-from areopage.models.call_notes import FILTERED
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
 from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.openai_replies import ChatReply, completion_of
-from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema, sent
+from areopage.models.port import FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer, connect
 from areopage.models.settings import ModelSettings

@@ -5,10 +5,8 @@ from typing import Any
 
 import msgspec
 
-from areopage.models.call_notes import ANSWERED_BY, FILTERED
 from areopage.models.error_bodies import CONTENT_FILTER, filter_names, filtered_names
-from areopage.models.logprobs import read_logprobs
-from areopage.models.port import Completion
+from areopage.models.port import ANSWERED_BY, FILTERED, Completion, read_logprobs
 
 _ENDS = {
     word: end
@@ -87,14 +85,21 @@ def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -
     if choice is None:
         if reply.choices or (filters := prompt_filters(reply)) is None:
             raise LookupError("choice")
-        notes = tuple(f"{FILTERED}{name}" for name in filters)
-        return Completion(text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=notes)
+        filtered = tuple(f"{FILTERED}{name}" for name in filters)
+        return Completion(text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=filtered)
     finish_reason = end_of(choice.finish_reason)
     message = choice.message or choice.delta or (ChatMessage(content=choice.text) if choice.text is not None else None)
     if message is None and finish_reason != CONTENT_FILTER:
         raise LookupError("message")
     usage, message = reply.usage or ChatUsage(), message or ChatMessage()
     refusal = refusal_of(message)
+    notes: list[str] = []
+    if isinstance(reply.provider, str) and reply.provider:
+        shown = "".join(char for char in reply.provider[:_LONGEST_NAME] if char.isalnum() or char in " ._/-").strip()
+        notes.append(f"{ANSWERED_BY}{shown}")
+    if finish_reason == CONTENT_FILTER:
+        notes += [f"{FILTERED}{name}" for name in filtered_names(choice.content_filter_results)]
+    thoughts = message.reasoning_content or message.reasoning
     tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
     return Completion(
         text=refusal or text_of(message),
@@ -103,9 +108,9 @@ def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -
         completion_tokens=usage.completion_tokens,
         seconds=seconds,
         logprobs=read_logprobs(tokens),
-        notes=notes_of(reply.provider, finish_reason, choice),
-        reasoning=reasoning_of(message),
-        cost=cost_of(usage),
+        notes=tuple(notes),
+        reasoning=thoughts if isinstance(thoughts, str) else "",
+        cost=float(usage.cost) if type(usage.cost) in (int, float) and 0 <= usage.cost < math.inf else None,
     )
 
 
@@ -148,26 +153,3 @@ def end_of(reason: str | None) -> str:
     if not reason:
         return "stop"
     return CONTENT_FILTER if reason.startswith(CONTENT_FILTER) else _ENDS.get(reason.lower(), reason)
-
-
-def notes_of(provider: object, finish_reason: str, choice: ChatChoice) -> tuple[str, ...]:
-    """Who answered behind a gateway, and what a content filter found."""
-    notes: tuple[str, ...] = ()
-    if isinstance(provider, str) and provider:
-        shown = "".join(char for char in provider[:_LONGEST_NAME] if char.isalnum() or char in " ._/-").strip()
-        notes = (f"{ANSWERED_BY}{shown}",)
-    if finish_reason == CONTENT_FILTER:
-        notes += tuple(f"{FILTERED}{name}" for name in filtered_names(choice.content_filter_results))
-    return notes
-
-
-def reasoning_of(message: ChatMessage) -> str:
-    """What the model thought, where the server gives it beside the text: never a part of the answer."""
-    thoughts = message.reasoning_content or message.reasoning
-    return thoughts if isinstance(thoughts, str) else ""
-
-
-def cost_of(usage: ChatUsage) -> float | None:
-    """What the gateway says that the call cost, in US dollars; None where it says nothing that can be."""
-    cost = usage.cost
-    return float(cost) if type(cost) in (int, float) and 0 <= cost < math.inf else None

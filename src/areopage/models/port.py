@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from areopage.cases import Case, Document
-from areopage.models.logprobs import TokenLogprob
 from areopage.models.reference import ModelReference
 
 # Of running text in English and French; code, figures and other scripts take more tokens.
@@ -16,6 +16,23 @@ CHARACTERS_PER_TOKEN = 4.0
 
 Options = Mapping[str, Any]
 Schema = Mapping[str, Any]
+
+
+class TokenLogprob(Struct, frozen=True):
+    """A generated token with its natural-log probability, and the likeliest others at its place.
+
+    `raw` are its bytes, where the server states others than those of its text: a token may be a part of a character.
+    """
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+    raw: bytes = b""
+
+    @property
+    def written(self) -> bytes:
+        """What the token adds to the answer in UTF-8."""
+        return self.raw or self.token.encode("utf-8", "replace")
 
 
 class Message(Struct, frozen=True):
@@ -36,6 +53,17 @@ def sent(messages: Sequence[Message]) -> list[dict[str, str]]:
 
 SERVER = "server "
 """How a digest begins that names a server, in place of weights: its models have it in common."""
+
+# What a call's notes begin with. A judge's judgment has them among its steps.
+NOT_SENT = "not_sent:"
+"""The name of an option that was left out follows."""
+ANSWERED_BY = "answered_by:"
+"""The provider that answered behind a gateway follows."""
+FILTERED = "filtered:"
+"""A category of a content filter follows."""
+STOP_REASON = "stop_reason:"
+"""The provider's own word for why the answer ended follows."""
+_NOTES = (NOT_SENT, ANSWERED_BY, FILTERED, STOP_REASON)
 
 MAX_TOKENS = 2**31 - 1
 """The largest count of tokens that is believed and can be stored."""
@@ -134,3 +162,46 @@ class LanguageModel(Protocol):
     async def aclose(self) -> None:
         """Release connections and memory."""
         ...
+
+
+def call_notes_in(steps: Sequence[str]) -> tuple[str, ...]:
+    """Of a judgment's steps those that are notes of its call."""
+    return tuple(step for step in steps if step.startswith(_NOTES))
+
+
+class _AlternativeToken(Struct):
+    token: str
+    logprob: float
+
+
+class _Token(_AlternativeToken):
+    top_logprobs: tuple[_AlternativeToken, ...] | None = None
+    bytes: tuple[int, ...] | None = None
+
+
+def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
+    """Read the list of tokens that both protocols give; None where there is none, or where it has another shape.
+
+    An answer that was paid for is not thrown away because its log-probabilities cannot be read.
+    """
+    if not tokens:
+        return None
+    try:
+        stated = msgspec.convert(tokens, list[_Token])
+    except msgspec.ValidationError:
+        return None
+    return tuple(
+        TokenLogprob(
+            item.token,
+            item.logprob,
+            tuple((other.token, other.logprob) for other in item.top_logprobs or ()),
+            _bytes_of(item.token, item.bytes),
+        )
+        for item in stated
+    )
+
+
+def _bytes_of(token: str, stated: Sequence[int] | None) -> bytes:
+    """The bytes of a token as servers list them; nothing where they state none but those of its text, or what cannot be bytes."""
+    raw = bytes(stated) if stated and all(0 <= code < 256 for code in stated) else b""
+    return b"" if raw == token.encode("utf-8", "replace") else raw

@@ -6,8 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from areopage.errors import CallRejected
-from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
-from areopage.models.port import LanguageModel, Message, Schema
+from areopage.models.port import ANSWERED_BY, NOT_SENT, LanguageModel, Message, Schema
 from areopage.models.retry import TellsAllowances
 
 _ASKED = (Message("system", "You answer with one JSON object."), Message("user", 'Give the JSON object {"score": 1}.'))

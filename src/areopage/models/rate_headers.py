@@ -58,8 +58,15 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 def allowances(headers: Mapping[str, str], now: datetime) -> tuple[Allowance, ...]:
     """What an answer says is left, the scarcest of each kind."""
+    limits: list[tuple[Kind, str, str, str]] = []
+    for kind, remaining, reset, limit in _NAMES:
+        if (left_text := headers.get(remaining)) and (moment := headers.get(reset)):
+            limits.append((kind, left_text, moment, headers.get(limit, "")))
+    for kind, remaining, limit in _BY_MINUTE if not limits else ():
+        if left_text := headers.get(remaining):
+            limits.append((kind, left_text, _MINUTE, headers.get(limit, "")))
     scarcest: dict[Kind, Allowance] = {}
-    for kind, remaining, reset, limit in _named(headers):
+    for kind, remaining, reset, limit in limits:
         left, seconds = _number(remaining), _until(reset, now)
         if left is None or seconds is None:
             continue
@@ -74,18 +81,6 @@ def seconds_of(duration: str) -> float | None:
     if len(duration) > LONGEST_HEADER or _DURATION.fullmatch(duration) is None:
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(duration))
-
-
-def _named(headers: Mapping[str, str]) -> list[tuple[Kind, str, str, str]]:
-    """Kind, remaining, reset and limit of each limit that the headers name, as they stand there."""
-    limits: list[tuple[Kind, str, str, str]] = []
-    for kind, remaining, reset, limit in _NAMES:
-        if (left := headers.get(remaining)) and (moment := headers.get(reset)):
-            limits.append((kind, left, moment, headers.get(limit, "")))
-    for kind, remaining, limit in _BY_MINUTE if not limits else ():
-        if left := headers.get(remaining):
-            limits.append((kind, left, _MINUTE, headers.get(limit, "")))
-    return limits
 
 
 def _share(allowance: Allowance) -> float:

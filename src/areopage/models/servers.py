@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
-from areopage.models.addresses import ServerAddress
 from areopage.models.http import JsonServer, Query
 from areopage.models.known_providers import PROVIDERS, Provider, SchemaMode, place_of
-from areopage.models.settings import ModelSettings
+from areopage.models.settings import ModelSettings, ServerAddress
 
 T = TypeVar("T")
 

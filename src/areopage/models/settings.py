@@ -4,18 +4,20 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import AreopageError, ModelError, name_list
-from areopage.models.addresses import ServerAddress, ollama_url
 from areopage.models.contacts import HIDDEN, Agree, Contact, has_hidden, shown_address, variable_of, without_texts
 from areopage.models.known_providers import PROVIDERS
 from areopage.models.reference import ModelReference
 
 _ONE_MODEL = ("ollama", "embedded")
 """Providers whose servers hold one model in memory unless the endpoint says otherwise."""
+
+OLLAMA_PORT = 11434
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
@@ -99,6 +101,13 @@ class Bot(Struct, frozen=True, kw_only=True):
         headers = {name: value if variable_of(value) else HIDDEN for name, value in self.headers.items()}
         request = without_texts(self.request)
         return replace(self, url=shown_address(self.url), headers=headers, request=request, foreign=True)
+
+
+class ServerAddress(Struct, frozen=True, kw_only=True):
+    """The address of a server; `source` says in a message who named it."""
+
+    url: str
+    source: str
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -262,3 +271,26 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             bots={**self.bots, **bots},
             ollama_base_url=configured.ollama_base_url if same_ollama else self.ollama_base_url,
         )
+
+
+def ollama_url(host: str) -> str:
+    """Read an address as Ollama's own tools do: `host`, `host:port`, `:port`, `http(s)://host[:port][/path]`.
+
+    Without a scheme the port is 11434 by default; with one it is the scheme's. An address to listen on (0.0.0.0, ::)
+    is taken as this machine.
+    """
+    scheme, separator, rest = host.strip().partition("://")
+    if not separator:
+        scheme, rest = "http", scheme
+    try:
+        parts = urlsplit(f"{scheme}://{rest}")
+        name, port = parts.hostname or "127.0.0.1", parts.port
+    except ValueError as error:
+        raise ModelError(f"{host.rpartition('@')[2]!r} is not the address of an Ollama server: write host:port") from error
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104
+    if ":" in name:
+        name = f"[{name}]"
+    if port is None and not separator:
+        port = OLLAMA_PORT
+    user_info, at, _ = parts.netloc.rpartition("@")
+    return f"{scheme}://{user_info}{at}{name}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from areopage.errors import CallRejected
-from areopage.models.call_notes import NOT_SENT
+from areopage.models.port import NOT_SENT
 
 _FIXED = frozenset(
     {"model", "messages", "stream", "system", "response_format", "guided_json", "output_config", "tools", "tool_choice"}

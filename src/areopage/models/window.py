@@ -112,25 +112,22 @@ class PromptMeter:
     words: int = 0
     tokens: int = 0
 
-    def fewest_tokens(self, messages: Sequence[Message]) -> int:
-        """A number of tokens that these messages hardly stay under."""
-        return self._fewest_tokens(_words(messages))
-
-    def _fewest_tokens(self, words: int) -> int:
+    def fewest_tokens(self, words: int) -> int:
+        """A number of tokens that messages of so many words hardly stay under."""
         return int(words * max(_FEWEST_PER_WORD, self.per_word * _TOLERANCE))
 
     def refusal(self, messages: Sequence[Message], window: int | None, option: str) -> str:
         """Why a prompt cannot be sent, or ""; `option` is the name of what sets the window."""
-        if window is None or self.fewest_tokens(messages) <= window:
+        if window is None or (fewest := self.fewest_tokens(_words(messages))) <= window:
             return ""
-        return f"the prompt has more than {self.fewest_tokens(messages)} tokens, {too_small(window, option)}"
+        return f"the prompt has more than {fewest} tokens, {too_small(window, option)}"
 
     def was_cut(self, messages: Sequence[Message], counted: int | None, window: int | None) -> bool:
         """Whether the server's count shows that it dropped part of the prompt; learns from a count that does not."""
         if counted is None:
             return False
         words = _words(messages)
-        if counted < self._fewest_tokens(words) or (window is not None and fills(counted, window)):
+        if counted < self.fewest_tokens(words) or (window is not None and fills(counted, window)):
             return True
         if words >= _MIN_WORDS:
             self.per_word = min(self.per_word or counted / words, counted / words)
@@ -165,12 +162,9 @@ def window_of(value: object) -> int | None:
 
 def _words(messages: Sequence[Message]) -> int:
     """How many words and figures there are; of a long one, each part that one token may hold."""
-    return sum(_count(message.content) for message in messages)
-
-
-def _count(text: str) -> int:
-    raw = (text if text.isascii() else _WIDE.sub(_only_words, text)).encode()
-    return _parts_in(raw.translate(_LETTERS)) + _parts_in(raw.translate(_DIGITS))
+    texts = [message.content if message.content.isascii() else _WIDE.sub(_only_words, message.content) for message in messages]
+    raw = [text.encode() for text in texts]
+    return sum(_parts_in(text.translate(_LETTERS)) + _parts_in(text.translate(_DIGITS)) for text in raw)
 
 
 def _only_words(match: re.Match[str]) -> str:
