@@ -12,8 +12,8 @@ from areopage.cases.records import Case, Turn
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.errors import ConfigError, DatasetError, UserError
-from areopage.interop.kora.cases import ChildOptions
-from areopage.interop.kora.folder import Import, import_kora
+from areopage.interop.kora.cases import ImportedCases
+from areopage.interop.kora.folder import import_kora
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
 from servers.command import Command
@@ -23,7 +23,7 @@ REAL = Path(__file__).parents[3] / "shared" / "data" / "kora"
 GRADES = {"failing": 0, "adequate": 1, "exemplary": 2}
 
 
-def imported(tmp_path: Path, **options: Any) -> tuple[Import, Suite]:
+def imported(tmp_path: Path, **options: Any) -> tuple[ImportedCases, Suite]:
     """The suite of the folder `kora`, which must have no fault."""
     made = import_kora(tmp_path / "kora", tmp_path / "suite", **options)
     assert folder_faults(str(tmp_path / "suite")) == []
@@ -43,7 +43,7 @@ def test_a_scenario_is_a_case_with_a_simulated_child(tmp_path: Path) -> None:
     ]
     write_folder(tmp_path / "kora", my_scenarios=rows)
     made, suite = imported(tmp_path)
-    assert (made.scenarios, made.recorded, made.turns, made.rejected) == (2, 0, ((3, 1), (8, 1)), ())
+    assert (len(made.scenarios), made.recorded, made.rejected) == (2, {}, [])
     case, other = cases_of(suite).values()
     assert case.child is not None and other.child is not None
     assert (case.id, case.prompt, case.response, case.maturity) == ("s1", "can you do my sums?", None, "Teen")
@@ -77,7 +77,7 @@ def test_scenarios_of_sexual_harm_and_grooming_are_tagged(tmp_path: Path, change
 @pytest.mark.parametrize(("reaction", "plan"), [("insists", "steady"), ("works_around", "escalate"), ("drops", "relent")])
 def test_the_plan_follows_the_reaction_to_refusals_where_the_scenario_has_one(tmp_path: Path, reaction: str, plan: str) -> None:
     write_folder(tmp_path / "kora", scenarios=[scenario(refusalBehavior=reaction, riskSignalType="direct")])
-    _, suite = imported(tmp_path, options=ChildOptions(turns=5))
+    _, suite = imported(tmp_path, turns=5)
     child = cases_of(suite)["s1"].child
     assert child is not None and (child.plan, child.turns) == (plan, 5)
 
@@ -129,8 +129,8 @@ def test_a_recorded_conversation_is_a_case_with_its_grades_as_a_recording(tmp_pa
     ]
     write_folder(tmp_path / "kora", results=rows)
     made, suite = imported(tmp_path)
-    assert (made.scenarios, made.recorded, made.ungraded) == (0, 3, 1)
-    assert made.mechanisms == ("human_redirection", "fictional_framing_bypass")
+    assert (made.scenarios, len(made.recorded), len(made.ungraded)) == ({}, 3, 1)
+    assert [*made.mechanisms] == ["human_redirection", "fictional_framing_bypass"]
     found = cases_of(suite, "recorded")
     assert list(found) == ["s1.default", "s1.child", "r7"]
     assert found["s1.default"].turns == (
@@ -161,7 +161,7 @@ def test_a_risk_and_a_mechanism_that_nothing_describes_are_judged_by_their_names
     row = conversation(scenario=scenario(riskId="lost_keys"), behaviorAssessment={"newThing": {"grade": "failing"}})
     write_folder(tmp_path / "kora", recorded=[row])
     made, suite = imported(tmp_path, language="fr")
-    assert (made.unnamed, made.mechanisms, suite.own_language) == (("lost_keys",), ("new_thing",), "fr")
+    assert ([*made.unnamed], [*made.mechanisms], suite.own_language) == (["lost_keys"], ["new_thing"], "fr")
     assert [entry.label.get("fr") for entry in suite.registry.entries.values()] == ["Lost keys", "New thing"]
 
 
@@ -224,7 +224,7 @@ def test_every_row_that_cannot_be_used_is_counted_and_named_and_the_others_are_i
     )
     write_folder(tmp_path / "kora", scenarios=raw)
     made, _ = imported(tmp_path)
-    assert made.scenarios == 1 and made.recorded == 0
+    assert len(made.scenarios) == 1 and not made.recorded
     assert [(row.row, reason in row.reason) for row, (_, reason) in zip(made.rejected, HOSTILE, strict=False)] == [
         (number, True) for number in range(2, len(HOSTILE) + 2)
     ]
@@ -275,7 +275,7 @@ def test_the_counts_of_recorded_grades_are_those_of_the_raw_file(tmp_path: Path,
     assert (len(rows), wanted["risk", "sycophancy", "failing"]) == (76, 5)
 
     made = import_kora(REAL, tmp_path / "suite")
-    assert (made.scenarios, made.recorded, made.rejected) == (311, 76, ())
+    assert (len(made.scenarios), len(made.recorded), made.rejected) == (311, 76, [])
     assert folder_faults(str(tmp_path / "suite")) == []
     recorded, grades = (tmp_path / "suite" / "data" / name for name in ("recorded.jsonl", "recorded_grades.jsonl"))
     ended = command("bench", "reassess", recorded, "--suite", "suite", "--judge", f"recorded=replay:{grades}")

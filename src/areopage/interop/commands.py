@@ -1,7 +1,8 @@
 """Commands `areopage suites import`."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,8 @@ from areopage.interop.foreign.deepeval import read_deepeval
 from areopage.interop.foreign.folder import CASES, RECORDED_JUDGE, SCORES, Foreign, write_suite
 from areopage.interop.foreign.inspect import read_inspect
 from areopage.interop.foreign.promptfoo import read_promptfoo
-from areopage.interop.kora.cases import ChildOptions
-from areopage.interop.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
+from areopage.interop.kora.folder import GRADES_FILE, RECORDED, import_kora
+from areopage.interop.suite_draft import REJECTED
 from areopage.locales import one_line
 from areopage.text import visible
 
@@ -43,9 +44,37 @@ def kora(
     lang: Annotated[str, typer.Option(metavar="en|fr", help="Language of the judges' prompts; both are written.")] = "en",
 ) -> None:
     """Make a suite from a KORA folder: scenarios, recorded conversations, grades."""
-    made = import_kora(folder, suite, options=ChildOptions(turns=turns, script=_lines_of(script)), language=lang)
-    for line in (*_contents(made), *_rejected(made.rejected, suite), *_next_steps(made, suite)):
-        typer.echo(line)
+    follow_ups: tuple[str, ...] = ()
+    if script is not None:
+        try:
+            text = script.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as fault:
+            raise UserError(f"{script}: the text is not UTF-8") from fault
+        follow_ups = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if not follow_ups:
+            raise UserError(f"{script}: no follow-up: write one per line")
+    made = import_kora(folder, suite, turns=turns, script=follow_ups, language=lang)
+    typer.echo(f"read: {', '.join(visible(path.name) for path in made.files)}")
+    lengths = Counter(row["child"]["turns"] for row in made.scenarios.values())
+    told = ", ".join(f"{number} with {counted(length, 'turn')}" for length, number in sorted(lengths.items()))
+    typer.echo(f"{counted(len(made.scenarios), 'scenario')} with a simulated child{f': {told}' if told else ''}")
+    ungraded = f", {len(made.ungraded)} of them without a grade" if made.ungraded else ""
+    typer.echo(f"{counted(len(made.recorded), 'recorded conversation')}{ungraded}")
+    recorded = f": {name_list(made.mechanisms, limit=len(made.mechanisms))}" if made.mechanisms else ""
+    typer.echo(f"{counted(len(made.risks), 'risk')}, {counted(len(made.mechanisms), 'recorded mechanism')}{recorded}")
+    if made.unnamed:
+        typer.echo(f"note: risks.json does not describe {name_list(made.unnamed)}: judges are told the name alone")
+    _tell_rejected(made.rejected, suite)
+    quoted, data = shlex.quote(str(suite)), suite / "data"
+    typer.echo(f"written: {suite}")
+    if made.scenarios:
+        typer.echo(f"ask a model: areopage bench run --suite {quoted} --target REF")
+    if made.recorded:
+        cases, grades = shlex.quote(str(data / RECORDED)), shlex.quote(str(data / GRADES_FILE))
+        reassess = f"areopage bench reassess {cases} --suite {quoted}"
+        if made.lines:
+            typer.echo(f"report the recorded grades: {reassess} --judge recorded=replay:{grades}")
+        typer.echo(f"judge the recorded conversations: {reassess} --judge REF")
 
 
 def inspect(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
@@ -76,66 +105,25 @@ def _write_foreign(found: Foreign, file: Path, suite: Path, language: str) -> No
         typer.echo(f"not kept: {visible(one_line(name, LONGEST_NAME))}: {count}")
     if len(lost) > SHOWN_LOST:
         typer.echo(f"not kept: {len(lost) - SHOWN_LOST} more kinds: {sum(count for _, count in lost[SHOWN_LOST:])}")
-    for line in (*_rejected(found.rejected, suite), *_foreign_steps(found, suite, answered)):
-        typer.echo(line)
-
-
-def _foreign_steps(found: Foreign, suite: Path, answered: int) -> Iterator[str]:
+    _tell_rejected(found.rejected, suite)
     folder, data = shlex.quote(str(suite)), suite / "data"
-    yield f"written: {suite}"
+    typer.echo(f"written: {suite}")
     if answered < len(found.rows):
-        yield f"ask a model: areopage bench run --suite {folder} --target REF"
+        typer.echo(f"ask a model: areopage bench run --suite {folder} --target REF")
     if answered:
-        cases = shlex.quote(str(data / CASES))
-        judge = f"areopage bench reassess {cases} --suite {folder}"
-        recorded = f" --judge {RECORDED_JUDGE}=replay:{shlex.quote(str(data / SCORES))}" if found.lines else ""
-        if recorded:
-            yield f"report the recorded scores: {judge}{recorded}"
-        yield f"judge the responses, beside what is recorded: {judge}{recorded} --judge REF"
+        judge = f"areopage bench reassess {shlex.quote(str(data / CASES))} --suite {folder}"
+        if found.lines:
+            judge += f" --judge {RECORDED_JUDGE}=replay:{shlex.quote(str(data / SCORES))}"
+            typer.echo(f"report the recorded scores: {judge}")
+        typer.echo(f"judge the responses, beside what is recorded: {judge} --judge REF")
 
 
-def _lines_of(script: Path | None) -> tuple[str, ...]:
-    if script is None:
-        return ()
-    try:
-        lines = tuple(line.strip() for line in script.read_text(encoding="utf-8-sig").splitlines() if line.strip())
-    except UnicodeDecodeError as fault:
-        raise UserError(f"{script}: the text is not UTF-8") from fault
-    if not lines:
-        raise UserError(f"{script}: no follow-up: write one per line")
-    return lines
-
-
-def _contents(made: Import) -> Iterator[str]:
-    yield f"read: {', '.join(visible(path.name) for path in made.files)}"
-    lengths = ", ".join(f"{number} with {counted(turns, 'turn')}" for turns, number in made.turns)
-    yield f"{counted(made.scenarios, 'scenario')} with a simulated child{f': {lengths}' if lengths else ''}"
-    ungraded = f", {made.ungraded} of them without a grade" if made.ungraded else ""
-    yield f"{counted(made.recorded, 'recorded conversation')}{ungraded}"
-    recorded = f": {name_list(made.mechanisms, limit=len(made.mechanisms))}" if made.mechanisms else ""
-    yield f"{counted(made.risks, 'risk')}, {counted(len(made.mechanisms), 'recorded mechanism')}{recorded}"
-    if made.unnamed:
-        yield f"note: risks.json does not describe {name_list(made.unnamed)}: judges are told the name alone"
-
-
-def _rejected(rejected: Sequence[RejectedRow], suite: Path) -> Iterator[str]:
+def _tell_rejected(rejected: Sequence[RejectedRow], suite: Path) -> None:
+    """The rejected rows, without their content: it may be of any kind."""
     if not rejected:
         return
-    yield f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}"
+    typer.echo(f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}")
     for row in rejected[:SHOWN_ROWS]:
-        yield f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}"
+        typer.echo(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
     if len(rejected) > SHOWN_ROWS:
-        yield f"  and {len(rejected) - SHOWN_ROWS} more"
-
-
-def _next_steps(made: Import, suite: Path) -> Iterator[str]:
-    folder, data = shlex.quote(str(suite)), suite / "data"
-    yield f"written: {suite}"
-    if made.scenarios:
-        yield f"ask a model: areopage bench run --suite {folder} --target REF"
-    if made.recorded:
-        recorded, grades = shlex.quote(str(data / RECORDED)), shlex.quote(str(data / GRADES_FILE))
-        if (data / GRADES_FILE).is_file():
-            judge = f"--judge recorded=replay:{grades}"
-            yield f"report the recorded grades: areopage bench reassess {recorded} --suite {folder} {judge}"
-        yield f"judge the recorded conversations: areopage bench reassess {recorded} --suite {folder} --judge REF"
+        typer.echo(f"  and {len(rejected) - SHOWN_ROWS} more")

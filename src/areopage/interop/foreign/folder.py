@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any, Literal
@@ -10,14 +10,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases import BuildRules, RejectedRow, Row, build_case, clip, plan_columns, write_rejected
+from areopage.cases import BuildRules, RejectedRow, Row, build_case, clip, plan_columns
 from areopage.criteria import Scale
-from areopage.errors import DatasetError, UserError
-from areopage.locales import LANGUAGES
-from areopage.suites import SuiteConfig, equal_weights, filled, new_folder, write_lines, write_text, yaml_text
+from areopage.errors import DatasetError
+from areopage.interop.suite_draft import SuiteDraft, suite_languages
+from areopage.suites import equal_weights, filled, new_folder, yaml_text
 
 CATEGORY, JUDGED, CHECKS = "imported", "judged", "checks"
-CASES, SCORES, REJECTED = "cases.jsonl", "recorded_scores.jsonl", "rejected.csv"
+CASES, SCORES = "cases.jsonl", "recorded_scores.jsonl"
 RECORDED_JUDGE = "recorded"
 """The name of the judge that a recording of scores answers for."""
 
@@ -25,7 +25,6 @@ CriterionKind = Literal["scorer", "rubric", "own_rubric", "reference", "check"]
 
 _TEXTS = Path(__file__).with_name("texts.yml")
 _CONFIG = Path(__file__).with_name("config.yml")
-_VERSION, _SELECTION = "__v1_0", "all"
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _RULES = BuildRules(default_maturity="")
 _MODELS = {"qwen3_8b": "qwen3:8b", "phi4_14b": "phi4:14b"}
@@ -105,32 +104,50 @@ def path_of(group: str, name: str, taken: Mapping[str, Any]) -> str:
 
 def write_suite(found: Foreign, suite: Path, language: str) -> None:
     """Write the suite into a new folder; nothing is written unless all of it can be."""
-    if language not in LANGUAGES:
-        raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {language!r}")
+    draft = SuiteDraft(languages=suite_languages(language))
     if not found.rows:
-        told = "; ".join(dict.fromkeys(f"row {one.row}: {one.reason}" for one in found.rejected[:3]))
+        told = "; ".join(dict.fromkeys(f"row {row.row}: {row.reason}" for row in found.rejected[:3]))
         raise DatasetError(f"no case is usable ({len(found.rejected)} rejected): {told or 'the file has none'}")
     if not found.criteria:
         raise DatasetError("the file has cases and no criterion: judge it with a suite of yours (areopage bench run --dataset)")
-    languages = (language, *(one for one in LANGUAGES if one != language))
-    texts = msgspec.yaml.decode(_TEXTS.read_bytes(), type=dict[str, _Texts])
+    all_texts = msgspec.yaml.decode(_TEXTS.read_bytes(), type=dict[str, _Texts])
+    texts = {code: all_texts[code] for code in draft.languages}
+    groups: dict[str, list[str]] = {}
+    for path, criterion in found.criteria.items():
+        _, group, name = path.split(".")
+        groups.setdefault(group, []).append(name)
+        shown = clip(criterion.text, 300)
+        words = {code: Template(text.kinds[criterion.kind].description) for code, text in texts.items()}
+        draft.add(
+            path,
+            {code: _prompt(criterion, text) for code, text in texts.items()},
+            description={code: template.substitute(text=shown) for code, template in words.items()},
+        )
+    weights = {
+        "categories": {CATEGORY: 1.0},
+        "subcategories": {CATEGORY: equal_weights(list(groups))},
+        "criteria": {f"{CATEGORY}.{group}": equal_weights(names) for group, names in groups.items()},
+    }
+    judges: dict[str, Any] = {}
+    if JUDGED in groups:
+        judges |= {key: {"model": model, "criteria": [f"{CATEGORY}.{JUDGED}"]} for key, model in _MODELS.items()}
+    if CHECKS in groups:
+        judges["checks"] = {"provider": "rules", "model": "checks", "criteria": [f"{CATEGORY}.{CHECKS}"]}
     with new_folder(suite) as made:
-        made.mkdir()
-        (made / "data").mkdir()
-        paths = SuiteConfig().criteria
-        for path, criterion in found.criteria.items():
-            _, group, name = path.split(".")
-            for one in languages:
-                suffix = "" if one == language else f".{one}"
-                file = made / paths.base_path / CATEGORY / group / f"{name}{_VERSION}{suffix}.prompt"
-                write_text(file, yaml_text(_prompt(criterion, texts[one])))
-        write_text(made / paths.registry_file, yaml_text(_registry(found, {one: texts[one] for one in languages})))
-        write_text(made / "config.yml", _config(found, suite.name, languages))
-        write_lines(made / "data" / CASES, found.rows.values())
-        if found.lines:
-            write_lines(made / "data" / SCORES, found.lines)
-        if found.rejected:
-            write_rejected(found.rejected, made / REJECTED)
+        draft.write(
+            made,
+            _CONFIG,
+            {CASES: found.rows.values(), SCORES: found.lines},
+            found.rejected,
+            labels={"categories": {CATEGORY: {code: text.category for code, text in texts.items()}}},
+            selection="all",
+            selected=list(draft.entries),
+            kind=found.kind,
+            judges=yaml_text({"judge_system": {"judges": judges, "evaluation": {"n_passes": 1}}}),
+            weights=yaml_text({"weights": weights}),
+            dataset=CASES,
+            rules=yaml_text({"rules": {"checks": {"criteria": found.checks}}}) if found.checks else "",
+        )
 
 
 def _prompt(criterion: ForeignCriterion, texts: _Texts) -> dict[str, Any]:
@@ -143,48 +160,3 @@ def _prompt(criterion: ForeignCriterion, texts: _Texts) -> dict[str, Any]:
         "scoring_guide": low + high,
         "output_format": texts.output_format,
     }
-
-
-def _registry(found: Foreign, texts: Mapping[str, _Texts]) -> dict[str, Any]:
-    entries = {}
-    for path, criterion in found.criteria.items():
-        category, group, name = path.split(".")
-        words = {one: text.kinds[criterion.kind].description for one, text in texts.items()}
-        entries[path + _VERSION] = {
-            "version": "1.0",
-            "category": category,
-            "subcategory": group,
-            "name": name,
-            "description": {one: Template(text).substitute(text=clip(criterion.text, 300)) for one, text in words.items()},
-            "file": f"{category}/{group}/{name}{_VERSION}.prompt",
-        }
-    labels = {"categories": {CATEGORY: {one: text.category for one, text in texts.items()}}}
-    return {"labels": labels, "criteria": entries, "presets": {_SELECTION: {"criteria": list(entries)}}}
-
-
-def _config(found: Foreign, name: str, languages: Sequence[str]) -> str:
-    groups: dict[str, list[str]] = {}
-    for path in found.criteria:
-        _, group, criterion = path.split(".")
-        groups.setdefault(group, []).append(criterion)
-    weights = {
-        "categories": {CATEGORY: 1.0},
-        "subcategories": {CATEGORY: equal_weights(list(groups))},
-        "criteria": {f"{CATEGORY}.{group}": equal_weights(names) for group, names in groups.items()},
-    }
-    judges: dict[str, Any] = {}
-    if JUDGED in groups:
-        judges |= {key: {"model": model, "criteria": [f"{CATEGORY}.{JUDGED}"]} for key, model in _MODELS.items()}
-    if CHECKS in groups:
-        judges["checks"] = {"provider": "rules", "model": "checks", "criteria": [f"{CATEGORY}.{CHECKS}"]}
-    rules = {"rules": {"checks": {"criteria": found.checks}}} if found.checks else {}
-    return Template(_CONFIG.read_text(encoding="utf-8")).substitute(
-        kind=found.kind,
-        name=msgspec.json.encode(name).decode(),
-        languages=", ".join(languages),
-        selection=_SELECTION,
-        judges=yaml_text({"judge_system": {"judges": judges, "evaluation": {"n_passes": 1}}}),
-        weights=yaml_text({"weights": weights}),
-        dataset=CASES,
-        rules=yaml_text(rules) if rules else "",
-    )

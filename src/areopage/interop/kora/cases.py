@@ -1,29 +1,35 @@
 """Scenarios and recorded conversations as rows of datasets, and recorded grades as the lines of a recording."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases import MATURITIES, MAX_TURNS, BuildRules, ChildPlan, RejectedRow, Row, build_case, plan_columns
-from areopage.interop.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
+from areopage.interop.kora.source import (
+    GRADES,
+    SAFETY,
+    SEXUAL,
+    Conversation,
+    FoundRow,
+    Grade,
+    KoraFolder,
+    Risk,
+    Scenario,
+    Seed,
+    plain_name,
+)
 
 TURNS = 3
 """The turns of a child where neither the user nor the taxonomy says how many."""
 
-SAFETY, MECHANISMS, CONVERSATION = "safety", "mechanisms", "conversation"
-"""The categories of the criteria, and the sub-category of those on mechanisms."""
+MECHANISMS, CONVERSATION = "mechanisms", "conversation"
+"""The category and the sub-category of the criteria on mechanisms."""
 
-SEXUAL, GROOMING = "sexual", "grooming"
-# What a tag says of the risk, by words in the ids of the risk and its category.
-_RISK_TAGS = {
-    SEXUAL: ("sexual", "predation"),
-    GROOMING: ("grooming", "predation"),
-    "self_harm": ("self_harm", "suicide", "eating_disorder"),
-    "violence": ("violence", "abuse", "radicalization"),
-}
 # A simulated child never writes sexual or romantic text: a scenario that turns on it is tagged, under any name of its risk.
 _SEXUAL_WORDS = re.compile(
     r"\b(?:sex|sexual|sexually|sexy|sext\w*|nudes?|naked|porn\w*|flirt\w*|romantic|romantically|seduc\w*)\b", re.IGNORECASE
@@ -51,34 +57,26 @@ class ImportedCases(Struct, kw_only=True):
     mechanisms: dict[str, bool] = {}
     rejected: list[RejectedRow] = []
     ungraded: list[str] = []
+    files: tuple[Path, ...] = ()
 
 
-class ChildOptions(Struct, frozen=True, kw_only=True):
-    """What holds for every simulated child.
-
-    Args:
-        turns: None for the length that the taxonomy gives the risk, else `TURNS`.
-        script: follow-ups in order; with them no model plays the child.
-    """
-
-    turns: int | None = None
-    script: tuple[str, ...] = ()
-
-
-def imported_cases(found: KoraFolder, options: ChildOptions, memory: Template) -> ImportedCases:
+def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...], memory: Template) -> ImportedCases:
     """Make the rows of a suite's datasets; what the loader of datasets would refuse is rejected with its reason.
 
     Args:
+        turns, script: of every simulated child; None: the turns that the taxonomy gives the risk, else `TURNS`.
         memory: the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
     """
-    cases = ImportedCases(rejected=list(found.rejected))
+    cases = ImportedCases(rejected=list(found.rejected), files=found.files)
     for row in found.rows:
         content = row.content
         seed = content.seed if isinstance(content, Scenario) else content.scenario.seed
         risk = _risk_of(seed, found.risks)
         rows = cases.scenarios if isinstance(content, Scenario) else cases.recorded
         try:
-            made = _row_of(content, row, risk, options, memory)
+            made = _row_of(content, row, risk, memory)
+            if isinstance(content, Scenario):
+                made["child"] = _child(content, turns or risk.turns or TURNS, script)
             if made["id"] in rows:
                 raise ValueError(f"the id {made['id']!r} is taken by an earlier row")
             build_case(Row(row.number, tuple(made), tuple(made.values())), plan_columns(tuple(made)), row.file, _ROWS)
@@ -95,36 +93,17 @@ def imported_cases(found: KoraFolder, options: ChildOptions, memory: Template) -
     return cases
 
 
-def criterion_of(risk: Risk) -> str:
-    """The path of the criterion on a risk."""
-    return f"{SAFETY}.{risk.category}.{risk.id}"
-
-
-def tags_of(risk: Risk) -> tuple[str, ...]:
-    """The tags of a severe risk, of which no case should fail; none of another risk."""
-    ids = f"{risk.category} {risk.id}"
-    return tuple(tag for tag, words in _RISK_TAGS.items() if any(word in ids for word in words))
-
-
 def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
     """The risk of a row, in the row's own category, by the name that the taxonomy gives it."""
     names = {risk.category: risk.category_name for risk in known.values()}
     category = names.get(seed.risk_category_id, plain_name(seed.risk_category_id))
     if (risk := known.get(seed.risk_id)) is None:
         return Risk(id=seed.risk_id, category=seed.risk_category_id, name=plain_name(seed.risk_id), category_name=category)
-    return Risk(
-        id=risk.id,
-        category=seed.risk_category_id,
-        name=risk.name,
-        category_name=category,
-        description=risk.description,
-        turns=risk.turns,
-    )
+    return replace(risk, category=seed.risk_category_id, category_name=category)
 
 
-def _row_of(
-    content: Scenario | Conversation, row: FoundRow, risk: Risk, options: ChildOptions, memory: Template
-) -> dict[str, Any]:
+def _row_of(content: Scenario | Conversation, row: FoundRow, risk: Risk, memory: Template) -> dict[str, Any]:
+    """The row of a dataset, without the child of a scenario."""
     scenario = content if isinstance(content, Scenario) else content.scenario
     remembered = (scenario.model_memory or "").strip()
     tags = _tags(scenario, risk)
@@ -135,33 +114,32 @@ def _row_of(
         "subcategory": risk.id,
         "maturity": scenario.seed.maturity,
         "tags": tags,
-        "criteria": f"{criterion_of(risk)}, {MECHANISMS}",
+        "criteria": f"{risk.path}, {MECHANISMS}",
         "reference": scenario.evaluation_criteria,
         "system": memory.substitute(text=remembered) if remembered else "",
     }
     if isinstance(content, Scenario):
         if not content.first_user_message.strip():
             raise ValueError("firstUserMessage is missing or empty")
-        first = {"id": content.seed.id, "source": row.file.stem, "prompt": content.first_user_message}
-        return {**first, **made, "child": _child(content, risk, options)}
+        return {"id": content.seed.id, "source": row.file.stem, "prompt": content.first_user_message, **made}
     system, prompt, response = _parted(content)
     source = content.model_id.strip() or row.file.stem
     first = {"id": content.case_id, "source": source}
     return {**first, "prompt": prompt, "response": response, **made, "system": system or made["system"]}
 
 
-def _child(scenario: Scenario, risk: Risk, options: ChildOptions) -> dict[str, Any]:
+def _child(scenario: Scenario, wanted: int, script: tuple[str, ...]) -> dict[str, Any]:
     """The simulated child: what the scenario says of it, and the plan of its follow-ups.
 
     The plan is the recorded reaction to refusals; where there is none, a direct wish is pressed and any other is kept to.
     """
     seed = scenario.seed
     plan = _PLANS.get(seed.refusal_behavior, "escalate" if seed.risk_signal_type == "direct" else "steady")
-    turns = min(max(options.turns or risk.turns or TURNS, 1), MAX_TURNS)
+    turns = min(max(wanted, 1), MAX_TURNS)
     motivation = ": ".join(part for part in (seed.motivation.name, seed.motivation.description) if part)
     return {
         "turns": turns,
-        "script": options.script[: turns - 1],
+        "script": script[: turns - 1],
         "plan": plan,
         "age": "" if seed.child_age is None else f"{seed.child_age:g}",
         "gender": seed.child_gender,
@@ -194,7 +172,7 @@ def _tags(scenario: Scenario, risk: Risk) -> list[str]:
     words = [SEXUAL] if any(_SEXUAL_WORDS.search(text) for text in told) else []
     ages = f"age_{_slug(seed.age_range)}" if _slug(seed.age_range) else ""
     others = map(_slug, (seed.risk_signal_type, seed.social_context, seed.motivation.name, seed.scenario_flavor_id))
-    return [tag for tag in dict.fromkeys([*tags_of(risk), *words, ages, *others]) if tag]
+    return [tag for tag in dict.fromkeys([*risk.tags, *words, ages, *others]) if tag]
 
 
 def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) -> None:
@@ -205,7 +183,7 @@ def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) 
         path = f"{SAFETY}.{seed.risk_category_id}.{seed.risk_id}"
         cases.lines.append({"case_id": case_id, "criterion": path, **_outcome(conversation.assessment)})
     for id, grade in conversation.mechanisms.items():
-        name = snake(id)
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", id).lower()  # in the form of a criterion's name
         cases.mechanisms[name] = cases.mechanisms.get(name, False) or grade.not_triggered
         cases.lines.append({"case_id": case_id, "criterion": f"{MECHANISMS}.{CONVERSATION}.{name}", **_outcome(grade)})
 
@@ -217,16 +195,5 @@ def _outcome(grade: Grade) -> dict[str, Any]:
     return {"score": GRADES[grade.grade], "explanation": f"{grade.reasons}{counted}"}
 
 
-def snake(id: str) -> str:
-    """A mechanism's id in the form of a criterion's name."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", id).lower()
-
-
 def _slug(text: str) -> str:
     return _NO_WORD.sub("_", text.lower()).strip("_")[:60]
-
-
-def turn_counts(rows: Mapping[str, dict[str, Any]]) -> Iterator[tuple[int, int]]:
-    """How many scenarios have a child of this number of turns."""
-    lengths = [row["child"]["turns"] for row in rows.values()]
-    return ((turns, lengths.count(turns)) for turns in sorted(set(lengths)))

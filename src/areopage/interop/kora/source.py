@@ -26,6 +26,17 @@ _AGE_RANGE = re.compile(r"(\d{1,2}) ?(?:to|-) ?(\d{1,2})", re.ASCII)
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 4_000
 
+SAFETY = "safety"
+"""The category of the criteria on risks."""
+SEXUAL, GROOMING = "sexual", "grooming"
+# What a tag says of the risk, by words in the ids of the risk and its category.
+_RISK_TAGS = {
+    SEXUAL: ("sexual", "predation"),
+    GROOMING: ("grooming", "predation"),
+    "self_harm": ("self_harm", "suicide", "eating_disorder"),
+    "violence": ("violence", "abuse", "radicalization"),
+}
+
 GradeName = Literal["failing", "adequate", "exemplary"]
 GRADES: Mapping[GradeName, int] = {"failing": 0, "adequate": 1, "exemplary": 2}
 """The score of each grade, on the scale of the criteria that are written."""
@@ -40,6 +51,17 @@ class Risk(Struct, frozen=True, kw_only=True):
     category_name: str
     description: str = ""
     turns: int | None = None
+
+    @property
+    def path(self) -> str:
+        """The path of the criterion on it."""
+        return f"{SAFETY}.{self.category}.{self.id}"
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of a severe risk, of which no case should fail; none of another risk."""
+        ids = f"{self.category} {self.id}"
+        return tuple(tag for tag, words in _RISK_TAGS.items() if any(word in ids for word in words))
 
 
 class _Named(Struct, frozen=True):
@@ -152,19 +174,20 @@ def read_folder(folder: Path) -> KoraFolder:
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder")
     places = [folder / one for one in FOLDERS if (folder / one).is_dir()]
-    files = [path for place in places for path in sorted(place.iterdir()) if _has_rows(path)]
+    names = {path: path.name.lower() for place in places for path in sorted(place.iterdir()) if path.is_file()}
+    patterns = [path for path, name in names.items() if not fnmatch(name, _SEEDS)]
+    files = [path for path in patterns if any(fnmatch(names[path], pattern) for pattern in ROW_FILES)]
     if not files:
         raise DatasetError(
             f"{folder}: no scenarios and no recorded conversations: files named {name_list(ROW_FILES, limit=len(ROW_FILES))} "
             f"were looked for here and in {name_list(FOLDERS[1:])}"
         )
     taxonomy = next((place / TAXONOMY for place in places if (place / TAXONOMY).is_file()), None)
-    rows: list[FoundRow] = []
-    rejected: list[RejectedRow] = []
+    rows, rejected = list[FoundRow](), list[RejectedRow]()
     for path in files:
         for row in read_rows(path):
             try:
-                rows.append(_found(row, path))
+                rows.append(FoundRow(content=_content_of(row), file=path, number=row.number, shown=_shown(row)))
             except ValueError as fault:
                 rejected.append(RejectedRow(file=str(path), row=row.number, reason=str(fault), content=_shown(row)))
     risks = {} if taxonomy is None else {risk.id: risk for risk in _risks_of(taxonomy)}
@@ -177,44 +200,34 @@ def plain_name(id: str) -> str:
     return id.replace("_", " ").capitalize()
 
 
-def _has_rows(path: Path) -> bool:
-    name = path.name.lower()
-    return path.is_file() and not fnmatch(name, _SEEDS) and any(fnmatch(name, pattern) for pattern in ROW_FILES)
-
-
-def _found(row: Row | BadRow, path: Path) -> FoundRow:
-    """Read a row as what its keys say that it is."""
+def _content_of(row: Row | BadRow) -> Scenario | Conversation:
+    """Read a row as what its keys say that it is, and check what becomes part of ids and file names."""
     if isinstance(row, BadRow):
         raise ValueError(row.reason)
-    content = dict(zip(row.names, row.cells, strict=True))
-    if b"\\u0000" in msgspec.json.encode(content):
+    cells = dict(zip(row.names, row.cells, strict=True))
+    if b"\\u0000" in msgspec.json.encode(cells):
         raise ValueError("the row contains a NUL character")
-    kind: type[Scenario | Conversation]
-    if "messages" in content:
-        kind = Conversation
-    elif "seed" in content:
-        kind = Scenario
-    else:
-        raise ValueError("neither a scenario, which has a `seed`, nor a conversation, which has `messages`")
+    content: Scenario | Conversation
     try:
-        found = msgspec.convert(_without_nulls(content), kind)
+        if "messages" in cells:
+            content = msgspec.convert(_without_nulls(cells), Conversation)
+            seed, case_id, mechanisms = content.scenario.seed, content.case_id, tuple(content.mechanisms)
+        elif "seed" in cells:
+            content = msgspec.convert(_without_nulls(cells), Scenario)
+            seed, case_id, mechanisms = content.seed, content.seed.id, ()
+        else:
+            raise ValueError("neither a scenario, which has a `seed`, nor a conversation, which has `messages`")
     except msgspec.ValidationError as fault:
         raise ValueError(str(fault)) from fault
-    _check_ids(found)
-    return FoundRow(content=found, file=path, number=row.number, shown=_shown(row))
-
-
-def _check_ids(found: Scenario | Conversation) -> None:
-    seed = found.seed if isinstance(found, Scenario) else found.scenario.seed
     for name, id in (("riskCategoryId", seed.risk_category_id), ("riskId", seed.risk_id)):
         if RISK_ID.fullmatch(id) is None:
             raise ValueError(f"{name} {clip(id, 80)!r} is not an id of a-z, 0-9 and _")
-    case_id = seed.id if isinstance(found, Scenario) else found.case_id
     if _CASE_ID.fullmatch(case_id) is None:
         raise ValueError(f"the id {clip(case_id, 80)!r} is not one of letters, digits and . _ : -")
-    for mechanism in () if isinstance(found, Scenario) else found.mechanisms:
+    for mechanism in mechanisms:
         if MECHANISM_ID.fullmatch(mechanism) is None:
             raise ValueError(f"the mechanism {clip(mechanism, 80)!r} is not an id of letters, digits and _")
+    return content
 
 
 def _without_nulls(value: Any) -> Any:

@@ -1,0 +1,76 @@
+"""A suite in the making, of the files of another tool: its registry, prompt files, configuration and data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases import RejectedRow, write_rejected
+from areopage.errors import UserError
+from areopage.locales import LANGUAGES
+from areopage.suites import SuiteConfig, write_lines, write_text, yaml_text
+
+VERSION = "__v1_0"
+REJECTED = "rejected.csv"
+
+
+def suite_languages(own: str) -> tuple[str, ...]:
+    """The languages of a suite, its own first; UserError where that is not known."""
+    if own not in LANGUAGES:
+        raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {own!r}")
+    return (own, *(language for language in LANGUAGES if language != own))
+
+
+class SuiteDraft(Struct, frozen=True, kw_only=True):
+    """The registry's entries by the ids of criteria, and the texts of prompt files by their paths."""
+
+    languages: tuple[str, ...]
+    entries: dict[str, dict[str, Any]] = {}
+    prompts: dict[Path, str] = {}
+
+    def add(self, path: str, prompts: Mapping[str, Mapping[str, Any]], **more: Any) -> None:
+        """Add a criterion with its prompt file in each language; `more` are further keys of its entry."""
+        category, subcategory, name = path.split(".")
+        file = Path(category, subcategory, f"{name}{VERSION}.prompt")
+        place = {"category": category, "subcategory": subcategory, "name": name, "file": file.as_posix()}
+        self.entries[path + VERSION] = {"version": "1.0", **place, **more}
+        for language, prompt in prompts.items():
+            own = language == self.languages[0]
+            self.prompts[file if own else file.with_suffix(f".{language}.prompt")] = yaml_text(prompt)
+
+    def write(
+        self,
+        folder: Path,
+        config: Path,
+        data: Mapping[str, Iterable[Mapping[str, Any]]],
+        rejected: Sequence[RejectedRow],
+        *,
+        labels: Mapping[str, Any],
+        selection: str,
+        selected: Sequence[str],
+        **values: object,
+    ) -> None:
+        """Write the suite.
+
+        Args:
+            config: the template of `config.yml`, for the languages, the selection and `values`.
+            data: the lines of each file; one without lines is not written.
+            selected: the ids of the criteria of the default selection, whose name is `selection`.
+        """
+        paths = SuiteConfig().criteria
+        for file, text in self.prompts.items():
+            write_text(folder / paths.base_path / file, text)
+        registry = {"labels": labels, "criteria": self.entries, "presets": {selection: {"criteria": list(selected)}}}
+        write_text(folder / paths.registry_file, yaml_text(registry))
+        filled = {"languages": ", ".join(self.languages), "selection": selection, **values}
+        filled["name"] = msgspec.json.encode(folder.name).decode()
+        write_text(folder / "config.yml", Template(config.read_text(encoding="utf-8")).substitute(filled))
+        (folder / "data").mkdir()
+        for name, rows in data.items():
+            if rows:
+                write_lines(folder / "data" / name, rows)
+        if rejected:
+            write_rejected(rejected, folder / REJECTED)
