@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from filelock import FileLock
     from sqlalchemy import Engine
 
+    from areopage.ledger import Ledger
     from servers.command import Command
     from servers.fake_llm import FakeServer
 
@@ -106,6 +107,15 @@ def command(tmp_path: Path, server: "FakeServer") -> "Command":
     from servers.command import Command
 
     return Command(tmp_path, {"OLLAMA_HOST": server.address, "OPENAI_BASE_URL": server.openai_url})
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator["Ledger"]:
+    """An open ledger without a row, on SQLite."""
+    from servers.new_ledger import ledger_at
+
+    with ledger_at(tmp_path / "ledger.db") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from areopage.work.handlers import ScheduledJob
 from servers.configured import write_config
 from servers.drifting import DANGER, DriftingJudge, write_examined_suite
 from servers.fake_llm import FakeServer
-from servers.new_ledger import ledger_at
 
 HOUR = timedelta(hours=1)
 
@@ -43,13 +42,6 @@ def monitor_of_the_suite(tmp_path: Path, server: FakeServer) -> AppConfig:
     write_examined_suite(tmp_path / "small", server.port)
     alerts = {"urls": ["json://127.0.0.1:9"]}
     return load_config(write_config(tmp_path, suite="./small", language="en", judges=["alpha"], alerts=alerts))
-
-
-@pytest.fixture(name="ledger")
-def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 def exam_of(config: AppConfig) -> Exam:

@@ -1,7 +1,6 @@
 """The gate with its judge and with labels, in other pipelines: from Python and on the command line."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from servers.command import Command
 from servers.configured import write_config
 from servers.fake_llm import FakeServer
 from servers.made_traces import delivered_trace, grounding_label
-from servers.new_ledger import ledger_at
 from servers.rag_parts import DOCUMENTS, QUESTION
 
 ANSWER = "Le délai de rétractation est de 14 jours à compter de la livraison du bien, frais de retour compris."
@@ -40,12 +38,6 @@ def config(tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch) 
     """A file whose gate sends every answer to a judge."""
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     return write_config(tmp_path, **BAND)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with ledger_at(tmp_path / "ledger.db") as opened:
-        yield opened
 
 
 def kept(ledger: Ledger) -> int:

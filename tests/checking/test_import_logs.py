@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,6 @@ from servers.new_ledger import ledger_at
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "rag_gate_logs"
 STAMP = "2026-03-01T12:00:00.123456"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 class Bench:

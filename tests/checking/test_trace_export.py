@@ -53,13 +53,6 @@ while True:
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="dies in a forked process")
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
-
-
 def section(**fields: Any) -> TracesSection:
     """Where it is smaller than a configuration allows, unchecked."""
     known: dict[str, Any] = {"enabled": True, "folder": "", "max_bytes": 50_000_000, "keep": 10}

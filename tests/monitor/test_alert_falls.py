@@ -1,6 +1,5 @@
 """Falls of quality: an incident against the weeks before, which stays open until that level is back or accepted."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,18 +15,10 @@ from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.falls import accept_level
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection
-from servers.new_ledger import ledger_at
 from servers.quality import MOMENT, quality_score, store_scores
 
 START = MOMENT.replace(hour=0, minute=0) - timedelta(days=60)
 EXACT = "quality.answer.exactitude"
-
-
-@pytest.fixture(name="ledger")
-def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 def alerting_of(ledger: Ledger) -> Alerting:

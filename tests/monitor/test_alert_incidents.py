@@ -1,6 +1,6 @@
 """One storm is one incident: its alerts share a message and a notice of recovery, and nothing of it is hidden."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,18 +15,10 @@ from areopage.ledger.write.operations import Alert
 from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
-from servers.new_ledger import ledger_at
 from servers.quality import MOMENT, quality_score, store_scores
 
 HERE = "json://127.0.0.1:9"
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
-
-
-@pytest.fixture(name="ledger")
-def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 def alerting_of(ledger: Ledger, language: str = "en") -> Alerting:

@@ -17,7 +17,6 @@ from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.work.handlers import ScheduledJob
-from servers.new_ledger import ledger_at
 from servers.quality import MOMENT, quality_score, store_scores
 
 if TYPE_CHECKING:
@@ -26,13 +25,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 
 HERE = "json://127.0.0.1:9"
-
-
-@pytest.fixture(name="ledger")
-def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(name="receiver")

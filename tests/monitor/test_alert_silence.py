@@ -1,10 +1,8 @@
 """A source that has fallen silent opens an alert, which an answer closes."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from msgspec import structs
 
 from areopage.ledger.store import Ledger
@@ -13,18 +11,10 @@ from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
-from servers.new_ledger import ledger_at
 from servers.quality import quality_score, store_scores
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)  # a Thursday
 OFF = {"queue": {"enabled": False}, "drop": {"enabled": False}, "mean": {"enabled": False}}
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 def answers(ledger: Ledger, source: str, *days_ago: int) -> None:

@@ -24,7 +24,6 @@ from areopage.monitor.hook.submission import checked, new_id, submission_of
 from areopage.monitor.intake import Intake, is_sampled
 from servers import PATIENCE
 from servers.forked import Forked
-from servers.new_ledger import ledger_at
 
 SUBMIT_FOREVER = """
 import sys
@@ -36,13 +35,6 @@ for number in range(1_000_000):
     assert intake.submit([submission_of("q", "a", id=f"s{number}")]) == [True]
     print(f"s{number}", flush=True)
 """
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Any:
-    opened = ledger_at(tmp_path / "ledger.db")
-    yield opened
-    opened.close()
 
 
 def answer(id: str = "", **fields: Any) -> Answer:

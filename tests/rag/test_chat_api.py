@@ -15,10 +15,10 @@ from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.operations import Role
 from areopage.ledger.write.traces import Traces
 from areopage.rag import api as chat
-from areopage.server.app import create_app, routers
+from areopage.server.app import routers
 from areopage.server.context import ServerContext
 from server.fake_rag import COLLECTION, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
-from server.seeded import NOW, context_for
+from server.seeded import NOW, context_for, local_client
 
 ASK = {"question": QUESTION}
 SECRET = ("1 350", "article 77", "prime", MADE_UP)
@@ -44,11 +44,7 @@ def rag(answering: tuple[ServerContext, FakeRag]) -> FakeRag:
 
 @pytest.fixture
 def client(answering: tuple[ServerContext, FakeRag]) -> TestClient:
-    return browser(answering[0])
-
-
-def browser(context: ServerContext) -> TestClient:
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
+    return local_client(answering[0])
 
 
 def key(context: ServerContext, role: Role, *collections: str) -> dict[str, str]:
@@ -154,7 +150,7 @@ def test_asking_needs_the_role_ask(client: TestClient, bare: ServerContext) -> N
 
 
 def test_without_a_pipeline_it_says_what_to_do(bare: ServerContext) -> None:
-    reply = browser(bare).post("/v1/chat", json=ASK)
+    reply = local_client(bare).post("/v1/chat", json=ASK)
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "no_pipeline")
     assert "areopage.yml" in reply.json()["error"]["message"]
 

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from fastapi.testclient import TestClient
+
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Case
 from areopage.ledger.people.labels import Labels, ReviewQueue
@@ -14,6 +16,7 @@ from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
 from areopage.monitor.intake import Intake
+from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from servers.configured import app_config
 from servers.judged_answers import NOW as NOW  # noqa: PLC0414 - other tests take these from here
@@ -150,3 +153,9 @@ def seed_people(ledger: Ledger, now: datetime, id: str) -> None:
             created_at=at,
         )
         Labels(ledger).add([label])
+
+
+def local_client(context: ServerContext, *, follow_redirects: bool = True) -> TestClient:
+    """A browser on the same computer, without keys."""
+    address = ("127.0.0.1", 50000)
+    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=address, follow_redirects=follow_redirects)

@@ -34,12 +34,6 @@ def context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ServerCo
 
 
 @pytest.fixture
-def site(context: ServerContext) -> Iterator[Live]:
-    with live(context) as running:
-        yield running
-
-
-@pytest.fixture
 def seeded() -> list[str]:
     return list(SEEDED_IDS)
 

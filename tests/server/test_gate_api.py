@@ -1,7 +1,7 @@
 """The gate over HTTP: decisions on other pipelines' answers, and what people and programs find of them later."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -35,27 +35,11 @@ from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 
 from .fake_rag import DOCUMENTS, GROUNDED, LEAVE, MADE_UP, QUESTION
-from .seeded import NOW, context_for
+from .seeded import NOW, context_for, local_client
 
 CHUNKS = [{"id": one.id, "title": one.title, "text": one.text, "score": one.score} for one in DOCUMENTS]
 CHECK: dict[str, Any] = {"prompt": QUESTION, "response": GROUNDED, "documents": CHUNKS}
 WRONG = CHECK | {"response": f"{GROUNDED} {MADE_UP}"}
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[ServerContext]:
-    made = context_for(tmp_path)
-    yield made
-    made.ledger.close()
-
-
-@pytest.fixture
-def client(context: ServerContext) -> TestClient:
-    return browser(context)
-
-
-def browser(context: ServerContext) -> TestClient:
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
 
 
 def key(context: ServerContext, role: Role, *collections: str) -> dict[str, str]:
@@ -165,7 +149,7 @@ def test_a_ledger_that_cannot_be_written_stops_only_what_must_be_on_the_disk(
 
 def test_the_storage_policy_leaves_texts_only_to_those_who_wait_for_a_person(tmp_path: Path) -> None:
     made = context_for(tmp_path, storage={"text": "none"})
-    with browser(made) as client:
+    with local_client(made) as client:
         client.post("/v1/gate/check", json=CHECK)
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
         waiting = Traces(made.ledger).get(held)
@@ -184,7 +168,7 @@ def test_a_huge_answer_is_held_back_and_holds_nobody_up(client: TestClient) -> N
 
 
 def test_the_documented_rule_decides_where_it_is_configured(context: ServerContext) -> None:
-    client = browser(structs.replace(context, gate=load_gate("v1_1")))
+    client = local_client(structs.replace(context, gate=load_gate("v1_1")))
     reply = client.post("/v1/gate/check", json=CHECK).json()
     assert (reply["profile"], reply["p_unsupported"]) == ("v1_1", None)
 
@@ -214,7 +198,7 @@ def test_decisions_are_counted_and_timed(client: TestClient) -> None:
 
 def test_the_latest_metrics_and_snapshot_of_a_question_are_found(context: ServerContext) -> None:
     seconds = count()
-    with browser(structs.replace(context, now=lambda: NOW + timedelta(seconds=next(seconds)))) as client:
+    with local_client(structs.replace(context, now=lambda: NOW + timedelta(seconds=next(seconds)))) as client:
         client.post("/v1/gate/check", json=CHECK)
         held = client.post("/v1/gate/check", json=WRONG).json()["id"]
         latest = client.get("/v1/debug/latest", params={"question": QUESTION}).json()
@@ -361,7 +345,7 @@ def test_documents_that_cannot_be_read_are_refused_with_the_reason(client: TestC
 
 def test_scores_are_compared_where_the_rules_say_so(context: ServerContext) -> None:
     config = structs.replace(context.gate.config, foreign_scores="compared")
-    client = browser(structs.replace(context, gate=Gate(config)))
+    client = local_client(structs.replace(context, gate=Gate(config)))
     assert client.post("/v1/gate/check", json=CHECK).json()["metrics"]["confidence"] == pytest.approx(0.8 * 0.91)
     far = [one | {"score": 0.03} for one in CHUNKS]
     assert client.post("/v1/gate/check", json=CHECK | {"documents": far}).json()["reasons"][0]["code"] == "not_relevant"
@@ -385,7 +369,7 @@ def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_pa
         found: dict[str, Any] = opened.post("/v1/gate/check", json=body | fields).json()
         return found
 
-    with browser(structs.replace(made, gate=gate, judge=judge)) as opened:
+    with local_client(structs.replace(made, gate=gate, judge=judge)) as opened:
         left_out = asked(2, judge=False)
         assert (left_out["verdict"], left_out["needs_judge"], server.calls) == ("human_review", True, [])
         assert (asked(2, store=False)["verdict"], kept()) == ("deliver", 0)
@@ -412,7 +396,7 @@ def test_a_check_its_trace_and_its_page_say_the_standing_of_the_judge(
 
     server.judge = oracle
     (exam,) = gate_exams(made.config, AskingWishes(), ["fr"])
-    with browser(structs.replace(made, gate=gate, judge=open_judge(made.config, made.ledger))) as client:
+    with local_client(structs.replace(made, gate=gate, judge=open_judge(made.config, made.ledger))) as client:
         before = client.post("/v1/gate/check", json=CHECK).json()
         assert (before["verdict"], before["judge"]["standing"]) == ("human_review", "unexamined")
         assert before["judge"]["examine_with"] in before["reasons"][0]["text"]
@@ -421,7 +405,7 @@ def test_a_check_its_trace_and_its_page_say_the_standing_of_the_judge(
         assert (after["verdict"], after["judge"]["standing"]) == ("deliver", "provisional")
         assert client.get(f"/v1/traces/{before['id']}").json()["judge"] == before["judge"]
     for language, said in (("fr", "qualifié à titre provisoire"), ("en", "provisionally qualified")):
-        assert said in browser(made).get(f"/gate/{after['id']}?lang={language}").text
+        assert said in local_client(made).get(f"/gate/{after['id']}?lang={language}").text
     made.ledger.close()
 
 

@@ -18,11 +18,10 @@ from areopage.ledger.people.labels import Labels
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt
-from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 
 from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
-from .seeded import NOW, context_for
+from .seeded import NOW, context_for, local_client
 from .test_pages_browser import ATTACK, Site, browser, complaints
 
 if TYPE_CHECKING:
@@ -49,15 +48,6 @@ def context(answering: tuple[ServerContext, FakeRag]) -> ServerContext:
 @pytest.fixture
 def rag(answering: tuple[ServerContext, FakeRag]) -> FakeRag:
     return answering[1]
-
-
-@pytest.fixture
-def client(context: ServerContext) -> TestClient:
-    return local(context)
-
-
-def local(context: ServerContext) -> TestClient:
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
 
 
 def text_of(html: str) -> str:
@@ -138,7 +128,7 @@ def test_asking_by_a_form_needs_its_token(client: TestClient) -> None:
 
 
 def test_without_a_pipeline_the_page_says_how_to_get_one(context: ServerContext) -> None:
-    client = local(structs.replace(context, rag=None))
+    client = local_client(structs.replace(context, rag=None))
     page = client.get("/chat").text
     assert "areopage.yml" in text_of(page)
     assert 'href="/chat"' not in page
@@ -257,7 +247,7 @@ def test_a_sentence_that_a_rule_decided_against_shows_no_low_value_beside(client
 
 def test_a_decision_of_other_rules_says_so(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     held = asked(rag, WRONG)
-    page = local(structs.replace(context, gate=load_gate("v1_1"))).get(f"/gate/{held}").text
+    page = local_client(structs.replace(context, gate=load_gate("v1_1"))).get(f"/gate/{held}").text
     assert "other rules than the current ones" in text_of(page)
 
 

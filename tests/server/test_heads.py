@@ -1,32 +1,15 @@
 """What a stranger sends before a request, or while it waits for an answer, is limited."""
 
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from areopage.server.connections import HEAD_BYTES, HEAD_LINES, QUEUED, LimitedProtocol
-from areopage.server.context import ServerContext
 from servers import PATIENCE
 
-from .live import Live, live
-from .seeded import context_for
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[ServerContext]:
-    made = context_for(tmp_path)
-    yield made
-    made.ledger.close()
-
-
-@pytest.fixture
-def site(context: ServerContext) -> Iterator[Live]:
-    with live(context) as running:
-        yield running
+from .live import Live
 
 
 def sent(site: Live, *parts: bytes) -> bytes:

@@ -1,6 +1,5 @@
 """Health, readiness and metrics."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,19 +21,6 @@ from servers.new_ledger import ledger_at
 
 from .live import Live, live
 from .seeded import context_for, seed
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[ServerContext]:
-    made = context_for(tmp_path)
-    yield made
-    made.ledger.close()
-
-
-@pytest.fixture
-def site(context: ServerContext) -> Iterator[Live]:
-    with live(context) as running:
-        yield running
 
 
 def samples(site: Live) -> dict[tuple[str, ...], float]:

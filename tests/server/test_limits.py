@@ -31,12 +31,6 @@ def context(tmp_path: Path) -> Iterator[ServerContext]:
     made.ledger.close()
 
 
-@pytest.fixture
-def site(context: ServerContext) -> Iterator[Live]:
-    with live(context) as running:
-        yield running
-
-
 def answer(size: int) -> bytes:
     """An answer of so many bytes as JSON."""
     empty = json.dumps({"prompt": "?", "response": ""}, separators=(",", ":")).encode()

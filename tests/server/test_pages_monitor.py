@@ -13,7 +13,6 @@ import msgspec
 import pytest
 from msgspec import structs
 from sqlalchemy import text
-from starlette.testclient import TestClient
 
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
@@ -26,13 +25,12 @@ from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.hook_carrier import HookCarrier
 from areopage.monitor.intake import Intake
 from areopage.scoring.outcome import NotApplicable
-from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import CriterionView, Said
 from servers.judged_answers import judgments_of
 
 from .samples import SAMPLES, Sample
-from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
+from .seeded import NOW, WEAK_ID, context_for, judged, local_client, run_of, seed
 
 PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden", "/trust")
 
@@ -89,12 +87,8 @@ def seeded(context: ServerContext) -> list[str]:
     return [f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)]
 
 
-def client_of(context: ServerContext) -> TestClient:
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
-
-
 def page_at(context: ServerContext, path: str, *, status: int = 200, lang: str = "en") -> Page:
-    answer = client_of(context).get(path, headers={"accept-language": lang, "accept": "text/html"})
+    answer = local_client(context).get(path, headers={"accept-language": lang, "accept": "text/html"})
     assert answer.status_code == status, answer.text
     return Page(answer.text)
 
@@ -120,7 +114,7 @@ def test_every_page_is_there_empty_and_full_in_both_languages(
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_holds_no_script_and_no_style_of_its_own(context: ServerContext, seeded: list[str], path: str) -> None:
-    answer = client_of(context).get(path, headers={"accept": "text/html"})
+    answer = local_client(context).get(path, headers={"accept": "text/html"})
     page = Page(answer.text)
     assert all(found.get("src", "").startswith("/static/") for found in page.all("script"))  # type: ignore[union-attr]
     assert not page.all("style")
@@ -150,7 +144,7 @@ def test_an_empty_ledger_says_so_and_shows_how_to_hand_over_a_first_answer(conte
     shown = re.search(r"curl http://127\.0\.0\.1:8600(\S+) .* -d '(.*?)'", page.text)
     assert shown
     path, body = shown.groups()
-    answer = client_of(context).post(path, content=body, headers={"content-type": "application/json"})
+    answer = local_client(context).post(path, content=body, headers={"content-type": "application/json"})
     assert answer.is_success, answer.text
     assert Evaluations(context.ledger).get("first")
 
@@ -174,7 +168,7 @@ def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerC
     for heading in ("Mean score", "By criterion", "Trend", "Distribution", "Variants compared", "Judge health"):
         after = page.text[page.text.index(heading) :]
         assert "never examined" in after[:400], heading
-    html = client_of(context).get("/monitor?period=7&lang=en").text
+    html = local_client(context).get("/monitor?period=7&lang=en").text
     assert html.count('<span class="tag">judges never examined</span>') == 1  # in full once, a mark elsewhere
 
 
@@ -191,7 +185,7 @@ def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(cont
 
 
 def test_a_poll_that_knows_the_figures_gets_nothing_and_another_one_gets_them(context: ServerContext, seeded: list[str]) -> None:
-    client = client_of(context)
+    client = local_client(context)
     page = Page(client.get("/monitor?period=7").text)
     poll = next(found["hx-get"] for found in page.all("div") if found.get("id") == "figures")
     assert poll
@@ -230,7 +224,7 @@ def test_numbers_and_dates_have_the_readers_form(context: ServerContext, seeded:
 
 
 def test_the_link_of_a_language_is_kept_in_a_cookie(context: ServerContext) -> None:
-    client = client_of(context)
+    client = local_client(context)
     assert '<html lang="fr">' in client.get("/monitor/answers?q=x&lang=fr", headers={"accept-language": "en"}).text
     page = client.get("/monitor/answers?q=x", headers={"accept-language": "en"}).text
     assert '<html lang="fr">' in page
@@ -306,9 +300,9 @@ def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
 
 
 def test_the_variant_that_others_are_compared_with_is_chosen_on_the_page(context: ServerContext, seeded: list[str]) -> None:
-    first = client_of(context).get("/monitor?period=7").text
+    first = local_client(context).get("/monitor?period=7").text
     assert "Against B" in first and "baseline=A#variants" in first  # B has more answers
-    chosen = client_of(context).get("/monitor?period=7&baseline=A").text
+    chosen = local_client(context).get("/monitor?period=7&baseline=A").text
     assert "Against A" in chosen and 'name="baseline" value="A"' in chosen
     assert "Against B" in page_at(context, "/monitor?period=7&baseline=nobody").text
 
@@ -431,7 +425,7 @@ def test_reading_an_answer_is_noted(context: ServerContext, seeded: list[str]) -
 def test_an_id_may_hold_any_printable_characters(context: ServerContext, id: str) -> None:
     context.ledger.create_run(run_of(NOW), [])
     judged(context.ledger, id, NOW, SAMPLES[0])
-    client = client_of(context)
+    client = local_client(context)
     link = rows_of(Page(client.get("/monitor/answers").text))[0]
     page = Page(client.get(link, headers={"accept": "text/html", "accept-language": "en"}).text)
     assert "2,5 jours ouvrables" in page.text
@@ -552,9 +546,9 @@ def test_every_place_counts_the_same_open_alerts(storm: ServerContext) -> None:
     assert "231 open alerts" in page_at(storm, "/monitor/alerts").text
     Intake(storm.ledger).submit([submission_of("Why?", "So.", id="w1", source="bot")])
     assert "231 open alerts" in page_at(storm, "/monitor").text
-    found = client_of(storm).get("/v1/alerts?limit=5").json()
+    found = local_client(storm).get("/v1/alerts?limit=5").json()
     assert found["open"] == {"answer": 230, "mean": 1} and len(found["items"]) == 5
-    older = client_of(storm).get(f"/v1/alerts?limit=5&before={found['next']}").json()["items"]
+    older = local_client(storm).get(f"/v1/alerts?limit=5&before={found['next']}").json()["items"]
     assert older[0]["number"] == found["items"][-1]["number"] - 1
 
 
@@ -564,8 +558,8 @@ def test_a_storm_of_weak_answers_hides_no_other_alert(storm: ServerContext) -> N
     assert "Page 1 of 3" in first and "Weak 0" in page_at(storm, "/monitor/alerts?page=3").text
     only = page_at(storm, "/monitor/alerts?rule=mean").text
     assert "The mean is poor" in only and "Weak 229" not in only
-    assert [one["rule"] for one in client_of(storm).get("/v1/alerts?rule=mean").json()["items"]] == ["mean"]
-    assert client_of(storm).get("/v1/alerts?rule=none").status_code == 422
+    assert [one["rule"] for one in local_client(storm).get("/v1/alerts?rule=mean").json()["items"]] == ["mean"]
+    assert local_client(storm).get("/v1/alerts?rule=none").status_code == 422
     assert "none" in page_at(storm, "/monitor/alerts?rule=none").text
 
 
@@ -579,7 +573,7 @@ def test_the_page_lists_an_incident_under_its_alert_and_counts_all_of_it(storm: 
     assert "Weak answers 200" in page and f"Weak {single[0].subject[1:]}?" not in page
     assert "Page 1 of 3" in page_at(storm, f"/monitor/alerts?incident={head.number}").text
     assert "200 autres alertes de cet incident" in page_at(storm, "/monitor/alerts", lang="fr").text
-    items = client_of(storm).get(f"/v1/alerts?incident={head.number}&limit=1000").json()["items"]
+    items = local_client(storm).get(f"/v1/alerts?incident={head.number}&limit=1000").json()["items"]
     assert len(items) == 201 and {one["incident"] for one in items} == {0, head.number}
 
 
@@ -588,7 +582,7 @@ def test_the_page_says_where_nobody_is_told_of_alerts(context: ServerContext) ->
 
 
 def test_an_answer_that_was_given_up_can_be_tried_again(context: ServerContext, seeded: list[str]) -> None:
-    client = client_of(context)
+    client = local_client(context)
     page = Page(client.get("/monitor/queue").text)
     assert "no answer in 60 s" in page.text
     fields = {found["name"] or "": found.get("value") or "" for found in page.all("input")}
@@ -610,7 +604,7 @@ def test_the_queue_says_what_waits_and_why(context: ServerContext, seeded: list[
 def test_losses_of_hooks_are_on_the_queue_page_and_in_the_metrics(context: ServerContext) -> None:
     Spool(context.config.monitor.spool).lose("bot: the answer is not found", "not_found")
     assert "A hook could not submit 1 answer" in page_at(context, "/monitor/queue").text
-    assert 'areopage_hook_lost{why="not_found"} 1.0' in client_of(context).get("/metrics").text
+    assert 'areopage_hook_lost{why="not_found"} 1.0' in local_client(context).get("/metrics").text
 
 
 def test_losses_and_doubts_of_hooks_stand_beside_coverage_and_on_the_queue_page(
@@ -635,7 +629,7 @@ def test_losses_and_doubts_of_hooks_stand_beside_coverage_and_on_the_queue_page(
 
 def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext, seeded: list[str]) -> None:
     _, key = ApiKeys(context.ledger).create("reader", "read")
-    client = client_of(context)
+    client = local_client(context)
     page = Page(client.get("/monitor/queue", headers={"authorization": f"Bearer {key}"}).text)
     assert "no answer in 60 s" in page.text
     assert "Retry" not in page.text
@@ -647,7 +641,7 @@ def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext
 @pytest.mark.parametrize("path", [*PAGES, "/monitor/figures", "/monitor/answers/answer-00-00"])
 def test_without_a_key_nothing_is_shown_where_there_are_keys(context: ServerContext, seeded: list[str], path: str) -> None:
     ApiKeys(context.ledger).create("reader", "read")
-    answer = client_of(context).get(path, headers={"accept": "text/html"}, follow_redirects=False)
+    answer = local_client(context).get(path, headers={"accept": "text/html"}, follow_redirects=False)
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/login?next={quote(path, safe='')}"
 
@@ -677,13 +671,13 @@ def test_the_overview_leads_to_how_far_its_scores_can_be_trusted(
     page = page_at(context, address, lang=language)
     assert title in page.text and short in page.text and "areopage review fill" in page.text
     assert f"areopage qualify {context.suite.name} --judge mistral=ollama:mistral-small" in page.text
-    mean = client_of(context).get("/v1/figures?days=7").json()["overall"]["mean"]
+    mean = local_client(context).get("/v1/figures?days=7").json()["overall"]["mean"]
     assert round(mean["mean"], 2) == 6.32 and f"n = {mean['answers']} " in page.text
 
 
 def test_the_button_accepts_a_new_level_with_a_note_and_only_with_the_token_of_the_page(context: ServerContext) -> None:
     Alerts(context.ledger).open(new_alert("drop", "*", "Quality fell", "since Monday", NOW, "none"))
-    client = client_of(context)
+    client = local_client(context)
     page = Page(client.get("/monitor/alerts", headers={"accept-language": "en"}).text)
     assert "Accept the new level" in page.text
     assert "Accepter le nouveau niveau" in Page(client.get("/monitor/alerts", headers={"accept-language": "fr"}).text).text

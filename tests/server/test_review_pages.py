@@ -46,12 +46,6 @@ def context(tmp_path: Path) -> Iterator[ServerContext]:
     made.ledger.close()
 
 
-@pytest.fixture
-def client(context: ServerContext) -> TestClient:
-    """A browser on the same computer, without keys."""
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
-
-
 def text_of(html: str) -> str:
     """What a reader reads, on one line."""
     body = html.partition("<main")[2]

@@ -33,7 +33,7 @@ from areopage.server.context import ServerContext
 from report.report_runs import answer, case, criterion, judgment, spec_of
 
 from .samples import SAMPLES
-from .seeded import NOW, context_for, judged, run_of
+from .seeded import NOW, context_for, judged, local_client, run_of
 
 RUN = "20261123-run-of-the-bench"
 TARGET = "ollama:target-model"
@@ -108,8 +108,7 @@ def context(tmp_path: Path) -> Iterator[ServerContext]:
 
 @pytest.fixture
 def client(context: ServerContext) -> TestClient:
-    app = create_app(context)
-    return TestClient(app, base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000), follow_redirects=False)
+    return local_client(context, follow_redirects=False)
 
 
 def first_answer(context: ServerContext) -> str:

@@ -24,7 +24,7 @@ from areopage.server.context import ServerContext
 from servers import gate_answers
 
 from .samples import Sample
-from .seeded import NOW, context_for, judged, run_of
+from .seeded import NOW, context_for, judged, local_client, run_of
 
 SECRET = "Xylophage"
 OWN = "Ampoule"
@@ -45,8 +45,7 @@ def context(tmp_path: Path) -> Iterator[ServerContext]:
 
 @pytest.fixture
 def client(context: ServerContext) -> TestClient:
-    app = create_app(context)
-    return TestClient(app, base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000), follow_redirects=False)
+    return local_client(context, follow_redirects=False)
 
 
 def fill(ledger: Ledger, source: str, word: str, number: int) -> None:

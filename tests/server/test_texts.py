@@ -10,7 +10,6 @@ from typing import Any
 import click
 import pytest
 from fastapi.routing import APIRoute
-from starlette.testclient import TestClient
 
 from areopage.app.monitor import write_scheduled_reports
 from areopage.cases.records import Case
@@ -26,14 +25,14 @@ from areopage.ledger.write.traces import Traces
 from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting, send_due
 from areopage.review.label import Given, Settlement, review_answer
-from areopage.server.app import create_app, routers
+from areopage.server.app import routers
 from areopage.server.context import ServerContext
 from servers import gate_answers
 from servers.command import Command
 from servers.configured import monitor_config, write_config
 
 from .samples import Sample
-from .seeded import NOW, context_for, judged, run_of
+from .seeded import NOW, context_for, judged, local_client, run_of
 
 WORD, IBAN, MAIL = "Xylophage", "FR76 3000 6000 0112 3456 7890 189", "jean.dupont@exemple.fr"
 SAID = f"{WORD} {IBAN} {MAIL}"
@@ -175,10 +174,6 @@ def context(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ServerCo
     made.ledger.close()
 
 
-def client_of(context: ServerContext) -> TestClient:
-    return TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000), follow_redirects=False)
-
-
 def readings(ledger: Ledger) -> int:
     return sum(entry.action in ("read", "export") for entry in Audit(ledger).list(limit=1000))
 
@@ -197,7 +192,7 @@ def test_every_route_has_its_policy() -> None:
 
 @pytest.mark.parametrize("context", ["redacted", "none"], indirect=True)
 def test_routes_show_texts_by_their_policy_and_the_audit_log_notes_it(context: ServerContext) -> None:
-    client, policy = client_of(context), context.config.section.storage.export_text
+    client, policy = local_client(context, follow_redirects=False), context.config.section.storage.export_text
     headers = {"Authorization": f"Bearer {ApiKeys(context.ledger).create('Bruno', 'admin')[1]}"}
     for path, asked in {**WHOLE, **REDUCED, **dict.fromkeys(WITHOUT, "")}.items():
         before = readings(context.ledger)
@@ -216,7 +211,7 @@ def test_the_live_part_of_a_page_is_noted_once_for_the_same_answers(context: Ser
         entries = Audit(context.ledger).list(limit=1000)
         return sum(entry.action == "read" and entry.detail.startswith("figures") for entry in entries)
 
-    client, before = client_of(context), noted()
+    client, before = local_client(context, follow_redirects=False), noted()
     for _ in range(3):
         assert WORD in client.get("/monitor/figures?period=7").text
     assert noted() == before + 1

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -45,12 +44,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
     with FakeServer(models=("judge",)) as running:
         monkeypatch.setenv("OLLAMA_HOST", running.address)
         yield running
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.db") as opened:
-        yield opened
 
 
 def audited(ledger: Ledger, *probes: Probe, limit: int = 8, without: tuple[str, ...] = (), language: str = "en") -> AuditResult:

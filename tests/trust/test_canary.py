@@ -62,12 +62,6 @@ def examined_suite(tmp_path: Path, server: FakeServer) -> Suite:
     return load_suite(str(write_examined_suite(tmp_path / "small", server.port)))
 
 
-@pytest.fixture(name="ledger")
-def open_ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.db") as opened:
-        yield opened
-
-
 def exam_of(suite: Suite, **wishes: Any) -> Exam:
     return check_exam(prepare_exam(suite, ExamWishes(judges=("alpha",), **wishes)))
 

@@ -64,12 +64,6 @@ def suite(tmp_path: Path) -> Suite:
     return load_suite(str(folder))
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Any:
-    with Ledger.open(tmp_path / "ledger.db") as opened:
-        yield opened
-
-
 def write_gold(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
     (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
