@@ -18,12 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.compare.statistics.levels import CaseOutcomes, Difference, LevelDifference, difference_of
+from areopage.compare.statistics.levels import (
+    CaseOutcomes,
+    Difference,
+    LevelDifference,
+    UnpairedLevel,
+    UnpairedOutcomes,
+    compare_paired,
+    compare_unpaired,
+)
 from areopage.compare.statistics.pooled import pooled_failures
 from areopage.compare.statistics.sequential import best_capitals, day_blocks
 from areopage.compare.statistics.tested import discoveries, family_of
 from areopage.compare.statistics.unpaired import Sample, unpaired_difference
-from areopage.compare.statistics.unpaired_levels import Drawn, UnpairedLevel, UnpairedOutcomes, unpaired_outcomes
 from areopage.criteria.records import Scale
 from areopage.scoring import paired
 from areopage.scoring.shares import wilson
@@ -64,7 +71,7 @@ def outcomes(table: Table) -> CaseOutcomes:
 
 
 def node(first: Table, second: Table) -> Difference:
-    return difference_of(outcomes(first), outcomes(second), SCALE, {})
+    return compare_paired(outcomes(first), outcomes(second), SCALE)
 
 
 def levels_of(first: Table, second: Table) -> tuple[LevelDifference, ...]:
@@ -212,7 +219,7 @@ def independent(random: np.random.Generator, cases: int) -> Table:
 
 def unpaired_node(first: Table, second: Table, columns: Sequence[int]) -> UnpairedOutcomes:
     sides = outcomes(first[:, columns]), outcomes(second[:, columns])
-    return unpaired_outcomes(*sides, SCALE, (Drawn(), Drawn()))
+    return compare_unpaired(*sides, SCALE)
 
 
 def production_alarms(draws: int, cases: int, answers_judged: int) -> dict[str, Any]:

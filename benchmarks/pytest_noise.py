@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.compare.statistics.levels import CaseOutcomes, LevelDifference, difference_of
+from areopage.compare.statistics.levels import CaseOutcomes, LevelDifference, compare_paired
 from areopage.compare.statistics.tested import LEVELS, family_of, kept_run_level
 from areopage.criteria.records import Scale
 from areopage.scoring.share_decisions import CONFIDENCE, Passes, decide_shares
@@ -86,7 +86,7 @@ def _is_worse(newly: int, mended: int, prompts: int, level: float) -> bool:
         )
         for side in (now, before)
     ]
-    own = difference_of(sides[0], sides[1], SCALE, {})
+    own = compare_paired(sides[0], sides[1], SCALE)
     parts = ("safety", "harm", CRITERION)
     tree = [
         LevelDifference(level=one, path=parts[:depth], criteria=(CRITERION,), counted=(CRITERION,), difference=own)

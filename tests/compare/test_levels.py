@@ -13,7 +13,7 @@ from areopage.compare.statistics.levels import (
     LevelDifference,
     compare_cases,
     compare_levels,
-    difference_of,
+    compare_paired,
 )
 from areopage.compare.statistics.tested import decided_levels, decided_slices, discoveries, family_of, fewest_changes
 from areopage.scoring.folding import RecordScores
@@ -44,7 +44,7 @@ def by_path(found: tuple[LevelDifference, ...]) -> dict[str, Difference]:
 
 def test_each_node_of_the_tree_has_its_scores_and_its_failures() -> None:
     runs = two_runs(12, {"safety.trust.lies": 1.0}, 8)
-    (levels,) = family_of([compare_levels(*runs, BASIS, {})], SCALE)
+    (levels,) = family_of([compare_levels(*runs, BASIS, compare_paired)], SCALE)
     assert Counter(one.level for one in levels) == {"final": 1, "category": 2, "subcategory": 3, "criterion": 4}
     assert levels[0].path == ()
     found = by_path(levels)
@@ -61,7 +61,7 @@ def test_each_node_of_the_tree_has_its_scores_and_its_failures() -> None:
 
 def test_the_same_change_the_other_way_is_better_by_the_same_p_values() -> None:
     runs = two_runs(12, {"safety.trust.lies": 1.0}, 8)
-    (worse,), (better,) = (family_of([compare_levels(*pair, BASIS, {})], SCALE) for pair in (runs, runs[::-1]))
+    (worse,), (better,) = (family_of([compare_levels(*pair, BASIS, compare_paired)], SCALE) for pair in (runs, runs[::-1]))
     for one, other in zip(worse, better, strict=True):
         for here, there in zip(one.difference.directions, other.difference.directions, strict=True):
             assert {"worse": "better", "better": "worse", "unclear": "unclear"}[here] == there
@@ -71,7 +71,7 @@ def test_the_same_change_the_other_way_is_better_by_the_same_p_values() -> None:
 @pytest.mark.parametrize("count", [fewest_changes() - 1, fewest_changes()])
 def test_with_fewer_changed_cases_than_a_find_needs_there_is_none(count: int) -> None:
     runs = two_runs(40, {one.path: 0.0 for one in CRITERIA}, count)
-    found = compare_levels(*runs, BASIS, {})
+    found = compare_levels(*runs, BASIS, compare_paired)
     able = [one for one in family_of([found], SCALE)[0] if one.difference.by_failures.corrected is not None]
     assert bool(able) == (count == fewest_changes())
     assert found[0].difference.by_failures.p_value == pytest.approx(2 / 2**count)
@@ -79,7 +79,7 @@ def test_with_fewer_changed_cases_than_a_find_needs_there_is_none(count: int) ->
 
 def test_more_runs_that_are_compared_share_one_level() -> None:
     runs = two_runs(12, {"safety.trust.lies": 1.0}, 8)
-    levels = compare_levels(*runs, BASIS, {})
+    levels = compare_levels(*runs, BASIS, compare_paired)
     alone, both = family_of([levels], SCALE)[0][0], family_of([levels, levels], SCALE)[0][0]
     assert alone.difference.by_failures.corrected is not None and both.difference.by_failures.corrected is not None
     assert both.difference.by_failures.corrected > alone.difference.by_failures.corrected
@@ -88,7 +88,7 @@ def test_more_runs_that_are_compared_share_one_level() -> None:
 def test_cases_that_belong_together_prove_less() -> None:
     runs = two_runs(40, {one.path: 1.0 for one in CRITERIA}, 8)
     clusters = {id: str(place // 8) for place, id in enumerate(runs[0])}
-    alone, together = (compare_cases(*runs, BASIS, one) for one in ({}, clusters))
+    alone, together = (compare_cases(*runs, BASIS, partial(compare_paired, clusters=one)) for one in ({}, clusters))
     assert alone.by_failures.p_value is not None and together.by_failures.p_value is not None
     assert alone.by_failures.p_value < 0.01 < together.by_failures.p_value
 
@@ -100,7 +100,7 @@ def test_of_slices_without_a_difference_at_most_one_comparison_in_twenty_finds_o
         slices = []
         for _ in range(8):
             first, second = random.choice([0.0, 3.0, 4.0, 5.0], (2, 30), p=[0.1, 0.2, 0.3, 0.4])
-            slices.append(difference_of(outcomes(first), outcomes(second), SCALE, {}))
+            slices.append(compare_paired(outcomes(first), outcomes(second), SCALE, clusters={}))
         wrong += any(one != "unclear" for found in discoveries(slices, SCALE) for one in found.directions)
     assert wrong <= 7, wrong  # 99 % of draws at a chance of 5 %
 
@@ -117,11 +117,14 @@ def test_each_interval_leaves_out_0_exactly_where_its_test_finds_a_difference(se
         for p in ([0.25, 0.25, 0.5], [0.08, 0.32, 0.6])
     ]
     runs = made(draws[0]), made(draws[1])
-    (levels,) = decided_levels([partial(compare_levels, *runs, BASIS, {})], SCALE)
+    (levels,) = decided_levels([partial(compare_levels, *runs, BASIS, compare_paired)], SCALE)
     cuts = [
         {id: record for place, (id, record) in enumerate(side.items()) if place % 5 == part} for part in range(5) for side in runs
     ]
-    slices = decided_slices([partial(compare_cases, cuts[2 * part], cuts[2 * part + 1], BASIS, {}) for part in range(5)], SCALE)
+    slices = decided_slices(
+        [partial(compare_cases, cuts[2 * part], cuts[2 * part + 1], BASIS, compare_paired) for part in range(5)],
+        SCALE,
+    )
     for difference in (*(one.difference for one in levels), *slices):
         assert difference.failures is not None
         pairs = (difference.by_failures, difference.failures.difference), (difference.by_score, difference.score)
@@ -133,6 +136,6 @@ def test_each_interval_leaves_out_0_exactly_where_its_test_finds_a_difference(se
 
 def test_the_failures_of_the_whole_run_have_the_full_level_whatever_else_is_tested() -> None:
     runs = two_runs(40, {"care.tone.warm": 0.0}, 6)
-    (levels,) = family_of([compare_levels(*runs, BASIS, {})], SCALE)
+    (levels,) = family_of([compare_levels(*runs, BASIS, compare_paired)], SCALE)
     assert levels[0].difference.by_failures.corrected == pytest.approx(2 / 2**6)
     assert levels[0].difference.by_failures.direction == "worse", "a category outside of safety counts as well"

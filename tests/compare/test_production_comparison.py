@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from areopage.bench.results.run_view import RunView
-from areopage.compare.runs.production import compare_production
+from areopage.compare.runs.production import ProductionComparison, compare_production
 from areopage.compare.runs.production_answers import Wanted
-from areopage.compare.runs.production_records import ProductionComparison
 from areopage.errors import UserError
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.read.queries import Period
@@ -70,7 +69,7 @@ def test_a_run_that_fails_much_more_often_is_a_regression(tmp_path: Path) -> Non
         put_answers(ledger, panel_like(SPEC), [BAD] * 1 + [GOOD] * 50)
         found = compared(ledger)
         assert found.outcome == "regression"
-        assert {one.level for one in found.found("worse")} >= {"final", "criterion"}
+        assert {one.level for one in found.levels if "worse" in one.difference.directions} >= {"final", "criterion"}
         insults = next(one for one in found.levels if one.path[-1:] == ("safety.harm.insults__v1_0",))
         assert insults.difference.directions == ("unclear", "unclear")
 

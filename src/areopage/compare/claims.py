@@ -1,12 +1,9 @@
 """The claim of a test that a run is not worse than a kept one."""
 
 from areopage.bench import DifferentPanels
-from areopage.compare.league.text import score_difference
-from areopage.compare.report.text import failures_text as difference_text
 from areopage.compare.report.text import level_findings
 from areopage.compare.runs.compare import compare_runs, fewest_pairs
 from areopage.compare.runs.records import Compared
-from areopage.compare.statistics.levels import LevelDifference
 from areopage.compare.statistics.tested import kept_run_level
 from areopage.errors import counted
 from areopage.ledger import Ledger, Run
@@ -46,13 +43,9 @@ def _level(confidence: float) -> float:
 
 def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
     locale, shared = report_locale("en"), counted(found.shared.cases, "case")
-
-    def texts(one: LevelDifference) -> tuple[str, str]:
-        return difference_text(one.difference, locale), score_difference(one.difference.score, locale)
-
     worse = found.found("worse")
     if worse:
-        told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale, texts))
+        told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale))
         risk = f"an unchanged system fails in at most {percent(1.0 - confidence)} of its runs"
         baselines = f"for at least {percent(confidence)} of all baselines"
         head = f"worse than the baseline {baseline.id} on {shared}, beyond chance ({risk}, {baselines}):"

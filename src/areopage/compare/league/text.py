@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol, get_args
+from typing import get_args
 from urllib.parse import quote
 
 from areopage.bench import Labels
 from areopage.cases import field_named
 from areopage.compare.league.table import Entry, League, Pair
+from areopage.compare.statistics.tested import Measured
 from areopage.ledger import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report import Badge, Cell, Span, verdict_name
@@ -68,23 +69,7 @@ def against(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
     return locale.say("against", one=names[pair.first], other=names[pair.second])
 
 
-class WithInterval(Protocol):
-    """A difference with its interval; None where there is nothing to compare."""
-
-    @property
-    def difference(self) -> float | None:
-        """First − second."""
-
-    @property
-    def low(self) -> float | None:
-        """The lower end."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-
-
-def percent_difference(found: WithInterval, locale: Locale) -> str:
+def percent_difference(found: Measured, locale: Locale) -> str:
     """A difference of shares in points of a hundred, with its interval."""
     if found.difference is None or found.low is None or found.high is None:
         return MISSING
@@ -93,7 +78,7 @@ def percent_difference(found: WithInterval, locale: Locale) -> str:
     return locale.say("points_difference", n=locale.signed(found.difference * 100, 1), around=around)
 
 
-def score_difference(found: WithInterval, locale: Locale) -> str:
+def score_difference(found: Measured, locale: Locale) -> str:
     """A difference of scores with its interval."""
     if found.difference is None or found.low is None or found.high is None:
         return MISSING

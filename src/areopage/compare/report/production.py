@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage.compare.league.text import column_name, percent_difference, score_difference, slice_value
+from areopage.compare.league.text import column_name, score_difference, slice_value
 from areopage.compare.report.page import run_figures
 from areopage.compare.report.text import (
     conclusion_text,
     corrected_p_value,
     differing_part_text,
+    failures_text,
     level_findings,
     node_name,
     run_verdict_text,
 )
-from areopage.compare.runs.production import IN_STRATUM
-from areopage.compare.runs.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
+from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison, ProductionSlice, Standardised
+from areopage.compare.statistics.levels import UnpairedOutcomes
 from areopage.compare.statistics.tested import Tested
-from areopage.compare.statistics.unpaired_levels import UnpairedLevel, UnpairedOutcomes
 from areopage.locales import MISSING, Locale
 from areopage.report import (
     Block,
@@ -84,10 +84,7 @@ def period_text(found: ProductionComparison, locale: Locale) -> str:
 def production_findings(found: ProductionComparison, locale: Locale) -> Iterator[str]:
     """What is worse, what is better, and whether the mix of production explains it."""
 
-    def texts(one: UnpairedLevel) -> tuple[str, str]:
-        return production_failures(one.difference, locale), score_difference(one.difference.score, locale)
-
-    yield from level_findings(found.levels, found.run.spec, locale, texts)
+    yield from level_findings(found.levels, found.run.spec, locale)
     if found.levels[0].difference.is_telling:
         for key, keeps in (("explains", False), ("keeps", True)):
             if names := [column_name(one.column, locale) for one in found.standardised if one.difference.is_telling == keeps]:
@@ -112,11 +109,6 @@ def panel_lines(found: ProductionComparison, locale: Locale) -> Iterator[str]:
         yield locale.say("anyway_differs", part=differing_part_text(one, locale))
     if found.left_out:
         yield locale.say("left_out_criteria", names=", ".join(found.left_out))
-
-
-def production_failures(found: UnpairedOutcomes, locale: Locale) -> str:
-    """The difference of the shares of failures, with its interval."""
-    return percent_difference(found.failures, locale) if found.failures else MISSING
 
 
 def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
@@ -198,7 +190,7 @@ class _Page:
                 "",
             ),
             (locale.say("release"), run_verdict_text(found.run, locale), "", ""),
-            (locale.say("failures"), *failed, self._difference(production_failures(whole, locale), whole.by_failures)),
+            (locale.say("failures"), *failed, self._difference(failures_text(whole, locale), whole.by_failures)),
             (
                 locale.say("final_score"),
                 *(locale.number(mean) for mean in whole.score.means),
@@ -222,7 +214,7 @@ class _Page:
             Cell(text=locale.number(own.score.means[0]), under=(failed[0],)),
             Cell(text=locale.number(own.score.means[1]), under=(failed[1],)),
             self._difference(score_difference(own.score, locale), own.by_score),
-            self._difference(production_failures(own, locale), own.by_failures),
+            self._difference(failures_text(own, locale), own.by_failures),
             Cell(text=Span(conclusion_text(own, locale), "strong")),
         )
 

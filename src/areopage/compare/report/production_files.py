@@ -7,8 +7,8 @@ from typing import Any
 from areopage.compare.league.text import beside
 from areopage.compare.report.production import production_report
 from areopage.compare.report.text import node_name
-from areopage.compare.runs.production_records import ProductionComparison
-from areopage.compare.statistics.unpaired_levels import UnpairedOutcomes
+from areopage.compare.runs.production import ProductionComparison
+from areopage.compare.statistics.levels import UnpairedOutcomes
 from areopage.ledger import make_folder
 from areopage.report import render, report_locale, write_report, write_table
 

@@ -1,12 +1,12 @@
 """What a comparison says, in the words of a language; for pages, Markdown and the console."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from areopage.bench import PartDifference, RunSpec
 from areopage.compare.league.text import percent_difference, score_difference
 from areopage.compare.runs.records import Compared, ComparedRun, Comparison, Shared
-from areopage.compare.statistics.levels import Difference, LevelDifference
-from areopage.compare.statistics.tested import AnyLevel, Tested, TestedDifference, TestedLevel
+from areopage.compare.statistics.levels import Difference
+from areopage.compare.statistics.tested import D, Tested, TestedLevel, TwoTests
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report import verdict_name
@@ -25,7 +25,7 @@ def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
     return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 
 
-def node_name(one: TestedLevel, spec: RunSpec, locale: Locale) -> str:
+def node_name(one: TestedLevel[D], spec: RunSpec, locale: Locale) -> str:
     """What a node of the tree is called."""
     if one.level == "final":
         return locale.say("whole_run")
@@ -85,41 +85,31 @@ def findings(found: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:
     if found.verdict_fell and found.verdicts:
         verdicts = {key: verdict_name(one, locale) for key, one in zip(("first", "other"), found.verdicts, strict=True)}
         yield locale.say("verdict_fell", **verdicts)
-
-    def texts(one: LevelDifference) -> tuple[str, str]:
-        return failures_text(one.difference, locale), score_difference(one.difference.score, locale)
-
-    yield from level_findings(found.levels, spec, locale, texts)
+    yield from level_findings(found.levels, spec, locale)
 
 
-def level_findings(
-    levels: Sequence[AnyLevel], spec: RunSpec, locale: Locale, texts: Callable[[AnyLevel], tuple[str, str]]
-) -> Iterator[str]:
-    """What is worse, then what is better, at the nodes of a tree.
-
-    Args:
-        texts: the differences of a node's failures and of its scores, with their intervals.
-    """
+def level_findings(levels: Sequence[TestedLevel[D]], spec: RunSpec, locale: Locale) -> Iterator[str]:
+    """What is worse, then what is better, at the nodes of a tree."""
     told_of: set[tuple[str, frozenset[str]]] = set()
     for direction in ("worse", "better"):
         for one in levels:
             node, own = node_name(one, spec, locale), one.difference
             if direction not in own.directions:
                 continue
-            failures, score = texts(one)
             keys = ("failures", frozenset(one.counted)), ("score", frozenset(one.criteria))
             if own.by_failures.direction == direction and keys[0] not in told_of:
-                told = f"{failures}, {corrected_p_value(own.by_failures, locale)}"
+                told = f"{failures_text(own, locale)}, {corrected_p_value(own.by_failures, locale)}"
                 yield locale.say(f"found_{direction}_failures", node=node, failures=told)
             if own.by_score.direction == direction and keys[1] not in told_of:
-                told = f"{score}, {corrected_p_value(own.by_score, locale)}"
+                told = f"{score_difference(own.measured[1], locale)}, {corrected_p_value(own.by_score, locale)}"
                 yield locale.say(f"found_{direction}_score", node=node, score=told)
             told_of.update(keys)
 
 
-def failures_text(found: Difference, locale: Locale) -> str:
+def failures_text(found: TwoTests, locale: Locale) -> str:
     """The difference of the shares of failures, with its interval."""
-    return percent_difference(found.failures.difference, locale) if found.failures else MISSING
+    failures, _ = found.measured
+    return percent_difference(failures, locale) if failures else MISSING
 
 
 def crossed_text(found: Difference, locale: Locale) -> str:
@@ -130,7 +120,7 @@ def crossed_text(found: Difference, locale: Locale) -> str:
     return locale.say("fails_alone_text", **alone)
 
 
-def conclusion_text(found: TestedDifference, locale: Locale) -> str:
+def conclusion_text(found: TwoTests, locale: Locale) -> str:
     """What failures and scores say; a dash where neither says anything."""
     told = [
         locale.say("conclusion_by", what=locale.say(f"conclusion_{direction}"), by=locale.say(f"by_what_{by}"))

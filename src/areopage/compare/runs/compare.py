@@ -41,7 +41,7 @@ def compare_runs(
     """
     views = [view_run(run, ledger, where=where) for run in runs]
     pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway, where=where) for view in views[1:]]
-    builds = [partial(compare_levels, pair.other, pair.first, pair.basis, pair.clusters) for pair in pairs]
+    builds = [partial(compare_levels, pair.other, pair.first, pair.basis, pair.design) for pair in pairs]
     families = decided_levels(builds, views[0].spec.scale, level)
     slices = _slices(pairs, by)
     first = compared_run(views[0])
@@ -185,9 +185,7 @@ def _changed(
 def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
     """The slices of each pair; the tests of all of them are corrected together."""
     cuts = [list(_cuts(pair, by)) for pair in pairs]
-    builds = [
-        partial(compare_cases, cut.other, cut.first, cut.pair.basis, cut.pair.clusters) for cut in chain.from_iterable(cuts)
-    ]
+    builds = [partial(compare_cases, cut.other, cut.first, cut.pair.basis, cut.pair.design) for cut in chain.from_iterable(cuts)]
     differences = iter(decided_slices(builds, pairs[0].basis.scale))
     return [
         tuple(

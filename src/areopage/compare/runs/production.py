@@ -34,29 +34,22 @@ from areopage.compare.runs.production_answers import (
     language_of,
     left_out_by_sampling,
 )
-from areopage.compare.runs.production_records import (
-    Mix,
-    MixValue,
-    ProductionComparison,
-    ProductionSide,
-    ProductionSlice,
-    Standardised,
-)
-from areopage.compare.runs.records import LOST, Outcome
+from areopage.compare.runs.records import LOST, ComparedRun, Outcome
 from areopage.compare.runs.shared import reduced_scores, shared_criteria
-from areopage.compare.statistics.levels import Basis
-from areopage.compare.statistics.tested import IntervalLevels, decided_levels, decided_slices
-from areopage.compare.statistics.unpaired_levels import (
-    Drawn,
-    Strata,
+from areopage.compare.statistics.levels import (
+    Basis,
+    Design,
     UnpairedLevel,
     UnpairedOutcomes,
-    unpaired_cases,
-    unpaired_levels,
+    compare_cases,
+    compare_levels,
+    compare_unpaired,
 )
+from areopage.compare.statistics.tested import IntervalLevels, decided_levels, decided_slices
+from areopage.compare.statistics.unpaired import Sample
 from areopage.errors import UserError
 from areopage.jury import Panel
-from areopage.ledger import Ledger, Run
+from areopage.ledger import Ledger, Period, Run
 from areopage.scoring import RecordScores
 
 _FEWEST = 8
@@ -69,6 +62,94 @@ _NOT_COMPARED = "mode"  # answers of users have none
 
 Records = Mapping[str, RecordScores]
 Columns = Mapping[str, Mapping[str, str]]
+
+
+class ProductionSide(Struct, frozen=True, kw_only=True):
+    """The answers of production that are compared.
+
+    Args:
+        panel: the id of the panel that judged them.
+        answers: how many; `other_panels` were judged by other panels in the period, and are left out.
+        not_sampled: answers of the period that sampling left out; where days were sampled unequally, `weighted` says so.
+        source: only answers of this source; None: any but golden questions.
+    """
+
+    period: Period
+    suite: str
+    source: str | None
+    panel: str
+    answers: int
+    other_panels: int
+    not_sampled: int
+    weighted: bool
+
+
+class MixValue(Struct, frozen=True, kw_only=True):
+    """How many cases of the run, and how many answers of production, have a value in a column; "" stands for none."""
+
+    value: str
+    run: int
+    production: int
+
+
+class Mix(Struct, frozen=True, kw_only=True):
+    """The values of a column on both sides, the commonest in production first."""
+
+    column: str
+    values: tuple[MixValue, ...]
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """How many cases and answers there are."""
+        return sum(one.run for one in self.values), sum(one.production for one in self.values)
+
+
+class Standardised(Struct, frozen=True, kw_only=True):
+    """Both sides standardised to production's mix of a column: means of the means of its values.
+
+    Args:
+        values: those with enough cases on both sides.
+        covered: production's share of these values, in [0, 1]; the other answers are left out of both sides.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    covered: float
+    difference: UnpairedOutcomes
+
+
+class ProductionSlice(Struct, frozen=True, kw_only=True):
+    """The cases and the answers with one value in a column."""
+
+    column: str
+    value: str
+    cases: tuple[int, int]
+    difference: UnpairedOutcomes
+
+
+class ProductionComparison(Struct, frozen=True, kw_only=True):
+    """A run against production; all differences are the run − production.
+
+    Args:
+        cases: of the run that are compared; `criteria`: that both have.
+        left_out: the ids of the criteria that are not compared.
+        differs: in what the panels differ, where this was allowed; empty where they are the same.
+        levels: the nodes of the tree, the whole run first.
+        missing: the columns that production's answers do not have.
+    """
+
+    run: ComparedRun
+    production: ProductionSide
+    cases: int
+    criteria: int
+    left_out: tuple[str, ...]
+    differs: tuple[PartDifference, ...]
+    outcome: Outcome
+    levels: tuple[UnpairedLevel, ...]
+    mixes: tuple[Mix, ...]
+    standardised: tuple[Standardised, ...]
+    slices: tuple[ProductionSlice, ...]
+    missing: tuple[str, ...]
 
 
 class _Matched(Struct, frozen=True, kw_only=True):
@@ -85,8 +166,13 @@ class _Sides(Struct, frozen=True, kw_only=True):
 
     basis: Basis
     records: tuple[Records, Records]
-    drawn: tuple[Drawn, Drawn]
+    drawn: tuple[Sample, Sample]
     columns: tuple[Columns, Columns]
+
+    @property
+    def design(self) -> Design[UnpairedOutcomes]:
+        """How both are compared as they are."""
+        return partial(compare_unpaired, drawn=self.drawn)
 
 
 def compare_production(
@@ -109,7 +195,7 @@ def compare_production(
         what = "their scores are on different scales" if criteria else "they have no criterion in common"
         raise UserError(f"{run.id} and production cannot be compared: {what}")
     sides = _sides(ledger, view, matched, wanted, by, cluster)
-    (levels,) = decided_levels([partial(unpaired_levels, *sides.records, sides.basis, sides.drawn)], view.spec.scale)
+    (levels,) = decided_levels([partial(compare_levels, *sides.records, sides.basis, sides.design)], view.spec.scale)
     compared, shared = compared_run(view), [name for name in sides.columns[0] if name in sides.columns[1]]
     ids = {one.id for one in criteria}
     return ProductionComparison(
@@ -177,8 +263,8 @@ def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: Wanted, by:
             answer_scores(matched.answers, matched.panel, criteria, view.spec.weights),
         ),
         drawn=(
-            Drawn(clusters=case_clusters(asked, cluster)),
-            Drawn(clusters=traits.clusters, weights=answer_weights(ledger, wanted, matched.answers)),
+            Sample(clusters=case_clusters(asked, cluster)),
+            Sample(clusters=traits.clusters, weights=answer_weights(ledger, wanted, matched.answers)),
         ),
         columns=({name: own for name, own in columns.items() if any(own.values())}, traits.columns),
     )
@@ -228,9 +314,16 @@ def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, 
             whole += weights.get(id, 1.0)
             if (value := of[1].get(id, "")) in sums:
                 sums[value] += weights.get(id, 1.0)
-        strata = Strata(of=of, shares={value: own / whole for value, own in sums.items()})
+        shares = {value: own / whole for value, own in sums.items()}
+        standardised = partial(
+            compare_unpaired,
+            drawn=(
+                msgspec.structs.replace(sides.drawn[0], strata=of[0], shares=shares),
+                msgspec.structs.replace(sides.drawn[1], strata=of[1], shares=shares),
+            ),
+        )
         parts.append((column, tuple(values), sum(sums.values()) / whole))
-        builds.append(partial(unpaired_cases, *sides.records, sides.basis, sides.drawn, strata))
+        builds.append(partial(compare_cases, *sides.records, sides.basis, standardised))
     return tuple(
         Standardised(column=column, values=values, covered=covered, difference=difference)
         for (column, values, covered), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
@@ -249,12 +342,8 @@ def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...
                 for own, records in zip(sides.columns, sides.records, strict=True)
             )
             parts.append((column, value, (len(here), len(there))))
-            builds.append(partial(_cases_apart, here, there, sides))
+            builds.append(partial(compare_cases, here, there, sides.basis, sides.design))
     return tuple(
         ProductionSlice(column=column, value=value, cases=cases, difference=difference)
         for (column, value, cases), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
     )
-
-
-def _cases_apart(here: Records, there: Records, sides: _Sides, intervals: IntervalLevels) -> UnpairedOutcomes:
-    return unpaired_cases(here, there, sides.basis, sides.drawn, intervals=intervals)

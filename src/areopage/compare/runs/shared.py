@@ -5,6 +5,7 @@ the same, the criteria with the same texts, and the cases with the same content,
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +23,7 @@ from areopage.bench import (
 )
 from areopage.cases import Case
 from areopage.compare.runs.records import Shared
-from areopage.compare.statistics.levels import Basis
+from areopage.compare.statistics.levels import Basis, Design, Difference, compare_paired
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
@@ -49,7 +50,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     first: dict[str, RecordScores]
     other: dict[str, RecordScores]
     sides: tuple[Side, Side]
-    clusters: dict[str, str]
+    design: Design[Difference]
 
 
 def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()) -> Pair:
@@ -92,7 +93,7 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
         first=reduced_scores(first, first.spec, ids, criteria),
         other=reduced_scores(other, first.spec, ids, criteria),
         sides=(Side(view=first, cases=by_id[0]), Side(view=other, cases=by_id[1])),
-        clusters=case_clusters(asked, cluster),
+        design=partial(compare_paired, clusters=case_clusters(asked, cluster)),
     )
 
 

@@ -1,18 +1,19 @@
-"""Two runs on the same cases, level by level of the tree: the final score, categories, sub-categories and criteria.
+"""Two sides, level by level of the tree: the final score, categories, sub-categories and criteria.
 
 Each node has two tests: of the mean difference of the cases' scores, and of the failures. `tested.decided_levels` corrects them.
+The sides have the same cases (`compare_paired`) or others (`compare_unpaired`).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from areopage.compare.statistics.tested import LEVELS, IntervalLevels, Level, Tested, TestedLevel, TwoTests
+from areopage.compare.statistics.tested import LEVELS, D, IntervalLevels, Measured, Tested, TestedLevel, TwoTests
+from areopage.compare.statistics.unpaired import Sample, UnpairedDifference, unpaired_difference
 from areopage.criteria import Criterion, Scale
 from areopage.scoring import (
     LEVEL,
-    CriterionScore,
     FailingCases,
     FailureRules,
     NodePath,
@@ -39,14 +40,31 @@ class Difference(TwoTests, frozen=True, kw_only=True):
     failures: PairedFailures | None
 
     @property
-    def amounts(self) -> tuple[float | None, float | None]:
+    def measured(self) -> tuple[Measured | None, Measured]:
         """The differences of the shares of failures, and of the scores."""
-        return self.failures.difference.difference if self.failures else None, self.score.difference
+        return self.failures.difference if self.failures else None, self.score
+
+
+class UnpairedOutcomes(TwoTests, frozen=True, kw_only=True):
+    """The scores and the failures of two sets of cases; differences are first − second.
+
+    Args:
+        failures: of the shares of failing cases; None where a side has none that is known.
+        failed: how many cases fail on each side.
+    """
+
+    score: UnpairedDifference
+    failures: UnpairedDifference | None
+    failed: tuple[int, int]
 
     @property
-    def changes(self) -> tuple[int, int]:
-        """How many cases differ, by failures and by scores."""
-        return self.failures.difference.changed if self.failures else 0, self.score.changed
+    def measured(self) -> tuple[Measured | None, Measured]:
+        """The differences of the shares of failures, and of the scores."""
+        return self.failures, self.score
+
+
+LevelDifference = TestedLevel[Difference]
+UnpairedLevel = TestedLevel[UnpairedOutcomes]
 
 
 class CaseOutcomes(Struct, frozen=True, kw_only=True):
@@ -61,10 +79,8 @@ class CaseOutcomes(Struct, frozen=True, kw_only=True):
     fails: Mapping[str, bool | None]
 
 
-class LevelDifference(TestedLevel, frozen=True, kw_only=True):
-    """A node of the tree in two runs."""
-
-    difference: Difference
+Design = Callable[[CaseOutcomes, CaseOutcomes, Scale, IntervalLevels], D]
+"""Compares two sides, with the intervals of failures and scores at the levels that are given."""
 
 
 class Basis(Struct, frozen=True, kw_only=True):
@@ -86,21 +102,18 @@ def primary_criteria(criteria: Sequence[Criterion]) -> tuple[str, ...]:
     return graver or tuple(criterion.id for criterion in criteria)
 
 
-class NodeOutcomes(Struct, frozen=True, kw_only=True):
-    """What came of the cases of both sides at a node of the tree; fields as of `TestedLevel`."""
-
-    level: Level
-    path: NodePath
-    criteria: tuple[str, ...]
-    counted: tuple[str, ...]
-    sides: tuple[CaseOutcomes, CaseOutcomes]
-
-
-def node_outcomes(first: Records, second: Records, basis: Basis) -> Iterator[NodeOutcomes]:
-    """The outcomes at each node of the tree, the whole run first.
+def compare_levels(
+    first: Records,
+    second: Records,
+    basis: Basis,
+    design: Design[D],
+    intervals: Mapping[NodePath, IntervalLevels] = MappingProxyType({}),
+) -> tuple[TestedLevel[D], ...]:
+    """Compare two sides at each node of their trees, the whole run first; p-values are not corrected yet.
 
     Args:
         first, second: the scores of cases by the case's id.
+        intervals: the levels of the intervals of nodes; 95 % for one without an entry.
     """
     nodes: dict[NodePath, dict[str, None]] = {(): {}}
     for criterion in basis.criteria:
@@ -108,62 +121,47 @@ def node_outcomes(first: Records, second: Records, basis: Basis) -> Iterator[Nod
         for depth in range(len(whole) + 1):
             nodes.setdefault(whole[:depth], {})[criterion.id] = None
     scores = [_scores_by_path(side) for side in (first, second)]
+    levels: list[TestedLevel[D]] = []
     for path, below in nodes.items():
         counted = basis.primary if not path else tuple(below)
         here, there = (
             CaseOutcomes(scores=own.get(path, {}), fails=failure_states(side, counted, basis))
             for own, side in zip(scores, (first, second), strict=True)
         )
-        yield NodeOutcomes(level=LEVELS[len(path)], path=path, criteria=tuple(below), counted=counted, sides=(here, there))
-
-
-def compare_levels(
-    first: Records,
-    second: Records,
-    basis: Basis,
-    clusters: Mapping[str, str],
-    intervals: Mapping[NodePath, IntervalLevels] = MappingProxyType({}),
-) -> tuple[LevelDifference, ...]:
-    """Compare two runs at each node of their trees, the whole run first; p-values are not corrected yet.
-
-    Args:
-        first, second: the scores of cases by the case's id.
-        clusters: see `paired_difference`.
-        intervals: the levels of the intervals of nodes; 95 % for one without an entry.
-    """
-    return tuple(
-        LevelDifference(
-            level=node.level,
-            path=node.path,
-            criteria=node.criteria,
-            counted=node.counted,
-            difference=difference_of(*node.sides, basis.scale, clusters, intervals.get(node.path, (LEVEL, LEVEL))),
+        difference = design(here, there, basis.scale, intervals.get(path, (LEVEL, LEVEL)))
+        levels.append(
+            TestedLevel(level=LEVELS[len(path)], path=path, criteria=tuple(below), counted=counted, difference=difference)
         )
-        for node in node_outcomes(first, second, basis)
-    )
+    return tuple(levels)
 
 
 def compare_cases(
-    first: Records, second: Records, basis: Basis, clusters: Mapping[str, str], intervals: IntervalLevels = (LEVEL, LEVEL)
-) -> Difference:
-    """Compare two runs, or the same slice of both, by final scores and by failures."""
-    return difference_of(case_outcomes(first, basis), case_outcomes(second, basis), basis.scale, clusters, intervals)
+    first: Records,
+    second: Records,
+    basis: Basis,
+    design: Design[D],
+    intervals: IntervalLevels = (LEVEL, LEVEL),
+) -> D:
+    """Compare two sides, or the same slice of both, by final scores and by failures of the primary test."""
+    here, there = (
+        CaseOutcomes(
+            scores={id: record.tree.score for id, record in records.items()},
+            fails=failure_states(records, basis.primary, basis),
+        )
+        for records in (first, second)
+    )
+    return design(here, there, basis.scale, intervals)
 
 
-def case_outcomes(records: Records, basis: Basis) -> CaseOutcomes:
-    """The final scores of cases, and whether they fail a criterion of the primary test."""
-    scores = {id: record.tree.score for id, record in records.items()}
-    return CaseOutcomes(scores=scores, fails=failure_states(records, basis.primary, basis))
-
-
-def difference_of(
+def compare_paired(
     first: CaseOutcomes,
     second: CaseOutcomes,
     scale: Scale,
-    clusters: Mapping[str, str],
     intervals: IntervalLevels = (LEVEL, LEVEL),
+    *,
+    clusters: Mapping[str, str] | None = None,
 ) -> Difference:
-    """Compare scores and failures by the ids of the cases; see `paired_difference`."""
+    """Compare scores and failures of the same cases; see `paired_difference`."""
     score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=clusters, level=intervals[1])
     failures = paired_failures(first.fails, second.fails, clusters=clusters, level=intervals[0])
     pairs = [(one, other) for id, one in first.scores.items() if one is not None and (other := second.scores.get(id)) is not None]
@@ -177,16 +175,41 @@ def difference_of(
     )
 
 
+def compare_unpaired(
+    first: CaseOutcomes,
+    second: CaseOutcomes,
+    scale: Scale,
+    intervals: IntervalLevels = (LEVEL, LEVEL),
+    *,
+    drawn: tuple[Sample, Sample] = (Sample(), Sample()),
+) -> UnpairedOutcomes:
+    """Compare scores and failures of different cases.
+
+    Args:
+        drawn: how the cases of each side were drawn, and to what both are standardised.
+    """
+    sides = list(zip(drawn, (first, second), strict=True))
+    scores = [structs.replace(sample, scores=one.scores) for sample, one in sides]
+    known = [{id: float(fails) for id, fails in one.fails.items() if fails is not None} for _, one in sides]
+    shares = [structs.replace(sample, scores=fails) for sample, fails in zip(drawn, known, strict=True)]
+    score = unpaired_difference(*scores, ends=(scale.min, scale.max), level=intervals[1])
+    failures = unpaired_difference(*shares, ends=(0.0, 1.0), level=intervals[0])
+    return UnpairedOutcomes(
+        score=score,
+        failures=failures if failures.difference is not None else None,
+        failed=(int(sum(known[0].values())), int(sum(known[1].values()))),
+        by_score=Tested(p_value=score.p_value),
+        by_failures=Tested(p_value=failures.p_value),
+    )
+
+
 def failure_states(records: Records, criteria: Collection[str], basis: Basis) -> dict[str, bool | None]:
     """Whether each case fails one of some criteria; None where it is not known, no entry where none applies."""
     ids, limits = frozenset(criteria), basis.failures.limits(basis.criteria, basis.scale)
-    states = FailingCases.states(_criteria_scores(records), ids, limits, basis.scale)
+    scores = (score for record in records.values() for score in record.criteria)
+    states = FailingCases.states(scores, ids, limits, basis.scale)
     known: dict[str, bool | None] = {"failed": True, "passed": False, "missing": None}
     return {id: known[state] for id, state in states.items() if state in known}
-
-
-def _criteria_scores(records: Records) -> Iterator[CriterionScore]:
-    return (score for record in records.values() for score in record.criteria)
 
 
 def _scores_by_path(records: Records) -> dict[NodePath, dict[str, float | None]]:

@@ -8,16 +8,18 @@ Each interval has the level of its test (`decided_levels`), so that it leaves ou
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import floor, log2, sqrt
 from statistics import NormalDist
-from typing import Literal, Protocol, Self, TypeVar
+from typing import Generic, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from areopage.compare.statistics.unpaired import UnpairedDifference
 from areopage.criteria import Scale
 from areopage.scoring import (
     ALPHA,
     LEVEL,
     NodePath,
+    PairedDifference,
     benjamini_hochberg,
     discovery_levels,
     group_weights,
@@ -34,6 +36,9 @@ IntervalLevels = tuple[float, float]
 """The levels of the intervals of a difference: of its failures and of its scores, in (0, 1)."""
 
 Direction = Literal["worse", "better", "unclear"]
+
+Measured = PairedDifference | UnpairedDifference
+"""A difference with its interval; cases are the same on both sides, or others."""
 
 
 class Tested(Struct, frozen=True, kw_only=True):
@@ -52,49 +57,16 @@ class Tested(Struct, frozen=True, kw_only=True):
     level: float | None = None
 
 
-class TestedDifference(Protocol):
-    """A difference of scores and of failures with its two tests; differences are first − second."""
-
-    @property
-    def by_score(self) -> Tested:
-        """The test of the scores."""
-        ...
-
-    @property
-    def by_failures(self) -> Tested:
-        """The test of the failures."""
-        ...
-
-    @property
-    def amounts(self) -> tuple[float | None, float | None]:
-        """The differences of the shares of failures, and of the scores."""
-        ...
-
-    @property
-    def changes(self) -> tuple[int, int]:
-        """How many cases differ, by failures and by scores."""
-        ...
-
-    @property
-    def directions(self) -> tuple[Direction, Direction]:
-        """What failures say, and what scores say."""
-        ...
-
-    @property
-    def is_telling(self) -> bool:
-        """Whether anything is worse or better beyond chance."""
-        ...
-
-    def with_tests(self, *, by_score: Tested, by_failures: Tested) -> Self:
-        """The difference with other tests."""
-        ...
-
-
 class TwoTests(Struct, frozen=True, kw_only=True):
-    """The test of a difference of scores, and that of a difference of failures."""
+    """A difference of scores and of failures with its two tests; differences are first − second."""
 
     by_score: Tested
     by_failures: Tested
+
+    @property
+    def measured(self) -> tuple[Measured | None, Measured]:
+        """The differences of the shares of failures, None where none are known, and of the scores."""
+        raise NotImplementedError
 
     @property
     def directions(self) -> tuple[Direction, Direction]:
@@ -111,7 +83,10 @@ class TwoTests(Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, by_score=by_score, by_failures=by_failures)
 
 
-class TestedLevel(Struct, frozen=True, kw_only=True):
+D = TypeVar("D", bound=TwoTests)
+
+
+class TestedLevel(Struct, Generic[D], frozen=True, kw_only=True):
     """A node of the tree on two sides.
 
     Args:
@@ -125,11 +100,7 @@ class TestedLevel(Struct, frozen=True, kw_only=True):
     path: NodePath
     criteria: tuple[str, ...]
     counted: tuple[str, ...]
-    difference: TestedDifference
-
-
-AnyDifference = TypeVar("AnyDifference", bound=TestedDifference)
-AnyLevel = TypeVar("AnyLevel", bound=TestedLevel)
+    difference: D
 
 
 def fewest_changes(level: float = ALPHA) -> int:
@@ -152,7 +123,9 @@ def kept_run_level(risk: float) -> float:
     return 2.0 * normal.cdf(sqrt(2.0) * normal.inv_cdf(risk))
 
 
-def family_of(sides: Sequence[Sequence[AnyLevel]], scale: Scale, level: float = ALPHA) -> tuple[tuple[AnyLevel, ...], ...]:
+def family_of(
+    sides: Sequence[Sequence[TestedLevel[D]]], scale: Scale, level: float = ALPHA
+) -> tuple[tuple[TestedLevel[D], ...], ...]:
     """Correct all tests of one comparison.
 
     The primary test, of the failures of the whole run, has the full level; where several runs are compared, theirs share it.
@@ -206,8 +179,10 @@ def _corrected(p_values: Mapping[TestKey, float], weights: Mapping[TestKey, floa
 
 
 def decided_levels(
-    builds: Sequence[Callable[[Mapping[NodePath, IntervalLevels]], tuple[AnyLevel, ...]]], scale: Scale, level: float = ALPHA
-) -> tuple[tuple[AnyLevel, ...], ...]:
+    builds: Sequence[Callable[[Mapping[NodePath, IntervalLevels]], tuple[TestedLevel[D], ...]]],
+    scale: Scale,
+    level: float = ALPHA,
+) -> tuple[tuple[TestedLevel[D], ...], ...]:
     """The levels of each run that is compared with the first one: tests corrected, each interval at the level of its test.
 
     Args:
@@ -231,7 +206,7 @@ def decided_levels(
     )
 
 
-def interval_levels(difference: TestedDifference) -> IntervalLevels:
+def interval_levels(difference: TwoTests) -> IntervalLevels:
     """The levels of the intervals of a difference: those of its tests; 95 % where a test takes part in no family."""
     failures, score = (
         LEVEL if test.level is None else 1.0 - test.level for test in (difference.by_failures, difference.by_score)
@@ -239,20 +214,20 @@ def interval_levels(difference: TestedDifference) -> IntervalLevels:
     return failures, score
 
 
-def _tests(side: int, one: TestedLevel, level: float) -> Iterator[tuple[TestKey, float | None]]:
+def _tests(side: int, one: TestedLevel[D], level: float) -> Iterator[tuple[TestKey, float | None]]:
     """The two tests of a node: what identifies each, and its p-value if it takes part."""
     by_failures, by_score = able_tests(one.difference, level)
     yield (side, "failures", frozenset(one.counted)), by_failures
     yield (side, "score", frozenset(one.criteria)), by_score
 
 
-def able_tests(found: TestedDifference, level: float = ALPHA) -> tuple[float | None, float | None]:
+def able_tests(found: TwoTests, level: float = ALPHA) -> tuple[float | None, float | None]:
     """The p-values of failures and of scores; None where too few cases differ for a find."""
-    failures, scores = (changed >= fewest_changes(level) for changed in found.changes)
+    failures, scores = (one is not None and one.changed >= fewest_changes(level) for one in found.measured)
     return found.by_failures.p_value if failures else None, found.by_score.p_value if scores else None
 
 
-def discoveries(differences: Sequence[AnyDifference], scale: Scale) -> tuple[AnyDifference, ...]:
+def discoveries(differences: Sequence[D], scale: Scale) -> tuple[D, ...]:
     """Correct the tests of slices by Benjamini's and Hochberg's method: of what is found, at most 5 % is expected to be wrong.
 
     Slices say where to look, and decide nothing: a method that finds more is better than one that excuses every single wrong
@@ -265,7 +240,7 @@ def discoveries(differences: Sequence[AnyDifference], scale: Scale) -> tuple[Any
     return tuple(settled(difference, pair, scale) for difference, pair in zip(differences, corrected, strict=True))
 
 
-def decided_slices(builds: Sequence[Callable[[IntervalLevels], AnyDifference]], scale: Scale) -> tuple[AnyDifference, ...]:
+def decided_slices(builds: Sequence[Callable[[IntervalLevels], D]], scale: Scale) -> tuple[D, ...]:
     """The differences of slices with their corrected tests, each interval at the level of its test; see `discoveries`.
 
     Args:
@@ -278,9 +253,9 @@ def decided_slices(builds: Sequence[Callable[[IntervalLevels], AnyDifference]], 
     )
 
 
-def settled(found: AnyDifference, corrected: Sequence[Corrected | None], scale: Scale) -> AnyDifference:
+def settled(found: D, corrected: Sequence[Corrected | None], scale: Scale) -> D:
     """A difference with the corrected p-values of its tests, of failures and of scores, and what they say."""
-    failures, score = found.amounts
+    failures, score = (one.difference if one is not None else None for one in found.measured)
     score_worse = score is not None and (score < 0) == scale.higher_is_better
     return found.with_tests(
         by_failures=_settled(found.by_failures, corrected[0], is_worse=(failures or 0.0) > 0),

@@ -35,7 +35,7 @@ class Sample(Struct, frozen=True, kw_only=True):
         shares: how much each stratum weighs; () takes all cases as one stratum.
     """
 
-    scores: Mapping[str, float | None]
+    scores: Mapping[str, float | None] = {}
     weights: Mapping[str, float] = {}
     clusters: Mapping[str, str] = {}
     strata: Mapping[str, str] = {}
