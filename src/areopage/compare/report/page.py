@@ -1,7 +1,7 @@
 """A comparison of runs: the page, which shows answers side by side, its short form for a pull request, and its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from areopage.bench import RunSpec, part_facts, part_notices
 from areopage.compare.league.text import column_name, count_notes, failed_text, score_difference, slice_value
@@ -21,10 +21,11 @@ from areopage.compare.report.text import (
     run_verdict_text,
     shared_lines,
 )
+from areopage.compare.runs.production import ProductionSlice
 from areopage.compare.runs.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
 from areopage.compare.statistics.contributions import ONE_SIDED, Contribution
-from areopage.compare.statistics.levels import LevelDifference
-from areopage.compare.statistics.tested import Tested
+from areopage.compare.statistics.levels import Difference
+from areopage.compare.statistics.tested import D, Tested, TestedLevel, TwoTests
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
@@ -57,6 +58,8 @@ CASES = "comparison_cases.csv"
 _SHOWN_CASES, _SHOWN_PARTS = 30, 12
 _BRIEF_PARTS = 5
 
+S = TypeVar("S", SliceDifference, ProductionSlice)
+
 
 def comparison_report(
     comparison: Comparison,
@@ -86,11 +89,12 @@ def comparison_report(
         if len(others) == 1
         else locale.count("comparison_titles", len(others), first=first)
     )
-    sections: list[Section] = []
-    for place, one in enumerate(comparison.others, 1):
-        made = _Part(comparison.first, one, names, locale, _suffix(comparison, place), brief, more)
-        sections += made.sections(links)
-    sections.append(_method(comparison, names, locale))
+    parts = [
+        _Part(comparison.first, one, names, locale, _suffix(comparison, place), brief, more)
+        for place, one in enumerate(comparison.others, 1)
+    ]
+    sections = [section for part in parts for section in part.sections(links)]
+    sections.append(parts[0].method("comparison_method_text", ((name, id) for id, name in names.items())))
     return Report(
         locale=locale,
         kind=locale.say("comparison"),
@@ -162,47 +166,124 @@ def _anchor(suffix: str, id: str) -> str:
     return f"case{suffix}-{digest_of(id)[:10]}"
 
 
-class _Part:
+class Sections:
+    """The sections of a page about a difference, for runs and for production."""
+
+    untested = "not_tested"
+    """The message in place of a p-value where a test takes part in no family."""
+
+    def __init__(self, heads: tuple[str, str], spec: RunSpec, locale: Locale, *, brief: bool, suffix: str = "") -> None:
+        """Args:
+        heads: what both sides are called.
+        suffix: what the anchors end with, where several runs are compared.
+        """
+        self.heads, self.locale, self.brief, self.suffix = heads, locale, brief, suffix
+        self.spec = spec.in_language(locale.code)
+
+    def section(self, key: str, blocks: Iterable[Block]) -> Section:
+        """A section with a message as its name."""
+        title = self.locale.say(key)
+        if self.suffix:
+            title = self.locale.say("pair", name=self.heads[1], value=title)
+        name = f"{key}{self.suffix}".replace("_", "-")
+        return Section(id=name, title=title, blocks=tuple(blocks), console=self.brief)
+
+    def difference(self, text: str, test: Tested) -> Cell:
+        """A difference with the p-value of its test."""
+        css = "failed" if test.direction == "worse" else ""
+        return Cell(text=text, under=(corrected_p_value(test, self.locale, self.untested),), css=css)
+
+    def differences(self, outcomes: TwoTests) -> tuple[Cell, Cell]:
+        """The differences of the scores and of the failures."""
+        score = score_difference(outcomes.measured[1], self.locale)
+        return self.difference(score, outcomes.by_score), self.difference(
+            failures_text(outcomes, self.locale), outcomes.by_failures
+        )
+
+    def conclusion(self, outcomes: TwoTests) -> Cell:
+        """What failures and scores say."""
+        return Cell(text=Span(conclusion_text(outcomes, self.locale), "strong"))
+
+    def levels(
+        self,
+        levels: Sequence[TestedLevel[D]],
+        lead: str,
+        heads: Sequence[Column],
+        cells: Callable[[D], Sequence[Cell | str]],
+        css: str = "league",
+    ) -> Iterator[Block]:
+        """The nodes of the tree; the brief form leaves out sub-categories and criteria that say nothing."""
+        locale = self.locale
+        yield Paragraph(text=locale.say(lead), look="soft")
+        shown = [one for one in levels if not self.brief or one.level in ("final", "category") or one.difference.is_telling]
+        made: list[Row] = []
+        for node in shown:
+            name = node_name(node, self.spec, locale)
+            first = Cell(text=name if node.level == "criterion" else Span(name, "strong"), title=".".join(node.path))
+            made.append(self.row(node.difference, first, *cells(node.difference)))
+        yield Table(columns=(Column(heading=locale.say("level"), kind="text"), *heads), rows=tuple(made), css=css)
+        if len(shown) < len(levels):
+            yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
+
+    def slices(
+        self,
+        slices: Sequence[S],
+        lead: str,
+        heads: Sequence[Column],
+        cells: Callable[[S], Sequence[Cell | str]],
+    ) -> Iterator[Block]:
+        """A table for each column, with a row for each of its values."""
+        locale = self.locale
+        yield Paragraph(text=locale.say(lead), look="soft")
+        for column in dict.fromkeys(one.column for one in slices):
+            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
+            made = [
+                self.row(one.difference, slice_value(column, one.value, self.spec.labels, locale), *cells(one))
+                for one in slices
+                if one.column == column
+            ]
+            first = Column(heading=locale.say("slice_value"), kind="text")
+            yield Table(columns=(first, *heads), rows=tuple(made), css="league slices")
+
+    def row(self, outcomes: TwoTests, *cells: Cell | str) -> Row:
+        """A row of a table, red where something is worse."""
+        return Row(cells=cells, css="alarm" if "worse" in outcomes.directions else "")
+
+    def method(self, text: str, items: Iterable[tuple[str, str]]) -> Section:
+        """How it is compared: the ids of both sides by their names, and the judges."""
+        judges = ((self.locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in self.spec.judges)
+        facts = Facts(items=(*((name, Span(id, "code")) for name, id in items), *judges), small=True)
+        blocks = (Paragraph(text=self.locale.say(text)), facts)
+        return Section(id="how", title=self.locale.say("comparison_method"), blocks=blocks)
+
+
+class _Part(Sections):
     """The sections about one run against the first."""
 
     def __init__(
-        self,
-        first: ComparedRun,
-        found: Compared,
-        names: Mapping[str, str],
-        locale: Locale,
-        suffix: str,
-        brief: bool,
-        more: str,
+        self, first: ComparedRun, found: Compared, names: Mapping[str, str], locale: Locale, suffix: str, brief: bool, more: str
     ) -> None:
-        self._first, self._found, self._names, self._locale = first, found, names, locale
-        self._suffix, self._brief, self._more = suffix, brief, more
-        self._spec: RunSpec = first.spec.in_language(locale.code)
-        self._heads = (names[first.run.id], names[found.other.run.id])
+        heads = (names[first.run.id], names[found.other.run.id])
+        super().__init__(heads, first.spec, locale, brief=brief, suffix=suffix)
+        self._first, self._found, self._more = first, found, more
 
     def sections(self, links: Mapping[str, str]) -> Iterator[Section]:
         """All that have something to show."""
-        if not self._brief:
-            yield self._section("changed_cases", list(self._changed()))
-        yield self._section("levels", [self._beside(links), *self._levels()])
+        if not self.brief:
+            yield self.section("changed_cases", self._changed())
+        yield self.section("levels", [self._beside(links), *self._levels()])
         if blocks := list(self._drivers()):
-            yield self._section("drivers", blocks)
-        if self._found.slices and not (self._brief and not self._telling_slices()):
-            yield self._section("comparison_slices", list(self._slices()))
-
-    def _section(self, key: str, blocks: Sequence[Block]) -> Section:
-        title = self._locale.say(key)
-        if self._suffix:
-            title = self._locale.say("pair", name=self._heads[1], value=title)
-        name = f"{key}{self._suffix}".replace("_", "-")
-        return Section(id=name, title=title, blocks=tuple(blocks), console=self._brief)
+            yield self.section("drivers", blocks)
+        slices = [one for one in self._found.slices if not self.brief or one.difference.is_telling]
+        if slices:
+            yield self.section("comparison_slices", self._slices(slices))
 
     def _beside(self, links: Mapping[str, str]) -> Table:
-        locale, runs = self._locale, (self._first, self._found.other)
+        locale, runs = self.locale, (self._first, self._found.other)
         whole = self._found.levels[0].difference
         heads = [
             Column(heading="", kind="text"),
-            *(Column(heading=name, kind="text") for name in self._heads),
+            *(Column(heading=name, kind="text") for name in self.heads),
             Column(heading=locale.say("difference"), kind="text"),
         ]
         ids = [Cell(text=Span(run.run.id, "link", links[run.run.id]) if links.get(run.run.id) else run.run.id) for run in runs]
@@ -219,57 +300,39 @@ class _Part:
         listed: list[tuple[Cell | str, ...]] = [
             (locale.say("run_id"), *ids, ""),
             (locale.say("release"), *(run_verdict_text(run, locale) for run in runs), ""),
-            (locale.say("failing_primary"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
-            (locale.say("final_score"), *scores, self._difference_cell(score_difference(whole.score, locale), whole.by_score)),
+            (locale.say("failing_primary"), *counted, self.difference(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("final_score"), *scores, self.difference(score_difference(whole.score, locale), whole.by_score)),
             (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
         ]
         return Table(columns=tuple(heads), rows=rows(listed), css="beside")
 
-    def _difference_cell(self, told: str, test: Tested) -> Cell:
-        css = "failed" if test.direction == "worse" else ""
-        return Cell(text=told, under=(corrected_p_value(test, self._locale),), css=css)
-
     def _levels(self) -> Iterator[Block]:
-        locale = self._locale
-        yield Paragraph(text=locale.say("levels_lead"), look="soft")
-        levels = self._found.levels
-        shown = [one for one in levels if not self._brief or one.level in ("final", "category") or one.difference.is_telling]
+        locale = self.locale
         heads = (
-            Column(heading=locale.say("level"), kind="text"),
             Column(heading=locale.say("shared_cases")),
-            *(Column(heading=name) for name in self._heads),
+            *(Column(heading=name) for name in self.heads),
             Column(heading=locale.say("score_paired")),
             Column(heading=locale.say("newly_mended")),
             Column(heading=locale.say("failure_difference")),
             Column(heading=locale.say("conclusion"), kind="text"),
         )
-        yield Table(columns=heads, rows=tuple(map(self._level_row, shown)), css="league levels")
-        if len(shown) < len(levels):
-            yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
 
-    def _level_row(self, one: LevelDifference) -> Row:
-        locale, own = self._locale, one.difference
-        means = [locale.number(mean) for mean in reversed(own.means)] if own.means else [MISSING, MISSING]
-        name = node_name(one, self._spec, locale)
-        cells: tuple[Cell | str, ...] = (
-            Cell(text=name if one.level == "criterion" else Span(name, "strong"), title=".".join(one.path)),
-            locale.whole(own.score.pairs),
-            *means,
-            self._difference_cell(score_difference(own.score, locale), own.by_score),
-            Cell(text=crossed_text(own, locale)),
-            self._difference_cell(failures_text(own, locale), own.by_failures),
-            Cell(text=Span(conclusion_text(own, locale), "strong")),
-        )
-        return Row(cells=cells, css="alarm" if "worse" in own.directions else "")
+        def cells(difference: Difference) -> tuple[Cell | str, ...]:
+            means = [locale.number(mean) for mean in reversed(difference.means)] if difference.means else [MISSING, MISSING]
+            score, failures = self.differences(difference)
+            crossed = Cell(text=crossed_text(difference, locale))
+            return (locale.whole(difference.score.pairs), *means, score, crossed, failures, self.conclusion(difference))
+
+        yield from self.levels(self._found.levels, "levels_lead", heads, cells, "league levels")
 
     def _drivers(self) -> Iterator[Block]:
-        locale, drivers = self._locale, self._found.drivers
+        locale, drivers = self.locale, self._found.drivers
         if drivers is None or not any(one.amount for one in drivers.cases):
             return
         told = {"cases": locale.count("cases", len(drivers.cases)), "difference": locale.signed(drivers.difference, 3)}
         yield Paragraph(text=locale.say("drivers_lead", **told), look="soft")
         for key, parts in (("criterion", drivers.criteria), ("judge", drivers.judges), ("case", drivers.cases)):
-            if self._brief and key == "case":
+            if self.brief and key == "case":
                 continue
             yield Heading(text=locale.say(f"drivers_by_{key}"))
             yield self._parts(key, parts)
@@ -278,8 +341,8 @@ class _Part:
             yield self._parts("criterion", self._found.failure_parts)
 
     def _parts(self, key: str, parts: Sequence[Contribution]) -> Table:
-        locale = self._locale
-        most = _BRIEF_PARTS if self._brief else _SHOWN_PARTS
+        locale = self.locale
+        most = _BRIEF_PARTS if self.brief else _SHOWN_PARTS
         told = [one for one in parts if one.amount][:most]
         made: list[tuple[Cell | str, ...]] = [
             (self._part_name(key, one.name), locale.signed(one.amount, 3), _share(one.share, locale)) for one in told
@@ -295,52 +358,36 @@ class _Part:
 
     def _part_name(self, key: str, name: str) -> str:
         if name == ONE_SIDED:
-            return self._locale.say("one_sided")
-        criteria = self._spec.criteria_by_id()
+            return self.locale.say("one_sided")
+        criteria = self.spec.criteria_by_id()
         return criteria[name].title if key == "criterion" and name in criteria else name
 
-    def _telling_slices(self) -> list[SliceDifference]:
-        return [one for one in self._found.slices if one.difference.is_telling]
+    def _slices(self, slices: Sequence[SliceDifference]) -> Iterator[Block]:
+        locale = self.locale
+        keys = ("shared_cases", "score_paired", "newly_mended", "part_amount")
+        heads = (*(Column(heading=locale.say(key)) for key in keys), Column(heading=locale.say("conclusion"), kind="text"))
 
-    def _slices(self) -> Iterator[Block]:
-        locale = self._locale
-        yield Paragraph(text=locale.say("comparison_slices_lead"), look="soft")
-        slices = self._telling_slices() if self._brief else self._found.slices
-        for column in dict.fromkeys(one.column for one in slices):
-            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
-            heads = (
-                Column(heading=locale.say("slice_value"), kind="text"),
-                Column(heading=locale.say("shared_cases")),
-                Column(heading=locale.say("score_paired")),
-                Column(heading=locale.say("newly_mended")),
-                Column(heading=locale.say("part_amount")),
-                Column(heading=locale.say("conclusion"), kind="text"),
-            )
-            yield Table(
-                columns=heads, rows=tuple(self._slice_row(one) for one in slices if one.column == column), css="league slices"
+        def cells(one: SliceDifference) -> tuple[Cell | str, ...]:
+            difference = one.difference
+            return (
+                locale.whole(one.cases),
+                self.difference(score_difference(difference.score, locale), difference.by_score),
+                Cell(text=crossed_text(difference, locale), under=(corrected_p_value(difference.by_failures, locale),)),
+                Cell(text=locale.signed(one.amount, 3), under=(_share(one.share, locale),)),
+                self.conclusion(difference),
             )
 
-    def _slice_row(self, one: SliceDifference) -> Row:
-        locale, own = self._locale, one.difference
-        cells = (
-            slice_value(one.column, one.value, self._spec.labels, locale),
-            locale.whole(one.cases),
-            self._difference_cell(score_difference(own.score, locale), own.by_score),
-            Cell(text=crossed_text(own, locale), under=(corrected_p_value(own.by_failures, locale),)),
-            Cell(text=locale.signed(one.amount, 3), under=(_share(one.share, locale),)),
-            Cell(text=Span(conclusion_text(own, locale), "strong")),
-        )
-        return Row(cells=cells, css="alarm" if "worse" in own.directions else "")
+        yield from self.slices(slices, "comparison_slices_lead", heads, cells)
 
     def _changed(self) -> Iterator[Block]:
-        locale, changed = self._locale, self._found.changed
+        locale, changed = self.locale, self._found.changed
         yield Paragraph(text=locale.say("changed_cases_lead" if changed else "changed_none"), look="soft")
         yield Entries(items=tuple(self._entry(one) for one in changed[:_SHOWN_CASES]))
         if len(changed) > _SHOWN_CASES:
             yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=self._more), look="note")
 
     def _entry(self, one: ChangedCase) -> Entry:
-        locale, criteria = self._locale, self._spec.criteria_by_id()
+        locale, criteria = self.locale, self.spec.criteria_by_id()
         shown = {key: locale.number(score) for key, score in zip(("first", "other"), one.scores, strict=True)}
         facts = [one.case.id, locale.say("score_from_to", **shown)]
         for key, ids in (("newly", one.newly), ("mended", one.mended)):
@@ -350,7 +397,7 @@ class _Part:
             Cell(text=(text or "")[:LONGEST_TEXT] or locale.say("no_text"), css="" if text else "zero") for text in one.responses
         )
         both = Table(
-            columns=tuple(Column(heading=name, kind="text") for name in self._heads),
+            columns=tuple(Column(heading=name, kind="text") for name in self.heads),
             rows=(Row(cells=texts),),
             css="texts",
             stacked=False,
@@ -362,20 +409,12 @@ class _Part:
             facts=tuple(facts),
             blocks=(prompt, both),
             alarm=bool(one.newly),
-            anchor=_anchor(self._suffix, one.case.id),
+            anchor=_anchor(self.suffix, one.case.id),
         )
 
 
 def _share(share: float | None, locale: Locale) -> str:
     return MISSING if share is None else locale.percent(share, 0)
-
-
-def _method(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Section:
-    runs = (comparison.first, *(one.other for one in comparison.others))
-    items: list[tuple[str, Line]] = [(names[run.run.id], Span(run.run.id, "code")) for run in runs]
-    items += [(locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in comparison.first.spec.judges]
-    blocks = (Paragraph(text=locale.say("comparison_method_text")), Facts(items=tuple(items), small=True))
-    return Section(id="how", title=locale.say("comparison_method"), blocks=blocks)
 
 
 def comparison_figures(comparison: Comparison) -> dict[str, Any]:

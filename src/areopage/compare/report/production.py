@@ -1,30 +1,24 @@
 """A comparison of a run with production: the page, its short form for a pull request, and its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from areopage.compare.league.text import column_name, score_difference, slice_value
-from areopage.compare.report.page import run_figures
+from areopage.compare.report.page import Sections, run_figures
 from areopage.compare.report.text import (
-    conclusion_text,
-    corrected_p_value,
     differing_part_text,
     failures_text,
     level_findings,
-    node_name,
     run_verdict_text,
 )
-from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison, ProductionSlice, Standardised
+from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison, Standardised
 from areopage.compare.statistics.levels import UnpairedOutcomes
-from areopage.compare.statistics.tested import Tested
 from areopage.locales import MISSING, Locale
 from areopage.report import (
     Block,
     Cell,
     Column,
-    Facts,
     Heading,
-    Line,
     Listing,
     Notice,
     Paragraph,
@@ -128,11 +122,6 @@ def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = Tru
     return made[0], made[1]
 
 
-def tested_text(test: Tested, locale: Locale) -> str:
-    """The corrected p-value of a test, or that it takes part in none."""
-    return locale.say("production_not_tested") if test.corrected is None else corrected_p_value(test, locale)
-
-
 def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
     if found.run.unfit:
         yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=found.run.unfit),), alarm=True)
@@ -149,33 +138,43 @@ def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
     yield Notice(title=locale.say("production_differs_title"), blocks=(differs,))
 
 
-class _Page:
+class _Page(Sections):
     """The sections of the page."""
 
+    untested = "production_not_tested"
+
     def __init__(self, found: ProductionComparison, locale: Locale, link: str, *, brief: bool) -> None:
-        self._found, self._locale, self._link, self._brief = found, locale, link, brief
-        self._heads = (run_name(found, locale), locale.say("production"))
+        super().__init__((run_name(found, locale), locale.say("production")), found.run.spec, locale, brief=brief)
+        self._found, self._link = found, link
+        self._columns = (
+            *(Column(heading=name) for name in self.heads),
+            Column(heading=locale.say("score_paired")),
+            Column(heading=locale.say("failure_difference")),
+            Column(heading=locale.say("conclusion"), kind="text"),
+        )
+        """The columns that all tables have in common; see `_compared`."""
 
     def sections(self) -> Iterator[Section]:
         """All that have something to show."""
-        yield self._section("levels", [self._beside(), *self._remarks(), *self._levels()])
-        if self._found.mixes:
-            yield self._section("production_mix", list(self._mixes()))
-            yield self._section("production_standardised", list(self._standardised()))
-        slices = [one for one in self._found.slices if not self._brief or one.difference.is_telling]
-        if slices:
-            yield self._section("comparison_slices", list(self._slices(slices)))
-        yield _method(self._found, self._locale)
-
-    def _section(self, key: str, blocks: Sequence[Block]) -> Section:
-        return Section(id=key.replace("_", "-"), title=self._locale.say(key), blocks=tuple(blocks), console=self._brief)
+        found, notes = self._found, production_remarks(self._found, self.locale)
+        remarks = [Paragraph(text=text, look="note", console=True) for text in notes]
+        levels = self.levels(found.levels, "production_levels_lead", self._columns, self._compared)
+        yield self.section("levels", [self._beside(), *remarks, *levels])
+        if found.mixes:
+            yield self.section("production_mix", self._mixes())
+            yield self.section("production_standardised", self._standardised())
+        if slices := [one for one in found.slices if not self.brief or one.difference.is_telling]:
+            blocks = self.slices(slices, "production_slices_lead", self._columns, lambda one: self._compared(one.difference))
+            yield self.section("comparison_slices", blocks)
+        ids = zip(self.heads, (found.run.run.id, found.production.panel), strict=True)
+        yield self.method("production_method_text", ids)
 
     def _beside(self) -> Table:
-        locale, found = self._locale, self._found
+        locale, found = self.locale, self._found
         whole = found.levels[0].difference
         heads = (
             Column(heading="", kind="text"),
-            *(Column(heading=name, kind="text") for name in self._heads),
+            *(Column(heading=name, kind="text") for name in self.heads),
             Column(heading=locale.say("difference"), kind="text"),
         )
         groups = [(locale.count("production_groups", number),) for number in whole.score.clusters]
@@ -190,67 +189,29 @@ class _Page:
                 "",
             ),
             (locale.say("release"), run_verdict_text(found.run, locale), "", ""),
-            (locale.say("failures"), *failed, self._difference(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("failures"), *failed, self.difference(failures_text(whole, locale), whole.by_failures)),
             (
                 locale.say("final_score"),
                 *(locale.number(mean) for mean in whole.score.means),
-                self._difference(score_difference(whole.score, locale), whole.by_score),
+                self.difference(score_difference(whole.score, locale), whole.by_score),
             ),
         ]
         return Table(columns=heads, rows=rows(listed), css="beside")
 
-    def _remarks(self) -> Iterator[Block]:
-        for told in production_remarks(self._found, self._locale):
-            yield Paragraph(text=told, look="note", console=True)
-
-    def _difference(self, told: str, test: Tested) -> Cell:
-        return Cell(text=told, under=(tested_text(test, self._locale),), css="failed" if test.direction == "worse" else "")
-
     def _compared(self, own: UnpairedOutcomes, *, counted: bool = True) -> tuple[Cell | str, ...]:
         """Means, differences and conclusion: the cells that all tables have in common."""
-        locale = self._locale
-        failed = failed_texts(own, locale, counted=counted)
-        return (
-            Cell(text=locale.number(own.score.means[0]), under=(failed[0],)),
-            Cell(text=locale.number(own.score.means[1]), under=(failed[1],)),
-            self._difference(score_difference(own.score, locale), own.by_score),
-            self._difference(failures_text(own, locale), own.by_failures),
-            Cell(text=Span(conclusion_text(own, locale), "strong")),
-        )
-
-    def _compared_heads(self) -> tuple[Column, ...]:
-        locale = self._locale
-        return (
-            *(Column(heading=name) for name in self._heads),
-            Column(heading=locale.say("score_paired")),
-            Column(heading=locale.say("failure_difference")),
-            Column(heading=locale.say("conclusion"), kind="text"),
-        )
-
-    def _levels(self) -> Iterator[Block]:
-        locale, levels = self._locale, self._found.levels
-        yield Paragraph(text=locale.say("production_levels_lead"), look="soft")
-        shown = [one for one in levels if not self._brief or one.level in ("final", "category") or one.difference.is_telling]
-        made: list[Row] = []
-        for one in shown:
-            name = node_name(one, self._found.run.spec, locale)
-            first = Cell(text=name if one.level == "criterion" else Span(name, "strong"), title=".".join(one.path))
-            css = "alarm" if "worse" in one.difference.directions else ""
-            made.append(Row(cells=(first, *self._compared(one.difference)), css=css))
-        yield Table(
-            columns=(Column(heading=locale.say("level"), kind="text"), *self._compared_heads()), rows=tuple(made), css="league"
-        )
-        if len(shown) < len(levels):
-            yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
+        failed = failed_texts(own, self.locale, counted=counted)
+        means = (Cell(text=self.locale.number(mean), under=(text,)) for mean, text in zip(own.score.means, failed, strict=True))
+        return (*means, *self.differences(own), self.conclusion(own))
 
     def _mixes(self) -> Iterator[Block]:
-        yield Paragraph(text=self._locale.say("production_mix_lead"), look="soft")
+        yield Paragraph(text=self.locale.say("production_mix_lead"), look="soft")
         for one in self._found.mixes:
-            yield Heading(text=self._locale.say("production_mix_by", column=column_name(one.column, self._locale)))
+            yield Heading(text=self.locale.say("production_mix_by", column=column_name(one.column, self.locale)))
             yield self._mix(one)
 
     def _mix(self, mix: Mix) -> Table:
-        locale, totals = self._locale, mix.totals
+        locale, totals = self.locale, mix.totals
         shown, rest = mix.values[:_SHOWN_VALUES], mix.values[_SHOWN_VALUES:]
         listed = [(self._value(mix.column, one.value), one.run, one.production) for one in shown]
         if rest:
@@ -266,52 +227,29 @@ class _Page:
             )
             for name, *own in listed
         ]
-        heads = columns(*self._heads, first=locale.say("slice_value"))
+        heads = columns(*self.heads, first=locale.say("slice_value"))
         return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
 
     def _value(self, column: str, value: str) -> str:
-        return slice_value(column, value, self._found.run.spec.in_language(self._locale.code).labels, self._locale)
+        return slice_value(column, value, self.spec.labels, self.locale)
 
     def _standardised(self) -> Iterator[Block]:
-        locale, least = self._locale, self._locale.whole(IN_STRATUM)
+        locale, least = self.locale, self.locale.whole(IN_STRATUM)
         if not self._found.standardised:
             yield Paragraph(text=locale.say("production_standardised_none", n=least), look="soft")
             return
         yield Paragraph(text=locale.say("production_standardised_lead", n=least), look="soft")
         heads = (Column(heading=locale.say("production_column"), kind="text"), Column(heading=locale.say("production_covered")))
         yield Table(
-            columns=(*heads, *self._compared_heads()),
+            columns=(*heads, *self._columns),
             rows=tuple(map(self._standardised_row, self._found.standardised)),
             css="league slices",
         )
 
     def _standardised_row(self, one: Standardised) -> Row:
         values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
-        first = Cell(text=Span(column_name(one.column, self._locale), "strong"), under=(values,))
-        return Row(cells=(first, self._locale.percent(one.covered, 0), *self._compared(one.difference, counted=False)))
-
-    def _slices(self, slices: Sequence[ProductionSlice]) -> Iterator[Block]:
-        locale = self._locale
-        yield Paragraph(text=locale.say("production_slices_lead"), look="soft")
-        for column in dict.fromkeys(one.column for one in slices):
-            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
-            made = [
-                Row(cells=(Cell(text=self._value(column, one.value)), *self._compared(one.difference)))
-                for one in slices
-                if one.column == column
-            ]
-            heads = (Column(heading=locale.say("slice_value"), kind="text"), *self._compared_heads())
-            yield Table(columns=heads, rows=tuple(made), css="league slices")
-
-
-def _method(found: ProductionComparison, locale: Locale) -> Section:
-    items: list[tuple[str, Line]] = [
-        (run_name(found, locale), Span(found.run.run.id, "code")),
-        (locale.say("production"), Span(found.production.panel, "code")),
-    ]
-    items += [(locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in found.run.spec.judges]
-    blocks = (Paragraph(text=locale.say("production_method_text")), Facts(items=tuple(items), small=True))
-    return Section(id="how", title=locale.say("comparison_method"), blocks=blocks)
+        first = Cell(text=Span(column_name(one.column, self.locale), "strong"), under=(values,))
+        return Row(cells=(first, self.locale.percent(one.covered, 0), *self._compared(one.difference, counted=False)))
 
 
 def production_figures(found: ProductionComparison) -> Mapping[str, Any]:

@@ -35,10 +35,10 @@ def node_name(one: TestedLevel[D], spec: RunSpec, locale: Locale) -> str:
     return spoken.labels.get(".".join(one.path))
 
 
-def corrected_p_value(test: Tested, locale: Locale) -> str:
+def corrected_p_value(test: Tested, locale: Locale, untested: str = "not_tested") -> str:
     """The corrected p-value of a test, or that it takes part in none."""
     if test.corrected is None:
-        return locale.say("not_tested")
+        return locale.say(untested)
     if test.corrected < _TINY:
         return locale.say("corrected_p_under", p=locale.number(_TINY, 3))
     return locale.say("corrected_p", p=locale.number(test.corrected, 3))
