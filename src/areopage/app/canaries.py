@@ -30,11 +30,7 @@ LOG = logging.getLogger(__name__)
 
 
 def canary_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
-    """The scheduled job of canaries; None where the suite has no gold set, or wants none.
-
-    Raises:
-        ConfigError: the suite cannot be loaded.
-    """
+    """The scheduled job of canaries; None where the suite has no gold set, or wants none."""
     suite = config.load_suite()
     if suite.config.exam.canary.interval is None or not (suite.folder / GOLD_FILE).is_file():
         return None
@@ -58,10 +54,6 @@ async def run_due_canaries(
 
     Args:
         warn: told why a judge is not asked.
-
-    Raises:
-        ConfigError: the suite cannot be loaded.
-        StorageError: the ledger cannot be used.
     """
     suite = await asyncio.to_thread(config.load_suite)
     every, names = suite.config.exam.canary.interval, tuple(config.judges(suite))
@@ -84,11 +76,7 @@ async def run_due_canaries(
 
 
 def _planned(ledger: Ledger, suite: Suite, wishes: ExamWishes, *, joint: bool) -> tuple[Canary, ...]:
-    """The next rounds: of exams that asked as the monitor asks, else of those that asked otherwise.
-
-    Raises:
-        UserError: the suite or a judge cannot be used.
-    """
+    """The next rounds: of exams that asked as the monitor asks, else of those that asked otherwise."""
     rounds: list[tuple[Canary, ...]] = []
     for way in (joint, not joint):
         exam = check_exam(prepare_exam(suite, structs.replace(wishes, joint=way)))

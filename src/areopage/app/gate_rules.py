@@ -93,11 +93,7 @@ def load_rules(place: str | Path | None = None) -> GateConfig:
 
 
 def checked_rules(document: YamlDocument, data: Any, *keys: str) -> GateConfig:
-    """The rules that stand at a key of a document.
-
-    Raises:
-        ConfigError: a key or a value is wrong, or the file of weights.
-    """
+    """The rules that stand at a key of a document."""
     section = checked_section(document, _Rules, data, *keys)
     values = section.model_dump()
     bounds = values["thresholds"]

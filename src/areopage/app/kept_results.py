@@ -38,9 +38,6 @@ def figure_differences(ledger: Ledger, results: Mapping[str, Any]) -> Iterator[s
 
     Compared are the release verdict, the scores of run and cases, and failures. Texts and what depends on later exams, labels and
     runs are not. Files of `bench rescore` hold other scores on purpose.
-
-    Raises:
-        StorageError: the ledger cannot be read.
     """
     metadata = _member(results, "run", "metadata")
     run_id = _member(metadata, "run_id")

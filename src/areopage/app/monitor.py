@@ -49,11 +49,7 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
-    """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue.
-
-    Raises:
-        ConfigError: the suite cannot be loaded.
-    """
+    """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue."""
     monitor = config.monitor
     single = (
         report_job(ledger, monitor),
@@ -78,12 +74,7 @@ def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
 
 
 def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime) -> None:
-    """Write the reports over the last whole days before a moment, one file for each configured format.
-
-    Raises:
-        StorageError: the ledger cannot be read, or a file cannot be written.
-        ConfigError: the suite cannot be loaded.
-    """
+    """Write the reports over the last whole days before a moment, one file for each configured format."""
     section = config.section.report
     last = due.date() - timedelta(days=1)
     figures = period_figures(ledger, config, last_days(section.days, last), now=due)

@@ -25,9 +25,6 @@ def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[st
     Args:
         numbers: of the judgments whose raw texts were read again.
         found: is told each judgment whose verdicts differ.
-
-    Raises:
-        StorageError: the ledger cannot be read.
     """
     panels, faults, left = _Panels(ledger), 0, 0
     for part in chunks(numbers):

@@ -31,15 +31,7 @@ from areopage.trust import (
 
 
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
-    """Run the next round of each judge and print what it shows; returns the exit code.
-
-    Args:
-        exam: on the suite's whole gold set; its judges are checked here.
-
-    Raises:
-        ModelError: a judge has no exam that a round could be compared with.
-        UnknownRun: there is no ledger, and so no exam.
-    """
+    """Run the next round of each judge and print what it shows; returns the exit code."""
     with opened_ledger(places) as ledger, resumed_by_the_same_command():
         canaries = plan_canaries(suite, check_exam(exam), ledger)
         require_references(canaries)

@@ -71,11 +71,7 @@ class LazyGroup(click.Group):
             self.groups = _inserted(self.groups, name, LazyGroup(name, command.help), command.after)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the first argument names.
-
-        Raises:
-            UsageError: there is none; the nearest name is suggested.
-        """
+        """Find the command that the first argument names."""
         name = args[0]
         if name in self.groups or name in self.places or name.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -85,11 +81,7 @@ class LazyGroup(click.Group):
         raise click.UsageError(f"No such command {name!r}.{f' Did you mean {near[0]}?' if near else ''}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command.
-
-        Raises:
-            _OutputClosed: the reader of the output has closed it.
-        """
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -124,11 +116,7 @@ class _Command(TyperCommand):
     """A command whose numbers are finite: bounds of an option let NaN pass."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read options and arguments.
-
-        Raises:
-            BadParameter: a number is not finite.
-        """
+        """Read options and arguments."""
         left = super().parse_args(ctx, args)
         for parameter in self.params:
             value = ctx.params.get(parameter.name or "")

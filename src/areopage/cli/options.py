@@ -101,11 +101,7 @@ def day_of(option: str, text: str) -> date:
 
 
 def midnight_of(option: str, text: str | None) -> datetime | None:
-    """The beginning of a day, in UTC.
-
-    Raises:
-        UserError: the text is not a day from 1970 on.
-    """
+    """The beginning of a day, in UTC."""
     return None if text is None else datetime.combine(day_of(option, text), time(), tzinfo=UTC)
 
 
@@ -131,15 +127,7 @@ def tell_cut(cells: int) -> None:
 
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
-    """Read the text of a file.
-
-    Args:
-        wanted: what to give instead of a file that is too large.
-
-    Raises:
-        UserError: the file is too large or not UTF-8 text.
-        OSError: the file is missing, a folder, or not readable.
-    """
+    """Read the text of a file."""
     with path.open("rb") as file:
         content = file.read(max_bytes + 1)  # a device or a pipe has no size and may be endless
     if content.startswith(b"%PDF-"):

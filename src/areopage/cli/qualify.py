@@ -153,11 +153,7 @@ def print_plan(exam: Exam) -> None:
 
 
 def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], form: str) -> int:
-    """Run the exams and print what they show; returns the exit code.
-
-    Args:
-        opened: opens the ledger.
-    """
+    """Run the exams and print what they show; returns the exit code."""
     results: list[ExamResult] = []
     with opened as ledger, resumed_by_the_same_command():
         for exam in exams:

@@ -177,11 +177,7 @@ def _choices(field: str) -> tuple[str, ...]:
 
 
 def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
-    """The options that the values of the command line stand for.
-
-    Raises:
-        UserError: one is none of its option.
-    """
+    """The options that the values of the command line stand for."""
     more: dict[str, Any] = {}
     if kind is NewRun:
         targets, named, passes = tuple(values["target"] or ()), (values["language"] or "").split(","), values["passes"]
@@ -197,11 +193,7 @@ def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
 
 
 def passes_wanted(text: str | None) -> int | None:
-    """The number of passes that --passes gives; None where it says "auto" or is not given.
-
-    Raises:
-        UserError: it is neither.
-    """
+    """The number of passes that --passes gives; None where it says "auto" or is not given."""
     if text is None or text == AUTO:
         return None
     if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:

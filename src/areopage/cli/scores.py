@@ -89,13 +89,7 @@ def _new_folder(parent: Path, stem: str) -> Path:
 
 
 def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:
-    """Write a run in one of the formats of `exports`.
-
-    Raises:
-        UserError: a licence is missing, or given to a format without one.
-        StorageError: the file cannot be written.
-        MissingExtra: the format needs a part that is not installed.
-    """
+    """Write a run in one of the formats of `exports`."""
     export = exports()[form]
     if options.licence and not export.licensed:
         raise UserError(f"--licence is for {', '.join(name for name, one in exports().items() if one.licensed)}: remove it")
@@ -162,11 +156,7 @@ def rescore_gate(
 def variant_of(
     weights: Path | None, profile: str | None, without: Sequence[str] | None, *, reparse: bool, write: bool
 ) -> Rescoring:
-    """The changes that the options name.
-
-    Raises:
-        UserError: a file or a name is wrong, or --write stands beside anything but --reparse.
-    """
+    """The changes that the options name."""
     if write and (not reparse or weights or profile or without):
         raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
     return Rescoring(

@@ -15,14 +15,7 @@ from areopage.report import report_locale
 def show_comparison(
     ledger: Ledger, runs: Sequence[RunView], folder: Path, pages: Mapping[str, Path], language: str
 ) -> TourComparison:
-    """Compare the runs and write the page.
-
-    Args:
-        pages: of the runs, by id.
-
-    Raises:
-        StorageError: the folder cannot be written.
-    """
+    """Compare the runs and write the page."""
     comparison = compare_runs(ledger, [view.run for view in runs])
     write_comparison(comparison, folder, pages, language)
     compared = comparison.others[0]

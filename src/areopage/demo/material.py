@@ -85,14 +85,7 @@ def read_material(language: str) -> Material:
 
 
 def lay_out(folder: Path, language: str, now: datetime) -> Places:
-    """Write the demonstration's files into a new folder.
-
-    Args:
-        now: the moment before which the answers of the day were given.
-
-    Raises:
-        StorageError: the folder is not empty, or cannot be written.
-    """
+    """Write the demonstration's files into a new folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise StorageError(f"{folder} is not empty: name another folder with --folder, or remove it")
     material = read_material(language)

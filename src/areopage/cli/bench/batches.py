@@ -24,11 +24,7 @@ def print_batches(ledger: Ledger, run_id: str) -> int:
 
 
 def cancel_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> None:
-    """Cancel the batches of a run that are out.
-
-    Raises:
-        UserError: a provider cannot be asked.
-    """
+    """Cancel the batches of a run that are out."""
     spec = spec_of(run)
     settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
     spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)

@@ -30,9 +30,6 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 
     Args:
         follow, stop: the commands that do so.
-
-    Raises:
-        UserError: they do.
     """
     submitted = ledger.fleet.run(run.id)
     if submitted is not None and submitted.state == "open":
@@ -40,12 +37,7 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 
 
 def await_end(run: Run, ledger: Ledger) -> "RunView | None":
-    """Show the progress until workers have ended the run; None where it was stopped.
-
-    Raises:
-        BudgetSpent: workers stopped because the next call might cost more than is left of the budget.
-        StorageError: the ledger cannot be read for as long as an outage of a server may last.
-    """
+    """Show the progress until workers have ended the run; None where it was stopped."""
     from areopage.bench import progress_of, view_run, with_history
     from areopage.cli.progress.fleet_display import FleetDisplay
 

@@ -107,12 +107,7 @@ def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:
 
 
 def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) -> "RunView":
-    """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched.
-
-    Raises:
-        UserError: the suite or a model cannot be used.
-        ServerDown: a server gave out half way.
-    """
+    """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched."""
     shared = find_config(config, None).shared
     prepared = prepare_benchmark(load_suite(suite).with_shared(shared), options, agree=None if yes else ask_to_send)
     # a trial is over in a moment, and a batch may take a day
@@ -137,14 +132,6 @@ def resume_run(
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
-
-    Args:
-        timeout: seconds for one call, in place of the run's.
-        fleet: workers carry it out, and this process follows it.
-        budget: what the run may cost, with what it has spent before; None: no limit.
-
-    Returns, raises:
-        As `run_new`.
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
@@ -177,9 +164,6 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "", *, ask
     """Show how far workers are with a run until they have ended it, then write its files.
 
     Ctrl-C ends this and leaves the run going.
-
-    Args:
-        ask: called first; it lets workers carry out the run.
 
     Returns:
         As `run_new`; 130 where the run, or following it, was stopped.
@@ -300,11 +284,7 @@ def _exit_code(view: "RunView", hint: str) -> int:
 
 
 def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
-    """Why a run is inconclusive.
-
-    Args:
-        hint: the command that resumes it.
-    """
+    """Why a run is inconclusive."""
     from areopage.ledger import REPLIED
 
     if doubt == "incomplete":

@@ -37,11 +37,7 @@ def print_runs(ledger: Ledger) -> None:
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
-    """What a run measures.
-
-    Args:
-        spec: None if another version of areopage wrote the run.
-    """
+    """What a run measures."""
     facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
     facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
     facts["state"] = "complete" if run.finished_at else "unfinished"

@@ -120,11 +120,7 @@ def _sizes_text(models: Sequence[ModelPlan]) -> str:
 
 
 def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
-    """Which judges' calls go through a batch service, at what part of the price, and which calls do not.
-
-    Args:
-        targets: how many targets are asked.
-    """
+    """Which judges' calls go through a batch service, at what part of the price, and which calls do not."""
     batched = [judge for judge in spec.judges if judge.name in spec.batch]
     if batched:
         factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))

@@ -145,11 +145,7 @@ def _is_folder(output: str) -> bool:
 
 
 def scope_of(since: str | None, until: str | None, collection: str | None) -> TraceFilter:
-    """The filter of the requested period and collection.
-
-    Raises:
-        UserError: a day is invalid, or the last day is before the first.
-    """
+    """The filter of the requested period and collection."""
     first, last = midnight_of("--since", since), midnight_of("--until", until)
     if first is not None and last is not None and last < first:
         raise UserError(f"--until {until} is before --since {since}")
@@ -210,11 +206,7 @@ def replay(
 
 @contextmanager
 def written(output: Path | None, kept: Kept) -> Iterator[Callable[[ReplayedChange], None]]:
-    """Open the output for changes: a file that is replaced atomically, or the screen.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Open the output for changes: a file that is replaced atomically, or the screen."""
 
     if output is None:
         yield lambda change: typer.echo(_change_text(change, kept))

@@ -39,11 +39,7 @@ class RunLog:
                     self.write("ERROR", f"stopped: {kind.__name__}: {error}")
 
     def write(self, level: str, message: str) -> None:
-        """Write one line; line breaks become spaces, so that untrusted text cannot forge a line.
-
-        Raises:
-            StorageError: it cannot be written.
-        """
+        """Write one line; line breaks become spaces, so that untrusted text cannot forge a line."""
         if self.LEVELS.index(level) < self.least:
             return
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -48,9 +48,6 @@ def compare(
 
     Returns:
         See `exit_code` and `new_failures_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
-
-    Raises:
-        UserError: a run is not known, is named twice, or its panel differs.
     """
     with opened_ledger(places) as ledger:
         first = find_run(ledger, names[0])
@@ -80,14 +77,7 @@ def compare(
 
 
 def write_both(markdown: str, text: Callable[[], str], write_files: Callable[[], object]) -> None:
-    """Write the Markdown of a comparison and its other files; where one cannot be written, no Markdown is.
-
-    Args:
-        markdown: a file; "" or `-` for none.
-
-    Raises:
-        StorageError: a file cannot be written.
-    """
+    """Write the Markdown of a comparison and its other files; where one cannot be written, no Markdown is."""
     if markdown in ("", STDOUT):
         write_files()
         return
@@ -120,9 +110,6 @@ def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:
 
     Args:
         suite: of a target, the newest run of this suite is meant, if it has one.
-
-    Raises:
-        UnknownRun: there is neither.
     """
     try:
         return ledger.run(name)

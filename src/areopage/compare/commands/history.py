@@ -20,11 +20,7 @@ _MOST = 200
 
 
 def pool_size(against: str) -> int:
-    """How many earlier runs `last:N` means.
-
-    Raises:
-        UserError: the text is not `last:N` with N from 1 to 200.
-    """
+    """How many earlier runs `last:N` means."""
     match = re.fullmatch(r"last:(\d{1,3})", against)
     if match is None or not 1 <= int(match[1]) <= _MOST:
         raise UserError(f"--against {visible(against)}: use last:N, the number of earlier runs, such as last:14 (1 to {_MOST})")
@@ -44,18 +40,8 @@ def compare(
 ) -> int:
     """Compare a run with the complete runs of its target before it, and write the files.
 
-    Args:
-        names: one run, or a target, which stands for its newest complete run.
-        against: `last:N`.
-        since: the first day, UTC, of the earlier runs; None: any.
-        markdown: where the Markdown goes: a file, `-` for the screen instead of the text, or "".
-        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
-
     Returns:
         As `compare.exit_code`; with `new-failures` 1 if a case newly fails, 3 if that is not known of one.
-
-    Raises:
-        UserError: several runs are named; the run is not known; or there is no earlier run to compare with.
     """
     size = pool_size(against)
     if len(names) != 1:

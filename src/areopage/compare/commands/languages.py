@@ -20,9 +20,6 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
 
     Returns:
         The exit code of that verdict.
-
-    Raises:
-        UserError: runs share a language, or differ in more than languages, rubrics and cases.
     """
     entries = tuple(entry_of(view_run(ledger.run(name), ledger)) for name in names)
     _refuse_others(entries)
@@ -34,14 +31,8 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
 def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> int:
     """Carry out a run in each language, then print the one verdict on all of them.
 
-    Args:
-        how: see `areopage.cli.bench.run.run_new`.
-
     Returns:
         The exit code of that verdict; of a run that does not come to its end its own, and no further one begins.
-
-    Raises:
-        UserError: a run cannot be carried out.
     """
     names: list[str] = []
     for language in options.languages:

@@ -114,9 +114,6 @@ def run_league(
     Returns:
         The worst exit code of the runs; 3 if a target could not be asked, or a judge's server or the disk gave out; 4 if the
         budget, which is that of all runs together, is spent; 130 stopped.
-
-    Raises:
-        UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
@@ -178,11 +175,7 @@ def _member(
 def _prepared(
     suite: str, options: RunOptions, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
 ) -> tuple[list[PreparedRun], list[Absent]]:
-    """The run of each target, and the targets whose server is down.
-
-    Raises:
-        UserError: a target is named twice or cannot be used, the answers come with the cases, or no server can be reached.
-    """
+    """The run of each target, and the targets whose server is down."""
     if len(set(targets)) < len(targets):
         raise UserError("--target names a model twice: each target has one run")
     loaded = load_suite(suite).with_shared(configured(places).shared)
@@ -219,9 +212,6 @@ def _begun(prepared: Sequence[PreparedRun], ledger: Ledger, since: datetime | No
     """The runs to go on with, and whether each target has one.
 
     Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
-
-    Args:
-        since: see `resumed_since`.
     """
     runs = [unfinished_run(one, ledger, since) for one in prepared]
     if any(runs):
@@ -285,14 +275,8 @@ def compare_runs(
 ) -> int:
     """Build the league table of finished runs.
 
-    Args:
-        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
-
     Returns:
         The worst exit code of the runs.
-
-    Raises:
-        UserError: there are fewer than two runs, or they differ in more than their targets.
     """
     with opened_ledger(places) as ledger:
         runs = {run.id: run for run in map(ledger.run, names)}
@@ -304,11 +288,7 @@ def compare_runs(
 
 
 def refuse_other_panels(entries: Sequence[Entry]) -> None:
-    """Check that runs differ in their targets alone.
-
-    Raises:
-        UserError: two differ in more; it is said in what.
-    """
+    """Check that runs differ in their targets alone."""
     first, *others = entries
     for other in others:
         if found := part_differences(first.parts, other.parts):
@@ -328,15 +308,7 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
 
 
 def show_trend(target: str, places: Places, *, limit: int, since: str | None = None, fails: bool = False, language: str) -> int:
-    """Print the runs of a target in time order, and write its page and table.
-
-    Args:
-        since: the first day, UTC, of the runs; None: any.
-        fails: end with 1 if the newest run fails more often than those before it.
-
-    Raises:
-        UserError: the ledger has no run of it.
-    """
+    """Print the runs of a target in time order, and write its page and table."""
     with opened_ledger(places) as ledger:
         first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
         trend = trend_of_target(ledger, target, limit, first)

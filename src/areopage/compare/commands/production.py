@@ -40,18 +40,8 @@ def compare(
 ) -> int:
     """Compare a run with production, and write the files.
 
-    Args:
-        names: one run, or a target, which stands for its newest complete run.
-        since, until: the first and the last day, UTC; None: the last 30 days.
-        source: only answers of this source.
-        suite: the suite that judged production's answers; None: that of the run.
-        markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
-
     Returns:
         As `compare.exit_code`.
-
-    Raises:
-        UserError: several runs are named; the run is not known; its panel differs; or there is nothing to compare.
     """
     if len(names) != 1:
         raise UserError(f"--production compares one run with production: give one run, not {len(names)}")

@@ -43,15 +43,8 @@ SLICE_COLUMNS = (
 def write_league(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
     """Write the page, the figures and the tables of a league; each file is replaced whole or not at all.
 
-    Args:
-        reports: the report of each run that has one, by the run's id.
-        language: of the page; that of the runs where it is "".
-
     Returns:
         The files; `league_slices.csv` only where there are slices.
-
-    Raises:
-        StorageError: a file cannot be written.
     """
     make_folder(folder)
     report = league_report(league, folder, reports, language)

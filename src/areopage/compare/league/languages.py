@@ -8,12 +8,7 @@ from areopage.report import Cell, Column, Notice, Report, Row, Section, Table, q
 
 
 def languages_report(league: League, language: str = "en") -> Report:
-    """Build the report, for a terminal.
-
-    Args:
-        league: the runs, one for each language.
-        language: of the texts.
-    """
+    """Build the report, for a terminal."""
     locale, spec = report_locale(language), league.entries[0].spec
     title = locale.say("pair", name=locale.say("release"), value=verdict_name(league.standing, locale))
     return Report(

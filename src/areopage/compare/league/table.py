@@ -176,13 +176,6 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
 
     Ranked by the release verdict, by the share of failures that cannot be excluded, by the weakest criterion of the categories
     that count first, and only then by the score; what cannot be compared at all comes last.
-
-    Args:
-        entries: runs of one panel on the same cases.
-        cluster: a column that says which cases belong together; cases with equal prompts always do.
-
-    Raises:
-        UserError: the cases have no such column.
     """
     ranked = sorted(entries, key=_rank)
     cases = ranked[0].cases
@@ -196,14 +189,7 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
 
 
 def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
-    """What a league needs of a run.
-
-    Args:
-        by: the columns to slice by.
-
-    Raises:
-        UserError: the cases have no such column.
-    """
+    """What a league needs of a run."""
     spec, release = view.spec, view.release
     failed = release is not None and release.verdict == "FAIL"
     doubt = "" if failed else view.doubt

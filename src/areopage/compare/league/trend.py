@@ -56,16 +56,7 @@ class Trend(Struct, frozen=True, kw_only=True):
 
 
 def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | None = None) -> Trend:
-    """The newest runs of a target.
-
-    Args:
-        target: its reference; that of the newest run where it is "".
-        limit: how many runs at most.
-        since: only runs that began then or later.
-
-    Raises:
-        UserError: the ledger has no run of it.
-    """
+    """The newest runs of a target; of that of the newest run where it is ""."""
     runs: list[tuple[Run, str]] = []
     unreadable: list[Run] = []
     known: dict[str, None] = {}
@@ -103,11 +94,7 @@ def _passed(trend: Trend, unreadable: Sequence[Run]) -> tuple[PassedOver, ...]:
 
 
 def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
-    """Group runs by panel and cases.
-
-    Args:
-        entries: the oldest first.
-    """
+    """Group runs, which come the oldest first, by panel and cases."""
     groups: list[list[Entry]] = []
     for entry in entries:
         own = next((group for group in groups if not part_differences(group[0].parts, entry.parts)), None)

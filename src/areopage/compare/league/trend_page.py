@@ -44,15 +44,7 @@ _AXIS_ENDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 
 
 def write_trend(trend: Trend, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page and the table of a trend.
-
-    Args:
-        reports: the report of each run that has one, by the run's id.
-        language: of the page; that of the newest run where it is "".
-
-    Raises:
-        StorageError: a file cannot be written.
-    """
+    """Write the page and the table of a trend."""
     make_folder(folder)
     write_report(trend_report(trend, folder, reports, language), "html", folder / TREND_PAGE)
     write_table(folder / TABLE, TREND_COLUMNS, _csv_rows(trend))

@@ -26,15 +26,7 @@ CASE_COLUMNS = ("target", "run", "first_run", "case", "score_first", "score_othe
 
 
 def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page, the figures and the tables of a comparison; each file is replaced whole or not at all.
-
-    Args:
-        reports: the report of each run that has one, by the run's id.
-        language: of the page; that of the first run where it is "".
-
-    Raises:
-        StorageError: a file cannot be written.
-    """
+    """Write the page, the figures and the tables of a comparison; each file is replaced whole or not at all."""
     make_folder(folder)
     report = comparison_report(comparison, {id: beside(path, folder) for id, path in reports.items()}, language)
     names = run_names(comparison, report_locale("en"))

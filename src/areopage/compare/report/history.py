@@ -92,13 +92,7 @@ def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
 
 
 def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, prompts: bool = True) -> Report:
-    """Build the page of a run against the runs before it.
-
-    Args:
-        links: the address of the report of each run, by the run's id.
-        language: of the page; that of the run where it is "".
-        prompts: name newly failing cases with their prompts.
-    """
+    """Build the page of a run against the runs before it."""
     spec = found.entry.spec
     locale = report_locale(language or spec.language)
     outcome = locale.say(f"outcome_{found.conclusion.outcome}")
@@ -184,11 +178,7 @@ def history_figures(found: HistoryComparison) -> dict[str, Any]:
 
 
 def write_history(found: HistoryComparison, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page and the figures of a comparison with earlier runs.
-
-    Raises:
-        StorageError: a file cannot be written.
-    """
+    """Write the page and the figures of a comparison with earlier runs."""
     make_folder(folder)
     report = history_report(found, {id: beside(path, folder) for id, path in reports.items()}, language)
     write_report(report, "html", folder / HISTORY_PAGE)

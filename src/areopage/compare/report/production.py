@@ -37,13 +37,7 @@ _SHOWN_VALUES = 12
 
 
 def production_report(found: ProductionComparison, language: str = "", *, link: str = "", brief: bool = False) -> Report:
-    """Build the page of a comparison with production.
-
-    Args:
-        language: of the page; that of the run where it is "".
-        link: the address of the run's report; "" without one.
-        brief: the form for a console or a pull request: what changed.
-    """
+    """Build the page of a comparison with production."""
     locale = report_locale(language or found.run.spec.language)
     page, name = _Page(found, locale, link, brief=brief), run_name(found, locale)
     return Report(

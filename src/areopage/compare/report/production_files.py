@@ -25,15 +25,7 @@ SLICE_COLUMNS = ("run", "kind", "column", "value", "covered", *_DIFFERENCE)
 
 
 def write_production(found: ProductionComparison, folder: Path, report: Path | None, language: str = "") -> list[Path]:
-    """Write the page, the figures and the tables of a comparison with production; each is replaced whole or not at all.
-
-    Args:
-        report: the run's own report, if it has one.
-        language: of the page; that of the run where it is "".
-
-    Raises:
-        StorageError: a file cannot be written.
-    """
+    """Write the page, the figures and the tables of a comparison with production; each is replaced whole or not at all."""
     make_folder(folder)
     made = production_report(found, language, link=beside(report, folder) if report else "")
     write_report(made, "html", folder / PRODUCTION_PAGE)

@@ -35,9 +35,6 @@ def compare_runs(
         anyway: compare what runs of different panels have in common.
         level: of the primary test, and of all others together, two-sided, in (0, 1].
         where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
-
-    Raises:
-        UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
     """
     views = [view_run(run, ledger, where=where) for run in runs]
     pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway, where=where) for view in views[1:]]

@@ -130,16 +130,7 @@ def _newly(entry: Entry, pool: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
 def compare_history(
     ledger: Ledger, run: Run, size: int = POOL_SIZE, since: datetime | None = None, where: Sequence[str] = ()
 ) -> HistoryComparison:
-    """Compare a run with the complete runs of its target before it.
-
-    Args:
-        size: how many of them, at most.
-        since: only runs that began then or later.
-        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
-
-    Raises:
-        UserError: there is none by the same panel on the same cases.
-    """
+    """Compare a run with the complete runs of its target before it."""
     newest = entry_of(view_run(run, ledger, where=where))
     alike, passed = _earlier(ledger, newest, _SEARCHED * size, since, where)
     if not alike:
@@ -164,11 +155,7 @@ def compare_history(
 def _earlier(
     ledger: Ledger, newest: Entry, most: int, since: datetime | None, where: Sequence[str]
 ) -> tuple[list[Entry], list[PassedOver]]:
-    """The finished runs before a run that are alike, and those that are passed over; the newest first.
-
-    Args:
-        most: how many finished runs are looked at.
-    """
+    """The finished runs before a run that are alike, and those that are passed over; the newest first."""
     alike: list[Entry] = []
     passed: list[PassedOver] = []
     for other in ledger.runs():

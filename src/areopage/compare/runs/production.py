@@ -184,9 +184,6 @@ def compare_production(
         by: further columns to slice by and to standardise by, beside age, category and language.
         cluster: a column that says which cases, and answers, belong together; equal prompts and conversations always do without.
         anyway: compare although the panels differ.
-
-    Raises:
-        UserError: the panels differ, and it is said in what; or there is nothing to compare; or cases have no such column.
     """
     view, answers = view_run(run, ledger), judged_answers(ledger, wanted)
     matched = _matched(ledger, view, answers, anyway=anyway)

@@ -49,12 +49,7 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
 
 
 def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
-    """Read the answers that the monitor evaluated in a period, oldest first.
-
-    Raises:
-        UserError: there is none, or more than wanted.
-        StorageError: the ledger cannot be read.
-    """
+    """Read the answers that the monitor evaluated in a period, oldest first."""
     found: list[JudgedAnswer] = []
     for one in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
         if one.suite == wanted.suite:
@@ -85,13 +80,7 @@ def _judged(one: Evaluation) -> JudgedAnswer:
 def answer_scores(
     answers: Iterable[JudgedAnswer], panel: Panel, criteria: Sequence[Criterion], weights: Weights
 ) -> dict[str, RecordScores]:
-    """The scores of answers on some criteria, in the form of a run's scores; a judge's own scores are not in it.
-
-    Args:
-        panel: that judged them.
-        criteria: those that count.
-        weights: of the tree.
-    """
+    """The scores of answers on some criteria, in the form of a run's scores; a judge's own scores are not in it."""
     wanted = {one.id: one for one in criteria}
     by_path = {one.path: one.id for one in panel.criteria if one.id in wanted}
     nothing = Consistency.of(())

@@ -54,14 +54,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()) -> Pair:
-    """Reduce two runs to what they share.
-
-    Args:
-        where: the conditions that both views were read with.
-
-    Raises:
-        UserError: the panels differ, or, `anyway`, they have nothing in common.
-    """
+    """Reduce two runs to what they share."""
     cases = [view.items for view in (first, other)]
     parts = [panel_parts(view.spec, own) for view, own in zip((first, other), cases, strict=True)]
     differs = tuple(one for one in part_differences(*parts) if one.part not in FREE)

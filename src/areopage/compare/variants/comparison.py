@@ -86,9 +86,6 @@ class VariantComparison(Struct, frozen=True, kw_only=True):
 
         Returns:
             A comparison for each other variant, by name; nothing where the baseline has no answers.
-
-        Raises:
-            StorageError: the ledger cannot be read.
         """
         by_variant: dict[str, list[_Answer]] = {}
         for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
