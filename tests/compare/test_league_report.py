@@ -11,6 +11,7 @@ from areopage.bench.panels import part_differences
 from areopage.bench.spec import Target
 from areopage.compare.league.files import write_league
 from areopage.compare.league.table import Absent, Entry, entry_of, league_of
+from areopage.compare.league.text import beside
 from areopage.compare.league.trend import Trend, trend_groups
 from areopage.compare.league.trend_page import write_trend
 from areopage.jury.judges import PlannedCall
@@ -100,8 +101,8 @@ def test_nothing_from_outside_becomes_markup_or_a_formula(tmp_path: Path, langua
         for name, bad in (("a", 0), ("b", 2))
     ]
     league = league_of(entries, absent=[Absent(target=f"=cmd{HOSTILE}", reason=HOSTILE)])
-    reports = {one.run.id: tmp_path / f"javascript:{HOSTILE}" / "report.html" for one in entries}
-    written = write_league(league, tmp_path / "league", reports)
+    link = beside(tmp_path / f"javascript:{HOSTILE}" / "report.html", tmp_path / "league")
+    written = write_league(league, tmp_path / "league", {one.run.id: link for one in entries})
     page, *tables = [path.read_text(encoding="utf-8-sig") for path in written]
     assert HOSTILE not in page and page.count("&lt;script&gt;") > 8
     assert 'href="javascript' not in page and 'href="../javascript%3A%3Cscript%3E' in page

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from areopage.bench import RunView
-from areopage.compare.report.files import COMPARISON_PAGE, write_comparison
+from areopage.compare.league.text import beside
+from areopage.compare.report.files import write_comparison
 from areopage.compare.report.text import findings
 from areopage.compare.runs.compare import compare_runs
 from areopage.demo import TourComparison
@@ -17,10 +18,11 @@ def show_comparison(
 ) -> TourComparison:
     """Compare the runs and write the page."""
     comparison = compare_runs(ledger, [view.run for view in runs])
-    write_comparison(comparison, folder, pages, language)
+    links = {id: beside(path, folder) for id, path in pages.items()}
+    page = write_comparison(comparison, folder, links, language)[0]
     compared = comparison.others[0]
     return TourComparison(
         outcome=compared.outcome,
         findings=tuple(findings(compared, comparison.first.spec, report_locale(language))),
-        page=folder / COMPARISON_PAGE,
+        page=page,
     )

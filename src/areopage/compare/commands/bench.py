@@ -73,10 +73,7 @@ def compare(
 ) -> None:
     """Compare runs with a first one, with earlier runs, or with production: what got worse and why; calls no model."""
     from areopage.cli import Places
-    from areopage.compare.commands.compare import DEFAULT_MARGIN, FailOn
-    from areopage.compare.commands.compare import compare as compare_named
-    from areopage.compare.commands.history import compare as compare_with_history
-    from areopage.compare.commands.production import compare as compare_with_production
+    from areopage.compare.commands.compare import DEFAULT_MARGIN, Comparing, FailOn
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -87,27 +84,21 @@ def compare(
         raise UserError(f"--fail-on {fails} compares runs: leave out --production")
     if production and chosen:
         raise UserError(f"{'--where' if where else '--age'} compares runs: leave out --production")
+    places = Places(out=out, config=config, ledger=ledger)
+    asked = Comparing(names=runs, places=places, fail_on=fails, markdown=markdown, language=language)
     if against:
         others = {"--production": production, "--by": by, "--cluster": cluster, "--anyway": anyway, "--until": until}
         others |= {"--source": source, "--suite": suite, "--fail-on undecided": fails == "undecided"}
         if named := [name for name, value in others.items() if value]:
             raise UserError(f"{named[0]} does not go with --against")
-        places = Places(out=out, config=config, ledger=ledger)
-        code = compare_with_history(
-            runs, places, against=against, since=since, fail_on=fails, markdown=markdown, language=language, where=chosen
-        )
-        raise typer.Exit(code)
-    places = Places(out=out, config=config, ledger=ledger)
-    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on": fails}
-    how |= {"markdown": markdown, "language": language}
-    period = {"--since": since, "--until": until, "--source": source, "--suite": suite}
+        raise typer.Exit(asked.with_earlier(against, since, chosen))
+    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway}
+    period: dict[str, Any] = {"since": since, "until": until, "source": source, "suite": suite}
     if production:
-        answers: dict[str, Any] = {name.removeprefix("--"): value for name, value in period.items()}
-        raise typer.Exit(compare_with_production(runs, places, **answers, **how))
+        raise typer.Exit(asked.with_production(**period, **how))
     if given := [name for name, value in period.items() if value is not None]:
-        raise UserError(f"{given[0]} is for a comparison with production: add --production")
-    how["margin"] = DEFAULT_MARGIN if margin is None else margin
-    raise typer.Exit(compare_named(runs, places, where=chosen, **how))
+        raise UserError(f"--{given[0]} is for a comparison with production: add --production")
+    raise typer.Exit(asked.with_first(**how, margin=DEFAULT_MARGIN if margin is None else margin, where=chosen))
 
 
 def league(

@@ -1,108 +1,175 @@
-"""`areopage bench compare`: runs against a first one, on the console and as files; the exit code can stop a release."""
+"""`areopage bench compare`: a run against others, against earlier ones or production; the exit code can stop a release."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Literal
 
 import typer
+from msgspec import Struct
 
 from areopage.bench import spec_of
-from areopage.cli import DONE, FAILED, INCONCLUSIVE, STDOUT, Places, opened_ledger
-from areopage.compare.commands.league import own_report
-from areopage.compare.report.files import COMPARISON_PAGE, pull_request_text, write_comparison
+from areopage.cli import (
+    DONE,
+    FAILED,
+    INCONCLUSIVE,
+    STDOUT,
+    Places,
+    day_of,
+    last_day,
+    opened_ledger,
+    period_since,
+)
+from areopage.compare.commands.league import report_links
+from areopage.compare.report.files import write_comparison, write_page, write_production
+from areopage.compare.report.history import history_report
 from areopage.compare.report.page import comparison_report
+from areopage.compare.report.production import production_report
 from areopage.compare.runs.compare import compare_runs
-from areopage.compare.runs.records import Comparison, Outcome
+from areopage.compare.runs.history import compare_history
+from areopage.compare.runs.production import compare_production
+from areopage.compare.runs.production_answers import Wanted
+from areopage.compare.runs.records import Outcome
 from areopage.digest import digest_of
 from areopage.errors import StorageError, UnknownRun, UserError, counted
-from areopage.ledger import Ledger, Run
-from areopage.report import print_report, replacing
+from areopage.ledger import Ledger, Run, last_days
+from areopage.report import Report, print_report, render, replacing
+from areopage.text import visible
 
 FailOn = Literal["regression", "new-failures", "undecided"]
 DEFAULT_MARGIN = 5.0
+"""Points of a hundred by which the share of failing cases may rise, for `undecided`."""
+_DAYS = 30
+"""The days of production that are compared without --since."""
+_MOST_EARLIER = 200
 
 
-def compare(
-    names: Sequence[str],
-    places: Places,
-    *,
-    by: Sequence[str],
-    cluster: str,
-    anyway: bool,
-    fail_on: FailOn | None,
-    margin: float = DEFAULT_MARGIN,
-    markdown: str,
-    language: str,
-    where: Sequence[str] = (),
-) -> int:
-    """Compare runs with the first one, and write the files.
+class Comparing(Struct, frozen=True, kw_only=True):
+    """What every comparison is asked with.
 
     Args:
         names: runs, or targets, which stand for their newest complete run.
         fail_on: `regression`: a regression fails; `new-failures`: a case that newly fails a criterion does, whatever the tests
-            say; `undecided`: a regression fails, and so does a rise of failures over the margin that is not ruled out.
-        margin: points of a hundred by which the share of failing cases may rise.
+            say; `undecided`: a regression fails, and so does a rise of failures over a margin that is not ruled out.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
-        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
-
-    Returns:
-        See `exit_code` and `new_failures_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
     """
-    with opened_ledger(places) as ledger:
-        first = find_run(ledger, names[0])
-        runs = [first, *(find_run(ledger, name, first.suite) for name in names[1:])]
-        if len({run.id for run in runs}) < max(len(runs), 2):
-            raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
-        found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
-    folder = places.out / f"comparison-{found.first.spec.suite}-{digest_of([*(run.id for run in runs), *where])[:8]}"
-    reports = {run.id: own_report(run, places.out) for run in runs}
-    there = {id: path for id, path in reports.items() if path.is_file()}
-    write_both(markdown, lambda: pull_request_text(found, language), lambda: write_comparison(found, folder, there, language))
-    if markdown == STDOUT:
-        typer.echo(pull_request_text(found, language), nl=False)
-    else:
-        print_report(comparison_report(found, {}, language, brief=True))
-        typer.echo(f"comparison: {folder / COMPARISON_PAGE}")
-    if fail_on == "new-failures":
-        return new_failures_code(found)
-    code = exit_code(found.outcome, fails=fail_on is not None)
-    if code != DONE or fail_on != "undecided":
-        return code
-    rises = [one.possible_rise for one in found.others]
-    if all(rise is not None and rise <= margin / 100.0 for rise in rises):
-        return DONE
-    typer.echo(f"not decided: a rise of failures by more than {margin:g} points is not ruled out; compare more cases", err=True)
-    return INCONCLUSIVE
 
+    names: Sequence[str]
+    places: Places
+    fail_on: FailOn | None
+    markdown: str
+    language: str
 
-def write_both(markdown: str, text: Callable[[], str], write_files: Callable[[], object]) -> None:
-    """Write the Markdown of a comparison and its other files; where one cannot be written, no Markdown is."""
-    if markdown in ("", STDOUT):
-        write_files()
-        return
-    if Path(markdown).is_dir():
-        raise StorageError(f"{markdown} cannot be written: it is a folder")
-    with replacing(Path(markdown)) as place:
-        place.write_text(text(), encoding="utf-8")
-        write_files()
+    def with_first(self, *, by: Sequence[str], cluster: str, anyway: bool, margin: float, where: Sequence[str]) -> int:
+        """Compare runs with the first one; 3 also if a rise over the margin is not ruled out and that is to fail."""
+        with opened_ledger(self.places) as ledger:
+            first = find_run(ledger, self.names[0])
+            runs = [first, *(find_run(ledger, name, first.suite) for name in self.names[1:])]
+            if len({run.id for run in runs}) < max(len(runs), 2):
+                raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
+            found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
+        folder = self._folder("comparison", first.suite, [*(run.id for run in runs), *where])
+        self._show(
+            lambda prompts: comparison_report(found, {}, self.language, brief=True, prompts=prompts),
+            lambda: write_comparison(found, folder, report_links(runs, self.places.out, folder), self.language),
+        )
+        newly = any(other.newly_failing for other in found.others)
+        code = self._exit_code(found.outcome, newly=newly, unknown=sum(len(other.not_compared) for other in found.others))
+        if code != DONE or self.fail_on != "undecided":
+            return code
+        rises = [other.possible_rise for other in found.others]
+        if all(rise is not None and rise <= margin / 100.0 for rise in rises):
+            return DONE
+        told = f"a rise of failures by more than {margin:g} points is not ruled out; compare more cases"
+        typer.echo(f"not decided: {told}", err=True)
+        return INCONCLUSIVE
 
+    def with_earlier(self, against: str, since: str | None, where: Sequence[str]) -> int:
+        """Compare a run with the complete runs of its target before it, at most N of them by `last:N`."""
+        match = re.fullmatch(r"last:(\d{1,3})", against)
+        if match is None or not 1 <= int(match[1]) <= _MOST_EARLIER:
+            told = f"use last:N, the number of earlier runs, such as last:14 (1 to {_MOST_EARLIER})"
+            raise UserError(f"--against {visible(against)}: {told}")
+        if len(self.names) != 1:
+            raise UserError(f"--against compares one run with earlier ones: give one run, not {len(self.names)}")
+        first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
+        with opened_ledger(self.places) as ledger:
+            found = compare_history(ledger, find_run(ledger, self.names[0]), int(match[1]), first, where)
+        conclusion, runs = found.conclusion, [entry.run for entry in (found.entry, *found.pool)]
+        folder = self._folder("comparison", found.entry.spec.suite, [found.entry.run.id, *conclusion.pool, *where])
 
-def exit_code(outcome: Outcome, *, fails: bool) -> int:
-    """1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0."""
-    if outcome == "regression":
-        return FAILED if fails else DONE
-    return INCONCLUSIVE if outcome == "too_little" else DONE
+        def write() -> list[Path]:
+            links = report_links(runs, self.places.out, folder)
+            return write_page(history_report(found, links, self.language), folder, "history", {})
 
+        self._show(lambda prompts: history_report(found, {}, self.language, prompts=prompts), write)
+        return self._exit_code(conclusion.outcome, newly=bool(conclusion.newly), unknown=len(conclusion.failures.unknown))
 
-def new_failures_code(comparison: Comparison) -> int:
-    """1 if a case newly fails a criterion; 3 if that is not known of a case; else 0."""
-    if any(found.newly_failing for found in comparison.others):
-        return FAILED
-    unknown = sum(len(found.not_compared) for found in comparison.others)
-    if unknown:
-        typer.echo(f"not decided: of {counted(unknown, 'case')} it is not known whether they newly fail", err=True)
-    return INCONCLUSIVE if unknown else DONE
+    def with_production(
+        self,
+        *,
+        since: str | None,
+        until: str | None,
+        source: str | None,
+        suite: str | None,
+        by: Sequence[str],
+        cluster: str,
+        anyway: bool,
+    ) -> int:
+        """Compare a run with answers of production, those of the last 30 days or of the days that are named."""
+        if len(self.names) != 1:
+            raise UserError(f"--production compares one run with production: give one run, not {len(self.names)}")
+        last = last_day(until, datetime.now(UTC))
+        period = period_since(since, last) if since else last_days(_DAYS, last)
+        with opened_ledger(self.places) as ledger:
+            run = find_run(ledger, self.names[0])
+            wanted = Wanted(period=period, suite=suite or spec_of(run).suite, source=source)
+            found = compare_production(ledger, run, wanted, by=by, cluster=cluster, anyway=anyway)
+        parts = [run.id, wanted.suite, source, str(period.start), str(period.end)]
+        folder = self._folder("production", Path(found.run.spec.suite).name, parts)
+        link = report_links([run], self.places.out, folder).get(run.id, "")
+        self._show(
+            lambda _: production_report(found, self.language, brief=True),
+            lambda: write_production(found, folder, link, self.language),
+        )
+        return self._exit_code(found.outcome)
+
+    def _folder(self, kind: str, suite: str, parts: Iterable[str | None]) -> Path:
+        return self.places.out / f"{kind}-{suite}-{digest_of(list(parts))[:8]}"
+
+    def _show(self, brief: Callable[[bool], Report], write_files: Callable[[], Sequence[Path]]) -> None:
+        """Write the files and the Markdown, and show one of its forms; where a file cannot be written, no Markdown is.
+
+        Args:
+            brief: the short form, with the prompts of cases or without them; Markdown has none.
+        """
+        if self.markdown in ("", STDOUT):
+            written = write_files()
+        elif Path(self.markdown).is_dir():
+            raise StorageError(f"{self.markdown} cannot be written: it is a folder")
+        else:
+            with replacing(Path(self.markdown)) as place:
+                place.write_text(render(brief(False), "md"), encoding="utf-8")
+                written = write_files()
+        if self.markdown == STDOUT:
+            typer.echo(render(brief(False), "md"), nl=False)
+        else:
+            print_report(brief(True))
+            typer.echo(f"comparison: {written[0]}")
+
+    def _exit_code(self, outcome: Outcome, *, newly: bool = False, unknown: int = 0) -> int:
+        """1 if something regressed, or a case newly fails, and that is to fail; 3 if too little is there to tell; else 0."""
+        if self.fail_on == "new-failures":
+            if newly:
+                return FAILED
+            if unknown:
+                typer.echo(f"not decided: of {counted(unknown, 'case')} it is not known whether they newly fail", err=True)
+            return INCONCLUSIVE if unknown else DONE
+        if outcome == "regression":
+            return FAILED if self.fail_on else DONE
+        return INCONCLUSIVE if outcome == "too_little" else DONE
 
 
 def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:

@@ -1,7 +1,7 @@
 """Several targets on the console: one plan, one run for each, and the league table of all."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -49,11 +49,12 @@ from areopage.cli import (
     print_plan,
     write_files,
 )
-from areopage.compare.league.files import LEAGUE_PAGE, write_league
+from areopage.compare.league.files import write_league
 from areopage.compare.league.page import league_report
 from areopage.compare.league.table import Absent, Entry, League, entry_of, league_of
+from areopage.compare.league.text import beside
 from areopage.compare.league.trend import trend_of_target
-from areopage.compare.league.trend_page import TREND_PAGE, trend_report, write_trend
+from areopage.compare.league.trend_page import trend_report, write_trend
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.jury import Budget
@@ -300,10 +301,10 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     """Print a league and write its files; the exit code is the worst of its runs."""
     ids = [*sorted(entry.run.id for entry in league.entries), *(part.where if (part := league.entries[0].spec.part) else ())]
     folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
-    reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
-    write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
-    print_report(league_report(league, folder, {}, language))
-    typer.echo(f"league table: {folder / LEAGUE_PAGE}")
+    links = report_links((entry.run for entry in league.entries), places.out, folder)
+    page = write_league(league, folder, links, language)[0]
+    print_report(league_report(league, {}, language))
+    typer.echo(f"league table: {page}")
     return EXIT_CODES[league.standing]
 
 
@@ -315,10 +316,9 @@ def show_trend(target: str, places: Places, *, limit: int, since: str | None = N
     slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
     folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
     entries = [entry for group in trend.groups for entry in group.entries]
-    reports = {entry.run.id: own_report(entry.run, places.out) for entry in entries}
-    write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
-    print_report(trend_report(trend, folder, {}, language))
-    typer.echo(f"trend: {folder / TREND_PAGE}")
+    page = write_trend(trend, folder, report_links((entry.run for entry in entries), places.out, folder), language)[0]
+    print_report(trend_report(trend, {}, language))
+    typer.echo(f"trend: {page}")
     return FAILED if fails and trend.newest[1].outcome == "regression" else DONE
 
 
@@ -326,3 +326,9 @@ def own_report(run: Run, out: Path) -> Path:
     """Where the report of a run is, if it has one; what a ledger says of other folders does not count."""
     folder = Path(run.folder).resolve()
     return (folder if out.resolve() in folder.parents else out / Path(run.id).name) / REPORT
+
+
+def report_links(runs: Iterable[Run], out: Path, folder: Path) -> dict[str, str]:
+    """The addresses of the reports of runs, for a page in a folder; of runs that have one."""
+    reports = {run.id: own_report(run, out) for run in runs}
+    return {id: beside(path, folder) for id, path in reports.items() if path.is_file()}

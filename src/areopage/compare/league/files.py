@@ -7,13 +7,10 @@ from typing import Any
 from areopage.compare.league.page import league_report
 from areopage.compare.league.table import Entry, League
 from areopage.compare.league.text import ANSWER_STATES, target_names
-from areopage.ledger import make_folder
-from areopage.report import report_locale, write_report, write_table
+from areopage.compare.report.files import write_page
+from areopage.report import report_locale
 
-LEAGUE_PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"
-DIFFERENCES, SLICES = "league_differences.csv", "league_slices.csv"
-
-LEAGUE_COLUMNS = (
+_LEAGUE_COLUMNS = (
     *("rank", "target", "run", "verdict", "reason", "failed", "failures_of", "cases", "not_applicable"),
     *("failed_share_low", "failed_share_high", "weakest_criterion", "weakest_score", "score", "score_low", "score_high"),
     *("coverage", "not_separable_from", *(f"answers_{state}" for state in ANSWER_STATES)),
@@ -28,36 +25,28 @@ LEAGUE_COLUMNS = (
         "qualification",
     ),
 )
-DIFFERENCE_COLUMNS = (
+_DIFFERENCE_COLUMNS = (
     *("first", "second", "first_run", "second_run", "better", "by", "failure_cases", "both_fail", "only_first_fails"),
     *("only_second_fails", "failure_difference", "failure_difference_low", "failure_difference_high", "failure_p_value"),
     *("score_cases", "score_groups", "score_difference", "score_difference_low", "score_difference_high"),
     *("only_first_scored", "only_second_scored", "cases_only_first_fails", "cases_only_second_fails"),
 )
-SLICE_COLUMNS = (
+_SLICE_COLUMNS = (
     *("column", "value", "target", "run", "cases", "failed", "failures_of", "not_applicable", "failed_share_low"),
     *("failed_share_high", "score", "scored", "few_cases"),
 )
 
 
-def write_league(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page, the figures and the tables of a league; each file is replaced whole or not at all.
-
-    Returns:
-        The files; `league_slices.csv` only where there are slices.
-    """
-    make_folder(folder)
-    report = league_report(league, folder, reports, language)
+def write_league(league: League, folder: Path, links: Mapping[str, str], language: str = "") -> list[Path]:
+    """Write the page, the figures and the tables of a league; `league_slices.csv` only where there are slices."""
     names = target_names(league, report_locale("en"))
-    write_report(report, "html", folder / LEAGUE_PAGE)
-    write_report(report, "json", folder / FIGURES)
-    write_table(folder / TABLE, LEAGUE_COLUMNS, _league_rows(league, names))
-    write_table(folder / DIFFERENCES, DIFFERENCE_COLUMNS, _difference_rows(league, names))
-    written = [LEAGUE_PAGE, TABLE, FIGURES, DIFFERENCES]
+    tables = {
+        "league.csv": (_LEAGUE_COLUMNS, _league_rows(league, names)),
+        "league_differences.csv": (_DIFFERENCE_COLUMNS, _difference_rows(league, names)),
+    }
     if league.slices:
-        write_table(folder / SLICES, SLICE_COLUMNS, _slice_rows(league, names))
-        written.append(SLICES)
-    return [folder / name for name in written]
+        tables["league_slices.csv"] = (_SLICE_COLUMNS, _slice_rows(league, names))
+    return write_page(league_report(league, links, language), folder, "league", tables)
 
 
 def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]]:
@@ -79,7 +68,7 @@ def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]
     for one in league.absent:
         if one.target in targets:
             continue
-        yield [None, one.target, "", "INCONCLUSIVE", one.reason, *[None] * (len(LEAGUE_COLUMNS) - 5)]
+        yield [None, one.target, "", "INCONCLUSIVE", one.reason, *[None] * (len(_LEAGUE_COLUMNS) - 5)]
 
 
 def _money(costs: Mapping[str, float]) -> float | str | None:

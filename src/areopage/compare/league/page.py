@@ -1,14 +1,12 @@
 """The league table of several targets: the page, its tables and its figures."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from areopage.bench import part_facts, part_notices
 from areopage.compare.league.table import Entry, League, Pair, SliceCell, Slices, Use
 from areopage.compare.league.text import (
     ANSWER_STATES,
-    beside,
     column_name,
     conclusion,
     count_notes,
@@ -54,14 +52,8 @@ SHOWN_VALUES = 40
 ON_CONSOLE = 20
 
 
-def league_report(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
-    """Build the page of a league table.
-
-    Args:
-        folder: where it will be written, so that its links are relative.
-        reports: the report of each run that has one, by the run's id.
-        language: of the page; that of the runs where it is "".
-    """
+def league_report(league: League, links: Mapping[str, str], language: str = "") -> Report:
+    """Build the page of a league table."""
     first = league.entries[0]
     locale = report_locale(language or first.spec.language)
     spec, names = first.spec, target_names(league, locale)
@@ -76,7 +68,6 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
         (locale.say("date"), locale.date(dates[-1])),
         (locale.say("qualification"), qualification_text(locale, first.qualification)),
     ]
-    links = {id: beside(path, folder) for id, path in reports.items()}
     sections = (
         _ranking(league, names, links, locale),
         _differences(league, names, locale),

@@ -6,12 +6,12 @@ from typing import Any
 
 from areopage.bench import Target
 from areopage.compare.league.table import Entry
-from areopage.compare.league.text import beside, count_notes, failed_text, interval_notes, standing_cell
+from areopage.compare.league.text import count_notes, failed_text, interval_notes, standing_cell
 from areopage.compare.league.trend import Trend, TrendGroup
+from areopage.compare.report.files import write_page
 from areopage.compare.report.history import conclusion_of_run, expected_text, passed_lines
 from areopage.compare.runs.history import Conclusion
 from areopage.digest import digest_of, short_digest
-from areopage.ledger import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report import (
     Block,
@@ -28,13 +28,10 @@ from areopage.report import (
     Table,
     TrendChart,
     report_locale,
-    write_report,
-    write_table,
 )
 from areopage.version import __version__
 
-TREND_PAGE, TABLE = "trend.html", "trend.csv"
-TREND_COLUMNS = (
+_COLUMNS = (
     *("group", "differs_in", "run", "begun", "target", "version", "suite", "suite_version", "verdict", "reason", "complete"),
     *("failed", "failures_of", "cases", "failed_share_low", "failed_share_high", "score", "score_low", "score_high", "coverage"),
     *("against_earlier", "failing", "fewest_expected", "most_expected", "newly_failing"),
@@ -43,19 +40,15 @@ TREND_COLUMNS = (
 _AXIS_ENDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 
 
-def write_trend(trend: Trend, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
+def write_trend(trend: Trend, folder: Path, links: Mapping[str, str], language: str = "") -> list[Path]:
     """Write the page and the table of a trend."""
-    make_folder(folder)
-    write_report(trend_report(trend, folder, reports, language), "html", folder / TREND_PAGE)
-    write_table(folder / TABLE, TREND_COLUMNS, _csv_rows(trend))
-    return [folder / TREND_PAGE, folder / TABLE]
+    return write_page(trend_report(trend, links, language), folder, "trend", {"trend.csv": (_COLUMNS, _csv_rows(trend))})
 
 
-def trend_report(trend: Trend, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
-    """Build the page of a trend; see `write_trend`."""
+def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> Report:
+    """Build the page of a trend; in the language of the newest run where it is ""."""
     entries = sorted((entry for group in trend.groups for entry in group.entries), key=lambda one: one.run.created_at)
     locale = report_locale(language or entries[-1].spec.language)
-    links = {id: beside(path, folder) for id, path in reports.items()}
     first, last = (locale.date(entry.run.created_at) for entry in (entries[0], entries[-1]))
     facts = (
         (locale.say("size"), locale.count("trend_runs", len(entries))),

@@ -1,18 +1,19 @@
-"""The files of a comparison of runs."""
+"""The files of comparisons: pages, figures and tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from areopage.compare.league.text import beside
 from areopage.compare.report.page import CASES, comparison_report
+from areopage.compare.report.production import production_report
 from areopage.compare.report.text import node_name, run_names
-from areopage.compare.runs.records import Comparison
-from areopage.compare.statistics.levels import Difference
+from areopage.compare.runs.production import ProductionComparison
+from areopage.compare.runs.records import Compared, Comparison
+from areopage.compare.statistics.levels import Difference, UnpairedOutcomes
 from areopage.ledger import make_folder
-from areopage.report import render, report_locale, write_report, write_table
+from areopage.report import Report, report_locale, write_report, write_table
 
-COMPARISON_PAGE, FIGURES, TABLE, SLICES = "comparison.html", "comparison.json", "comparison.csv", "comparison_slices.csv"
+TableRows = Iterable[list[Any]]
 
 _DIFFERENCE = (
     *("score_first", "score_other", "score_difference", "score_difference_low", "score_difference_high", "score_cases"),
@@ -20,27 +21,50 @@ _DIFFERENCE = (
     *("failure_difference_low", "failure_difference_high", "failure_cases", "failure_p", "failure_p_corrected"),
     "failure_conclusion",
 )
-LEVEL_COLUMNS = ("target", "run", "first_run", "level", "node", "name", *_DIFFERENCE)
-SLICE_COLUMNS = ("target", "run", "first_run", "column", "value", "cases", "part", "part_share", *_DIFFERENCE)
-CASE_COLUMNS = ("target", "run", "first_run", "case", "score_first", "score_other", "part", "newly_fails", "fixed", "prompt")
+_LEVEL_COLUMNS = ("target", "run", "first_run", "level", "node", "name", *_DIFFERENCE)
+_SLICE_COLUMNS = ("target", "run", "first_run", "column", "value", "cases", "part", "part_share", *_DIFFERENCE)
+_CASE_COLUMNS = ("target", "run", "first_run", "case", "score_first", "score_other", "part", "newly_fails", "fixed", "prompt")
+_UNPAIRED = (
+    *("run_cases", "production_answers", "score_run", "score_production", "score_difference", "score_difference_low"),
+    *("score_difference_high", "score_p", "score_p_corrected", "score_conclusion", "failed_run", "failed_production"),
+    *("failure_cases_run", "failure_cases_production", "failure_share_run", "failure_share_production", "failure_difference"),
+    *("failure_difference_low", "failure_difference_high", "failure_p", "failure_p_corrected", "failure_conclusion"),
+)
+_PRODUCTION_LEVELS = ("run", "level", "node", "name", *_UNPAIRED)
+_PRODUCTION_SLICES = ("run", "kind", "column", "value", "covered", *_UNPAIRED)
 
 
-def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page, the figures and the tables of a comparison; each file is replaced whole or not at all."""
+def write_page(report: Report, folder: Path, name: str, tables: Mapping[str, tuple[Sequence[str], TableRows]]) -> list[Path]:
+    """Write a page, its figures where it has some, and its tables; each file is replaced whole or not at all."""
     make_folder(folder)
-    report = comparison_report(comparison, {id: beside(path, folder) for id, path in reports.items()}, language)
-    names = run_names(comparison, report_locale("en"))
-    write_report(report, "html", folder / COMPARISON_PAGE)
-    write_report(report, "json", folder / FIGURES)
-    write_table(folder / TABLE, LEVEL_COLUMNS, _level_rows(comparison, names))
-    write_table(folder / SLICES, SLICE_COLUMNS, _slice_rows(comparison, names))
-    write_table(folder / CASES, CASE_COLUMNS, _case_rows(comparison, names))
-    return [folder / name for name in (COMPARISON_PAGE, FIGURES, TABLE, SLICES, CASES)]
+    written = [folder / f"{name}.html"]
+    write_report(report, "html", written[0])
+    if report.figures:
+        written.append(folder / f"{name}.json")
+        write_report(report, "json", written[1])
+    for file, (columns, rows) in tables.items():
+        written.append(folder / file)
+        write_table(written[-1], columns, rows)
+    return written
 
 
-def pull_request_text(comparison: Comparison, language: str = "") -> str:
-    """The short form of a comparison, in Markdown: what changed, without texts of cases."""
-    return render(comparison_report(comparison, {}, language, brief=True, prompts=False), "md")
+def write_comparison(comparison: Comparison, folder: Path, links: Mapping[str, str], language: str = "") -> list[Path]:
+    """Write the page, the figures and the tables of a comparison."""
+    tables = {
+        "comparison.csv": (_LEVEL_COLUMNS, _level_rows(comparison)),
+        "comparison_slices.csv": (_SLICE_COLUMNS, _slice_rows(comparison)),
+        CASES: (_CASE_COLUMNS, _case_rows(comparison)),
+    }
+    return write_page(comparison_report(comparison, links, language), folder, "comparison", tables)
+
+
+def write_production(found: ProductionComparison, folder: Path, link: str, language: str = "") -> list[Path]:
+    """Write the page, the figures and the tables of a comparison with production."""
+    tables = {
+        "production.csv": (_PRODUCTION_LEVELS, _production_levels(found)),
+        "production_slices.csv": (_PRODUCTION_SLICES, _production_slices(found)),
+    }
+    return write_page(production_report(found, language, link=link), folder, "production", tables)
 
 
 def _difference_cells(found: Difference) -> list[Any]:
@@ -55,25 +79,63 @@ def _difference_cells(found: Difference) -> list[Any]:
     ]
 
 
-def _level_rows(comparison: Comparison, names: Mapping[str, str]) -> Iterator[list[Any]]:
-    spec, locale = comparison.first.spec, report_locale("en")
+def _heads(comparison: Comparison) -> Iterator[tuple[Compared, list[Any]]]:
+    """Each run that is compared, with the cells that its rows begin with."""
+    names = run_names(comparison, report_locale("en"))
     for one in comparison.others:
-        head = [names[one.other.run.id], one.other.run.id, comparison.first.run.id]
+        yield one, [names[one.other.run.id], one.other.run.id, comparison.first.run.id]
+
+
+def _level_rows(comparison: Comparison) -> Iterator[list[Any]]:
+    spec, locale = comparison.first.spec, report_locale("en")
+    for one, head in _heads(comparison):
         for level in one.levels:
             node = level.path[-1] if level.level == "criterion" else ".".join(level.path)
             yield [*head, level.level, node, node_name(level, spec, locale), *_difference_cells(level.difference)]
 
 
-def _slice_rows(comparison: Comparison, names: Mapping[str, str]) -> Iterator[list[Any]]:
-    for one in comparison.others:
-        head = [names[one.other.run.id], one.other.run.id, comparison.first.run.id]
+def _slice_rows(comparison: Comparison) -> Iterator[list[Any]]:
+    for one, head in _heads(comparison):
         for own in one.slices:
             yield [*head, own.column, own.value, own.cases, own.amount, own.share, *_difference_cells(own.difference)]
 
 
-def _case_rows(comparison: Comparison, names: Mapping[str, str]) -> Iterator[list[Any]]:
-    for one in comparison.others:
-        head = [names[one.other.run.id], one.other.run.id, comparison.first.run.id]
+def _case_rows(comparison: Comparison) -> Iterator[list[Any]]:
+    for one, head in _heads(comparison):
         for own in one.changed:
             ids = (", ".join(own.newly), ", ".join(own.mended))
             yield [*head, own.case.id, *own.scores, own.amount, *ids, own.case.prompt_text]
+
+
+def _production_levels(found: ProductionComparison) -> Iterator[list[Any]]:
+    locale = report_locale("en")
+    for one in found.levels:
+        node = one.path[-1] if one.level == "criterion" else ".".join(one.path)
+        yield [found.run.run.id, one.level, node, node_name(one, found.run.spec, locale), *_unpaired_cells(one.difference)]
+
+
+def _production_slices(found: ProductionComparison) -> Iterator[list[Any]]:
+    for whole in found.standardised:
+        yield [
+            found.run.run.id,
+            "standardised",
+            whole.column,
+            ", ".join(whole.values),
+            whole.covered,
+            *_unpaired_cells(whole.difference),
+        ]
+    for one in found.slices:
+        yield [found.run.run.id, "slice", one.column, one.value, None, *_unpaired_cells(one.difference)]
+
+
+def _unpaired_cells(found: UnpairedOutcomes) -> list[Any]:
+    score, failures = found.score, found.failures
+    counted = (
+        (*failures.cases, *failures.means, failures.difference, failures.low, failures.high) if failures else (0, 0, *[None] * 5)
+    )
+    return [
+        *(*score.cases, *score.means, score.difference, score.low, score.high),
+        *(found.by_score.p_value, found.by_score.corrected, found.by_score.direction),
+        *(*found.failed, *counted),
+        *(found.by_failures.p_value, found.by_failures.corrected, found.by_failures.direction),
+    ]

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from areopage.bench import part_facts, part_notices
 from areopage.compare.league.table import Entry
-from areopage.compare.league.text import beside
 from areopage.compare.runs.history import Conclusion, HistoryComparison, PassedOver
 from areopage.errors import name_list
-from areopage.ledger import make_folder
 from areopage.locales import Locale, one_line
 from areopage.report import (
     Cell,
@@ -24,13 +21,10 @@ from areopage.report import (
     Section,
     Span,
     Table,
-    render,
     report_locale,
-    write_report,
 )
 from areopage.version import __version__
 
-HISTORY_PAGE, FIGURES = "history.html", "history.json"
 _NAMED = 20
 
 
@@ -175,17 +169,3 @@ def history_figures(found: HistoryComparison) -> dict[str, Any]:
         "left_out": found.conclusion.left_out,
         "newly_failing": found.conclusion.newly,
     }
-
-
-def write_history(found: HistoryComparison, folder: Path, reports: Mapping[str, Path], language: str = "") -> list[Path]:
-    """Write the page and the figures of a comparison with earlier runs."""
-    make_folder(folder)
-    report = history_report(found, {id: beside(path, folder) for id, path in reports.items()}, language)
-    write_report(report, "html", folder / HISTORY_PAGE)
-    write_report(report, "json", folder / FIGURES)
-    return [folder / HISTORY_PAGE, folder / FIGURES]
-
-
-def history_pull_request(found: HistoryComparison, language: str = "") -> str:
-    """The short form of a comparison with earlier runs, in Markdown."""
-    return render(history_report(found, {}, language, prompts=False), "md")
