@@ -8,8 +8,8 @@ import pytest
 
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import prepare_run
+from areopage.cli.progress.run_display import Counting
 from areopage.cli.progress.run_log import RunLog
-from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError
 from areopage.suites.loader import load_suite
 from servers import PATIENCE
@@ -39,7 +39,7 @@ def test_a_server_that_says_nothing_is_mentioned_until_it_answers(tmp_path: Path
     suite = write_suite(tmp_path / "suite")
     spec = prepare_run(load_suite(str(suite)), RunOptions(judges=("alpha",), timeout=300.0)).spec
     said: Queue[str] = Queue()
-    with SilenceNotice(spec, said.put, after=0.05) as notice:
+    with Counting(spec, said.put, {}, after=0.05) as notice:
         notice.phase("alpha", 10, 0)
         assert said.get(timeout=PATIENCE) == "alpha: no answer for 0 s; a call is given up after 300 s and one retry"
         assert said.get(timeout=PATIENCE).startswith("alpha: no answer for")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.cli.progress.counts import PhaseCounts
+from areopage.cli.progress.run_display import PhaseCount
 from servers.command import Command
 from servers.fake_llm import FakeServer
 
@@ -16,7 +16,8 @@ def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    phase = PhaseCounts().note("judge-b", total=100, kept=0)
+    phase = PhaseCount("judge-b")
+    phase.total = 100
     now[0] = 1000.0
     phase.add("scored")
     assert (phase.rate, phase.pace()) == (0.0, "")
@@ -29,7 +30,8 @@ def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then
 
 def test_a_burst_of_answers_in_the_first_second_gives_no_rate_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 5.0)
-    phase = PhaseCounts().note("judge-b", total=100, kept=0)
+    phase = PhaseCount("judge-b")
+    phase.total = 100
     for _ in range(64):
         phase.add("scored")
     assert phase.pace() == ""

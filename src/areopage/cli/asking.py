@@ -5,22 +5,17 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import typer
 
-from areopage.bench import AskedModels, Observer, Observers, paid_models
+from areopage.bench import AskedModels, Observer, paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
 from areopage.cli.progress.run_display import PlainProgress
-from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.models import Contact
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _TERMINAL_VARIABLES = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"})
 """Variables that say of another output that it is a terminal, as rich understands them."""
@@ -71,26 +66,18 @@ def asking_display(spec: AskedModels, spent: Mapping[str, float] = MappingProxyT
     Args:
         spent: before, by currency.
     """
-    console = _error_console() if sys.stderr.isatty() or not _TERMINAL_VARIABLES.isdisjoint(os.environ) else None
-    with ExitStack() as stack:
-        shown: Observer = PlainProgress(spec, spent)
-        if console is not None and console.is_terminal:
+    if sys.stderr.isatty() or not _TERMINAL_VARIABLES.isdisjoint(os.environ):
+        from rich.console import Console  # takes long: output that no terminal shows does without
+
+        console = Console(stderr=True)
+        if console.is_terminal:
             from areopage.cli.progress.live_display import LiveProgress
 
-            shown = stack.enter_context(LiveProgress(spec, console, spent))
-
-        def tell_in_lines(line: str) -> None:
-            (console or _error_console()).print(line, markup=False, highlight=False)
-
-        notice = stack.enter_context(SilenceNotice(spec, tell_in_lines))
-        yield Observers([shown, notice])
-
-
-def _error_console() -> "Console":
-    """The console of errors, whose import takes long: output that no terminal shows does without."""
-    from rich.console import Console
-
-    return Console(stderr=True)
+            with LiveProgress(spec, console, spent) as live:
+                yield live
+                return
+    with PlainProgress(spec, spent) as plain:
+        yield plain
 
 
 @contextmanager

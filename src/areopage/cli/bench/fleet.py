@@ -39,7 +39,7 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 def await_end(run: Run, ledger: Ledger) -> "RunView | None":
     """Show the progress until workers have ended the run; None where it was stopped."""
     from areopage.bench import progress_of, view_run, with_history
-    from areopage.cli.progress.fleet_display import FleetDisplay
+    from areopage.cli.progress.live_display import FleetDisplay
 
     spec = spec_of(run)
     counts: CallCounts | None = None

@@ -1,29 +1,38 @@
 """What is said of servers that are gone, of phases that stop and of batches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from areopage.errors import counted, name_list
 from areopage.ledger import SentBatch
 
 
-def gone_text(address: str, seconds: float) -> str:
-    """What is said of a server that is gone, where calls wait for it, with the most seconds that they wait."""
-    wait = f"the run waits up to {_span(seconds)} and goes on by itself"
-    return f"server {address} does not answer: {wait}; Ctrl-C stops and keeps everything"
+class RunLines:
+    """Says when a server is gone or back, when phases stop, and how batches are."""
 
+    def write(self, level: str, message: str) -> None:
+        """Show a line; `level` is one of a log."""
+        raise NotImplementedError
 
-def back_text(address: str, seconds: float) -> str:
-    """What is said of a server that answers again, with the seconds that it was gone."""
-    return f"server {address} answers again after {_span(seconds)}: the run goes on"
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Say that calls wait for a server, and the most seconds that they wait."""
+        wait = f"the run waits up to {_span(seconds)} and goes on by itself"
+        self.write("WARNING", f"server {address} does not answer: {wait}; Ctrl-C stops and keeps everything")
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Say that a server answers again after some seconds."""
+        self.write("WARNING", f"server {address} answers again after {_span(seconds)}: the run goes on")
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Say that phases cannot go on while others do."""
+        self.write("ERROR", f"{name_list(names)} stopped: {' '.join(reason.split())}; the other phases go on")
+
+    def batch(self, batch: SentBatch) -> None:
+        """Say what state a batch is in."""
+        self.write("INFO", batch_text(batch))
 
 
 def _span(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
-def stopped_text(names: Sequence[str], reason: str) -> str:
-    """What is said of phases that cannot go on while others do."""
-    return f"{name_list(names)} stopped: {' '.join(reason.split())}; the other phases go on"
 
 
 def batch_text(batch: SentBatch) -> str:
@@ -32,25 +41,3 @@ def batch_text(batch: SentBatch) -> str:
     failed = f", {batch.failed:,} failed" if batch.failed else ""
     told = f" ({batch.message})" if batch.message else ""
     return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{told}"
-
-
-class OutageLines:
-    """Says when a server is gone, when it is back, and when phases stop."""
-
-    def __init__(self, say: Callable[[str], object]) -> None:
-        """Args:
-        say: shows a line.
-        """
-        self._say = say
-
-    def server_gone(self, address: str, seconds: float) -> None:
-        """Say so."""
-        self._say(gone_text(address, seconds))
-
-    def server_back(self, address: str, seconds: float) -> None:
-        """Say so."""
-        self._say(back_text(address, seconds))
-
-    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
-        """Say so."""
-        self._say(stopped_text(names, reason))

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
-from areopage.cli.progress.lines import back_text, batch_text, gone_text, stopped_text
+from areopage.cli.progress.lines import RunLines
 from areopage.errors import StorageError, counted, name_list
-from areopage.ledger import Answer, Judgment, SentBatch
+from areopage.ledger import Answer, Judgment
 from areopage.scoring import Given, NotApplicable, Scored
 
 
-class RunLog:
+class RunLog(RunLines):
     """The run's log, `run.log`: one line per event, times in UTC; use as `with`."""
 
     LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -47,22 +47,6 @@ class RunLog:
             self.stream.write(f"{moment} {level} {' '.join(message.split())}\n".encode(errors="backslashreplace"))
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
-
-    def server_gone(self, address: str, seconds: float) -> None:
-        """Log that calls wait for a server."""
-        self.write("WARNING", gone_text(address, seconds))
-
-    def server_back(self, address: str, seconds: float) -> None:
-        """Log that a server answers again."""
-        self.write("WARNING", back_text(address, seconds))
-
-    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
-        """Log that phases stop while others go on."""
-        self.write("ERROR", stopped_text(names, reason))
-
-    def batch(self, batch: SentBatch) -> None:
-        """Log the state of a batch."""
-        self.write("INFO", batch_text(batch))
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Log the beginning of a phase, and with all details each change of its numbers."""
