@@ -149,14 +149,6 @@ class Evaluator:
         progress: ProgressCounter,
         outages: Outages | None = None,
     ) -> None:
-        """Args:
-        ledger: where answers, judgments and scores lie.
-        judge: who judges.
-        config: for storage, alerts, attempts.
-        threads: where the ledger is spoken to.
-        progress: counts what is done.
-        outages: is told of each call; None: outages are not followed.
-        """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
         self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
         self._answers, self._evaluations = ledger.answers, ledger.evaluations
@@ -165,12 +157,7 @@ class Evaluator:
         self._has_reduced, self._emptied_at = False, 0.0
 
     def handler(self, ready: Callable[[], bool], pause: float) -> Handler:
-        """Build the work engine's handler.
-
-        Args:
-            ready: whether the judges can be asked; where they cannot, answers go back to the queue.
-            pause: how long they then wait, in seconds.
-        """
+        """Build the work engine's handler."""
         section, limit = self._section, self._section.rate_limit
 
         async def run(id: str, attempt: int) -> Outcome:

@@ -74,11 +74,7 @@ class Golden(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def open(cls, ledger: Ledger, config: MonitorConfig, environment: Mapping[str, str] | None = None) -> "Golden":
-        """Load the golden questions of a monitor.
-
-        Args:
-            environment: variables that the bot's headers may name; by default the process's.
-        """
+        """Load the golden questions of a monitor."""
         section = golden_section(config)
         suite = config.load_suite()
         dataset = load_dataset([config.path(section.dataset)], default_maturity="")

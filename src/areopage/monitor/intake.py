@@ -69,9 +69,6 @@ class Intake:
         """Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
 
         What is erased or was left out is no other answer.
-
-        Args:
-            new: what `Intake.submit` returned for them.
         """
         stored = [answer for answer, fresh in zip(submitted, new, strict=True) if not fresh]
         return ledger.answers.differing(stored) if stored else []

@@ -16,9 +16,6 @@ class Outages:
     """Which judges are down, as this process has seen it. All its methods are called in one event loop."""
 
     def __init__(self, probe_pause: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args:
-        probe_pause: the seconds between two probes of a judge that is down.
-        """
         self._pause, self._clock = probe_pause, clock
         self._failures: dict[str, int] = {}
         self._next_probe = 0.0

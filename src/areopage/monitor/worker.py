@@ -43,16 +43,7 @@ class MonitorWorker(Worker):
         pace: Pace = USUAL_PACE,
         check_pause: float = CHECK_PAUSE,
     ) -> None:
-        """Create a worker; `start` begins its work.
-
-        Args:
-            ledger: the ledger of the configuration, open.
-            config: what is judged, and how hard.
-            judge: who judges; what the worker opens of it, it closes.
-            jobs: the scheduled jobs; all workers should have the same ones.
-            pace: how often it looks.
-            check_pause: how often it checks a judge whose server is down, in seconds.
-        """
+        """Create a worker; `start` begins its work."""
         self.calls = judge.calls
         self._evaluations, self._counter = ledger.evaluations, ProgressCounter()
         work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)

@@ -102,11 +102,7 @@ def count_answer(request: Request, found: Trace) -> None:
 
 
 def reasons_of(found: Trace, language: str) -> list[str]:
-    """The reasons for a decision, without quotes of undelivered text.
-
-    Args:
-        language: the one where the question's cannot be told.
-    """
+    """The reasons for a decision, without quotes of undelivered text."""
     if found.decision is None:
         return []
     spoken = found.decision.prompt_lang or found.language or language

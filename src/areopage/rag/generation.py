@@ -144,11 +144,6 @@ class ModelGenerator:
     def __init__(
         self, model: LanguageModel, prompts: Prompts, options: Mapping[str, Any], *, secret: bytes, seconds: float
     ) -> None:
-        """Args:
-        options: of each call, under the provider's names.
-        secret: the ledger's; the documents' fences derive from it.
-        seconds: how long an answer may take, tries made again included.
-        """
         self._model = model
         self._prompts = prompts
         self._options = dict(options)

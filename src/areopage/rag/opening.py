@@ -27,13 +27,7 @@ def open_pipeline(
     secret: bytes | None = None,
     judge: SentenceJudge | None = None,
 ) -> RagService:
-    """The answering pipeline; `storage` says what stays of questions and answers.
-
-    Args:
-        say: gets one line for each answer, and warnings.
-        secret: derives the documents' fences; None: the ledger's.
-        judge: of the grey band, which the service closes; None: the configured one.
-    """
+    """The answering pipeline; `storage` says what stays of questions and answers."""
     environment: Mapping[str, str] = dict(os.environ)
     rag, storage = config.rag, config.storage
 

@@ -52,9 +52,6 @@ class KeyDirectory:
     """Keys by their text. A revoked or new key is noticed within `REMEMBERED_SECONDS`."""
 
     def __init__(self, keys: ApiKeys, audit: Audit) -> None:
-        """Args:
-        audit: where wrong keys are noted.
-        """
         self._keys, self._audit = keys, audit
         self._found: dict[bytes, tuple[float, ApiKey]] = {}
         self._any: tuple[float, bool] | None = None

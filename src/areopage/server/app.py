@@ -97,14 +97,7 @@ def create_app(
     checks: Sequence[Check] = (),
     tracing: "TracerProvider | None" = None,
 ) -> FastAPI:
-    """Build a server's application.
-
-    Args:
-        checks: asked by `/readyz`.
-        tracing: is given a span for each request; None: there are none.
-        on_start: awaited in order before the first request.
-        on_stop: awaited in order after the last request.
-    """
+    """Build a server's application."""
     written = trace_batch(context)
 
     @asynccontextmanager

@@ -43,12 +43,7 @@ class Refusal(HTTPException):
 
 
 def handle_errors(app: FastAPI, show_fault: ShowFault, lead_to_login: LeadToLogin) -> None:
-    """Register the handlers.
-
-    Args:
-        show_fault: renders the error page of browsers.
-        lead_to_login: answers a browser that asks for a page without a session.
-    """
+    """Register the handlers."""
     app.state.show_fault = show_fault
     app.state.lead_to_login = lead_to_login
     app.add_exception_handler(HTTPException, _on_http)

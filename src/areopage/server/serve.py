@@ -49,9 +49,6 @@ class Server(uvicorn.Server):
     """Stops at a signal and returns; after a second signal it waits for nothing."""
 
     def __init__(self, config: uvicorn.Config, hurry: Callable[[], None]) -> None:
-        """Args:
-        hurry: called at the second signal; must not block.
-        """
         super().__init__(config)
         self._hurry = hurry
 
@@ -150,11 +147,6 @@ class Process:
     """A server and its worker, from start to end."""
 
     def __init__(self, context: ServerContext, listener: socket.socket, worker: Worker | None, ready: Callable[[], None]) -> None:
-        """Args:
-        listener: a listening socket.
-        worker: judges in this process; None: others do.
-        ready: called once requests are served.
-        """
         self._context, self._listener, self._worker, self._ready = context, listener, worker, ready
         self._fault: Exception | None = None
         self._watch: asyncio.Task[None] | None = None

@@ -94,9 +94,7 @@ def with_all(scores: DayLevels) -> DayLevels:
     """The sources and, as a last one, all of them together; a single source stays as it is.
 
     A source counts by how far it is from its own mean over all days, so that another mix of sources is no fall.
-
-    Args:
-        scores: arrays of shape (…, sources, measures, days).
+    The arrays have the shape (…, sources, measures, days).
     """
     if scores.answers.shape[-3] == 1:
         return scores

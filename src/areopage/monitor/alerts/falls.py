@@ -89,11 +89,7 @@ class Levels(Struct, frozen=True):
 
 
 def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> Levels:
-    """The levels of a period.
-
-    Args:
-        minimum: days on which a source has fewer answers are left out.
-    """
+    """The levels of a period."""
     days = [period.start + timedelta(days=number) for number in range(period.days)]
     sources = sorted({row.source for row in rows})
     measures = [GLOBAL, WEAK, *sorted({row.criterion for row in rows} - {GLOBAL})]
@@ -115,12 +111,7 @@ def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: i
 
 
 def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
-    """The incidents that the last day of some levels shows, with their subjects.
-
-    Args:
-        levels: without the days of earlier incidents.
-        least: the least fall that counts, as a share of the scale.
-    """
+    """The incidents that the last day of some levels shows, with their subjects; `least` is a share of the scale."""
     falls, bad = _fallen(with_all(levels.scores), least)
     parts = [place for place in range(len(bad)) if bad[place].any()]
     if not parts:
@@ -165,13 +156,7 @@ def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int
 
 
 def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int, least: float) -> bool:
-    """Whether the level before a fall is back on every measure that fell, and no other measure of the same parts is lower.
-
-    Args:
-        reference: the levels of its reference.
-        since: those since the fall began, with the same sources and measures.
-        age: how many days have passed since the report.
-    """
+    """Whether the level before a fall is back on every measure that fell, and no other measure of the same parts is lower."""
     joined = with_all(
         DayLevels(*(np.concatenate(pair, axis=-1) for pair in zip(reference.scores.arrays, since.scores.arrays, strict=True)))
     )

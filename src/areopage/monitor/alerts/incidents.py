@@ -41,12 +41,7 @@ UNCHECKED = "unchecked"
 
 
 class OpenIncident(Struct, frozen=True):
-    """An incident of which an alert is open.
-
-    Args:
-        alert: the one that names it.
-        open: its open alerts that are not single answers.
-    """
+    """An incident of which an alert is open."""
 
     alert: Alert
     place: AnswerPlace
@@ -144,9 +139,6 @@ class Incidents:
         """Say which open alerts have too few answers to close, and end the incidents of which only such alerts are left.
 
         An incident ends so only where the alert that names it has been checked and is closed; its notice claims no recovery.
-
-        Args:
-            checked: rule and subject of the alerts that have enough answers.
         """
         too_few = self._locale.messages["too_few"]
         for incident in self.open():

@@ -132,9 +132,6 @@ def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime, *, ad
     """The alert to open about an answer, at the pace of `per_hour`.
 
     None where the answer is not weak, its alert is open, or it was given longer ago than an alert stays open.
-
-    Args:
-        addressing: a text of it addresses the judge; then it has an alert where it has no score.
     """
     if score.timestamp < now - OPEN_FOR:
         return None
@@ -208,9 +205,6 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
 
     Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
     address that fails while another takes the message has an alert of its own, which is shown and not sent.
-
-    Returns:
-        How many messages arrived.
     """
     alerting.incidents.merge(now)
     due = alerting.ledger.alerts.undelivered(now, GATHERED_AT_ONCE)

@@ -38,11 +38,7 @@ CAUGHT_UP = 0.5
 
 
 class AnswerPlace(Struct, frozen=True):
-    """The answers of a source and variant; None: of all.
-
-    Args:
-        criteria: paths of the criteria that are weak there.
-    """
+    """The answers of a source and variant; None: of all."""
 
     source: str | None = None
     variant: str | None = None
@@ -152,11 +148,6 @@ def answer_alert(
     """Build the alert of a weak answer: its global score is worse than the threshold, or a criterion is at its floor or worse.
 
     An answer without a score is not a weak one, and golden questions have an alert of their own: None for both.
-
-    Args:
-        threshold: on the suite's scale; None raises none.
-        floors: by criterion, on the suite's scale.
-        locale: by default in the answer's language, a scale of 0 to 10 and full texts.
     """
     if is_golden(score.source):
         return None
@@ -353,11 +344,7 @@ class Failing(Struct, frozen=True, kw_only=True):
 def failing_of(
     rows: Sequence[Evaluation], retried: int = 0, calls: Mapping[str, Sequence[bool]] | None = None, minimum: int = 1
 ) -> Failing:
-    """The figures of some answers, and of those that judges failed on and that have no row yet.
-
-    Args:
-        calls: by judge whether its latest calls were answered, newest first; `minimum` of them are looked at, no fewer.
-    """
+    """The figures of some answers, and of those that judges failed on; `calls` are by judge, newest first, True if answered."""
     latest = [list(outcomes)[:minimum] for outcomes in (calls or {}).values() if len(outcomes) >= minimum]
     return Failing(
         latest=max((1 - sum(outcomes) / len(outcomes) for outcomes in latest), default=0.0),
@@ -370,11 +357,7 @@ def failing_of(
 
 
 def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule, locale: AlertLocale) -> Finding:
-    """Bad strictly over `failed_share`, clear at `clear` or less.
-
-    Args:
-        today: what each judge did today, to say which one fails.
-    """
+    """Bad strictly over `failed_share`, clear at `clear` or less."""
     enough = failing.answers >= rule.minimum or failing.latest > MOSTLY
     values = {
         "latest": locale.percent(failing.latest, trim=True),

@@ -22,14 +22,7 @@ FULL_WIDTH = {"@": "＠", "!": "！", "#": "＃"}
 
 
 class AlertLocale(Locale, frozen=True, kw_only=True):
-    """A locale with the messages of alerts and a monitor's settings.
-
-    Args:
-        scale: of the scores.
-        labels: names of criteria for people, by path.
-        storage: what may be shown of an answer's texts.
-        link: the address of the live page, "" for none.
-    """
+    """A locale with the messages of alerts and a monitor's settings."""
 
     scale: Scale
     labels: Mapping[str, str] = {}

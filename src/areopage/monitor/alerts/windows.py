@@ -160,11 +160,7 @@ def window_findings(
     now: datetime,
     is_open: Callable[[str, str], bool],
 ) -> Iterator[Finding]:
-    """The findings of the rules that are switched on.
-
-    Args:
-        is_open: whether a rule and subject have an open alert.
-    """
+    """The findings of the rules that are switched on."""
     windows: dict[float, AnswerWindow] = {}
 
     def window(hours: float) -> AnswerWindow:

@@ -18,11 +18,7 @@ _OF_THE_ASSISTANT = ("assistant", "ai", "AIMessageChunk", "model")
 
 
 def response_text(result: Any, names: Sequence[str] = RESPONSE_NAMES, depth: int = 0) -> str | None:
-    """The text of an answer: a text, a mapping or an object with one of the usual names, or a completion of a model's client.
-
-    Returns:
-        None if it is not recognised.
-    """
+    """The text of an answer: a text, a mapping or an object with one of the usual names, or a completion of a model's client."""
     if isinstance(result, str):
         return str(result)
     if depth > _DEEPEST or result is None or isinstance(result, int | float | bytes | bytearray):

@@ -36,13 +36,7 @@ class HookTally:
         self._last = TallyFile()
 
     def add(self, why: str, reason: str, source: str, variant: str, recorded: str = "") -> None:
-        """Count an answer, and write the file.
-
-        Args:
-            why: the kind of loss or of doubt.
-            reason: of a loss; of a doubtful answer, where it was recorded.
-            recorded: the id of a doubtful answer.
-        """
+        """Count an answer, and write the file."""
         hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
         self.counts[HookCount(hour=hour, source=source, variant=variant, why=why, recorded=bool(recorded))] += 1
         last = {"doubt": reason, "doubtful": recorded} if recorded else {"reason": reason}

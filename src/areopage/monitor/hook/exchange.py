@@ -63,11 +63,7 @@ def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
 
 
 def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any], beside: Sequence[Any] = ()) -> Exchange | None:
-    """The exchange of a function whose answer is a stream of pieces.
-
-    Args:
-        beside: what may hold documents and labels that the stream itself does not: its object, and what was returned with it.
-    """
+    """The exchange of a function whose answer is a stream of pieces."""
     if beside and (body := whole_body(beside[0], pieces)) is not None:
         return find_exchange(arguments, body)
     stream = read_stream(pieces)

@@ -151,11 +151,7 @@ class _Listener:
         return result
 
     def ended(self, args: tuple[Any, ...], kwargs: dict[str, Any], beside: Sequence[Any] = ()) -> Ended:
-        """Takes the end of a stream.
-
-        Args:
-            beside: the object that holds the stream, and what was returned with it.
-        """
+        """Takes the end of a stream."""
 
         def note_end(pieces: list[Any], fault: BaseException | None) -> None:
             if fault is None:

@@ -83,9 +83,6 @@ def message_text(content: Any) -> str | None:
     """The text of a message's content: a text, nothing, or a list of parts.
 
     In place of an image, a recording or a file it says that the judge does not see it, in the language of the texts beside it.
-
-    Returns:
-        None if it is something else.
     """
     if content is None or isinstance(content, str):
         return content or ""

@@ -35,11 +35,7 @@ class Recorder:
         self._spool, self._source, self._variant, self._language = spool, source, variant, language
 
     def record(self, exchange: Exchange, where: str = "") -> None:
-        """Append an exchange to the spool, and count what is doubtful about it.
-
-        Args:
-            where: named with a doubt or a loss.
-        """
+        """Append an exchange to the spool, and count what is doubtful about it."""
         labels = {name: getattr(exchange, name) for name in _LONGEST}
         usable = {name: text for name, text in labels.items() if text and _is_usable(name, text)}
         exchange = structs.replace(exchange, **{name: usable.get(name, "") for name in labels})
@@ -69,11 +65,7 @@ class Recorder:
 
     @contextmanager
     def unharmed(self, where: str) -> Iterator[None]:
-        """Suppress internal errors, count the answer as lost, and log once.
-
-        Args:
-            where: named in the log.
-        """
+        """Suppress internal errors, count the answer as lost, and log once."""
         try:
             yield
         except Unrecognised as fault:
@@ -83,11 +75,7 @@ class Recorder:
             self.miss(LOST, f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def miss(self, why: str, reason: str, labels: Mapping[str, Any] = {}) -> None:
-        """Count an answer that is not submitted, in this process and for the worker.
-
-        Args:
-            labels: where its source and variant may stand.
-        """
+        """Count an answer that is not submitted, in this process and for the worker."""
         usable = {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
         self._spool.lose(reason, why, usable.get("source", self._source), usable.get("variant", self._variant))
         self.counts[why] += 1

@@ -34,12 +34,7 @@ class Spool:
     """
 
     def __init__(self, folder: Path | str, *, roll_at: int = ROLL_AT) -> None:
-        """Set the folder; the first answer creates it.
-
-        Args:
-            folder: the same as the worker's.
-            roll_at: bytes after which a new file is begun, so that a worker can remove the old one.
-        """
+        """Set the folder; the first answer creates it."""
         self.folder = Path(folder)
         self.lost = 0
         self._roll_at = roll_at
@@ -115,11 +110,7 @@ class _Writer:
             self._size += written
 
     def note(self, why: str, reason: str, source: str, variant: str, recorded: str = "") -> None:
-        """Write how many answers were lost or are doubtful, for the worker; where that fails, too, only the log tells.
-
-        Args:
-            recorded: the id of a doubtful answer.
-        """
+        """Write how many answers were lost or are doubtful, for the worker; where that fails, too, only the log tells."""
         with self._turn, suppress(OSError):
             if self._tally is None or len(self._tally.counts) >= MOST_ROWS:
                 self._tally = HookTally(self._folder, f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}")

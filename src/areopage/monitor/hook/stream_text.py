@@ -31,11 +31,7 @@ class StreamAnswer(Struct, frozen=True, kw_only=True):
 
 
 def read_stream(pieces: Sequence[Any], text_at: TextAt | None = None) -> StreamAnswer:
-    """Put an answer together from the pieces of a stream.
-
-    Args:
-        text_at: finds the text of an event; None: under the usual names.
-    """
+    """Put an answer together from the pieces of a stream."""
     events = [event for piece in _events(pieces) if (event := _without_envelope(piece)) is not None]
     texts = [text for event in events if (text := _text(event, events, text_at))]
     return StreamAnswer(

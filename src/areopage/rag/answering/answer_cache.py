@@ -35,11 +35,7 @@ PAUSE = 10.0  # seconds without the store after it failed
 
 
 class CachedAnswer(Struct, frozen=True, kw_only=True):
-    """The trace of a delivered answer, with the conditions of its reuse.
-
-    Args:
-        revision: the collection's when the documents were retrieved.
-    """
+    """The trace of a delivered answer, with the conditions of its reuse."""
 
     trace: Trace
     revision: str
@@ -52,9 +48,6 @@ class AnswerCache:
     """
 
     def __init__(self, config: RagConfig, say: Callable[[str], None]) -> None:
-        """Args:
-        say: gets the warning about a store that cannot be reached.
-        """
         section = config.section.cache
         self._store = section.store
         self._section = section
@@ -167,7 +160,6 @@ class KeptAnswers:
     def __init__(
         self, config: RagConfig, gate_version: str, ledger: Ledger, retriever: Retriever, say: Callable[[str], None]
     ) -> None:
-        """Args: see `AnswerCache` and `CacheKeys`."""
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
         self._traces, self._remembered, self._retriever = ledger.traces, ledger.remembered, retriever

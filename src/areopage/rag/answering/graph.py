@@ -24,11 +24,7 @@ NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
 
 
 class Nodes(Struct, frozen=True, kw_only=True):
-    """The six nodes and two routes of the graph.
-
-    Args:
-        shadow: decide, and deliver all the same.
-    """
+    """The six nodes and two routes of the graph."""
 
     retriever: Retriever
     generator: Generator

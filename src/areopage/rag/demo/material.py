@@ -40,14 +40,7 @@ def read_script() -> Script:
 
 
 def lay_out(folder: Path, model: str) -> Path:
-    """Write documents and areopage.yml to a folder; existing documents are kept.
-
-    Args:
-        model: who answers, as areopage.yml names it.
-
-    Returns:
-        The path of the areopage.yml.
-    """
+    """Write documents and areopage.yml to a folder; existing documents are kept."""
     own = model == EMBEDDED
     text = Template((HERE / CONFIG_FILE).read_text(encoding="utf-8")).substitute(
         model=json.dumps(model),

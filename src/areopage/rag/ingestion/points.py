@@ -55,10 +55,6 @@ class Points:
         batch: int,
         first: Callable[[], Awaitable[None]],
     ) -> None:
-        """Args:
-        batch: the number of texts that are embedded at once.
-        first: awaited before anything is changed.
-        """
         self._first = first
         self._changed = False
         self._store, self._embedder = store, embedder
@@ -83,12 +79,7 @@ class Points:
         return found
 
     async def add(self, chunk: Chunk, file: str, known: Held | None, *, recipe: str, chunks: int) -> None:
-        """Write a chunk unless the store has it already.
-
-        Args:
-            known: what the store has of it.
-            recipe: with `chunks`, seals the file; "" otherwise.
-        """
+        """Write a chunk unless the store has it already."""
         payload = self._payload(chunk)
         marks = Held(
             file=file, embedded=_hash(chunk.embedded), digest=_hash(msgspec.json.encode(payload)), recipe=recipe, chunks=chunks

@@ -96,9 +96,6 @@ class VectorStore:
     """
 
     def __init__(self, client: "AsyncQdrantClient", place: str, *, local: bool) -> None:
-        """Args:
-        place: the folder or address, for messages.
-        """
         self._client = client
         self.place, self.local = place, local
         self._turn = threading.Lock()
@@ -183,11 +180,7 @@ class VectorStore:
     async def nearest(
         self, state: CollectionState, vector: Sequence[float], limit: int, sources: Sequence[str], field: str
     ) -> "list[ScoredPoint]":
-        """Return the points nearest to a vector, best first, with payloads.
-
-        Args:
-            sources: only points whose `field` of the payload is one of these; all where empty.
-        """
+        """Return the points nearest to a vector, best first, with payloads."""
         if sources and self.local:
             # Local mode tries a condition on every point before it looks at vectors, which takes many times a search's time.
             nearest = await self._query(state, vector, PROBE * limit, None)

@@ -43,9 +43,6 @@ class QdrantRetriever:
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Args:
-        say: gets a line, once, about a collection that should be mended.
-        """
         self._config = config
         self._store, self._embedder = store, embedder
         self._say, self._clock = say, clock
@@ -145,10 +142,6 @@ def open_retriever(
     """Open the configured retriever.
 
     A folder is opened, and created if missing; a server is not called yet.
-
-    Args:
-        say: gets a line about a collection that should be mended.
-        environment: where keys are looked up; the process's where None.
     """
     variables = os.environ if environment is None else environment
     embedder = open_embedder(config, variables)

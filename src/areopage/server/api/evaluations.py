@@ -276,11 +276,7 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
 
 
 def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, str, Any]:
-    """Prompt, response and documents of a body, under either of their names.
-
-    Args:
-        at: the end of a message, which says where in the body.
-    """
+    """Prompt, response and documents of a body, under either of their names."""
     found: list[Any] = []
     for name, synonym in (("prompt", "question"), ("response", "answer"), ("documents", "context_chunks")):
         values = [value for value in (getattr(given, name), getattr(given, synonym)) if value is not None]

@@ -67,9 +67,6 @@ def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: b
     """A period's figures as an actor may see them: texts by `storage.export_text`, and noted in the audit log.
 
     Judges and cost are counted over all sources: a limited key sees none.
-
-    Args:
-        live: the browser asks again and again; the same answers are noted once.
     """
     context = context_of(request)
     storage = context.config.shared.storage
@@ -139,12 +136,7 @@ def store_review(
     origin: Origin = "api",
     blind: bool | None = None,
 ) -> Reviewed:
-    """Store a review of an answer; blocks. The audit log names the actor.
-
-    Args:
-        rater: default: the actor.
-        blind: see `review_answer`.
-    """
+    """Store a review of an answer; blocks. The audit log names the actor."""
     if rater is not None and actor.role != "admin":
         raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
     id = actor.id_in_scope(context.ledger, id)
@@ -206,11 +198,7 @@ def measured(
     sample_only: bool,
     lenient: bool = False,
 ) -> AgreementReport:
-    """The agreement over the ledger's labels of answers in the actor's scope; the questions that it quotes are noted.
-
-    Args:
-        lenient: use the whole jury if the requested judge is unknown.
-    """
+    """The agreement over the ledger's labels of answers in the actor's scope; the questions that it quotes are noted."""
     context = context_of(request)
     rubric, storage = Rubric.of_suite(context.suite), context.config.shared.storage
     measure_judge = partial(

@@ -141,11 +141,7 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 
 
 class ShownAlert(Struct, frozen=True, kw_only=True):
-    """An alert in the reader's language. `foreign` is the language of a body that is stored in another one, "" otherwise.
-
-    Args:
-        source, answered_at: of a single answer.
-    """
+    """An alert in the reader's language. `foreign` is the language of a body that is stored in another one, "" otherwise."""
 
     alert: Alert
     title: str
@@ -240,11 +236,7 @@ def _criteria_of(
 
 
 def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str, tuple[Said, ...]]:
-    """What the judges say on each criterion, by its path: of several calls for one pass, the one that counts.
-
-    Args:
-        response: the answer as `fold_space` leaves it; "" where its text is gone.
-    """
+    """What the judges say on each criterion, by its path: of several calls for one pass, the one that counts."""
     latest: dict[str, dict[tuple[str, int, int], Said]] = {}
     for judgment in judgments:
         place = (judgment.judge, judgment.pass_index, judgment.turn)

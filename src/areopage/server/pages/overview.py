@@ -57,11 +57,7 @@ class Overview(Struct, frozen=True, kw_only=True):
 
 
 def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], reader: Actor, *, live: bool = False) -> Overview:
-    """Read all data in the reader's scope; each part reads few rows.
-
-    Args:
-        live: see `figures_for`.
-    """
+    """Read all data in the reader's scope; each part reads few rows."""
     context = context_of(request)
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(1, now.date())
@@ -103,13 +99,7 @@ class Trend(Struct, frozen=True, kw_only=True):
 def trends_of(
     shown: Sequence[DayFigures], figures: PeriodFigures, scale: Scale, threshold: float | None, locale: Locale
 ) -> list[Trend]:
-    """A chart for the global score and one for each criterion, on the same axis; none where no day has a score.
-
-    Args:
-        shown: the days.
-        figures: the criteria in order, with their labels.
-        threshold: that of alerts about single answers; a line in the global score's chart.
-    """
+    """A chart for the global score and one for each criterion, on the same axis; none where no day has a score."""
     if not any(day.means for day in shown):
         return []
     named = [("", locale.say("global_score"), "c0"), *((one.criterion, one.label, "c1") for one in figures.criteria)]

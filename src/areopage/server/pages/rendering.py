@@ -157,11 +157,7 @@ def _iso(moment: datetime) -> str:
 
 
 def _answer_url(id: str, kept: str = "") -> str:
-    """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query.
-
-    Args:
-        kept: the query of the list that it belongs to.
-    """
+    """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query."""
     if id in (".", ".."):
         return f"/monitor/answers/?id={quote(id)}" + (f"&{kept}" if kept else "")
     return f"/monitor/answers/{quote(id, safe='')}" + (f"?{kept}" if kept else "")
@@ -190,12 +186,7 @@ def gate_url(id: str) -> str:
 
 
 def fault_page(request: Request, status: int, code: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Show an error and what the reader can do.
-
-    Args:
-        code: names the fault; what it has no words for is told by its status alone.
-        headers: of the answer, over those that every page has.
-    """
+    """Show an error and what the reader can do."""
     words = language(request).messages
     named = f"fault_{code}" if f"fault_{code}" in words else f"fault_{status // 100}"
     page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == NOT_ALLOWED)

@@ -283,11 +283,7 @@ def _refused_words(request: Request, context: ServerContext, shown: Shown, statu
 
 
 def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int = 0, suite: str = "") -> Iterator[Waiting]:
-    """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections.
-
-    Args:
-        suite: only answers that this suite judges; "" for all.
-    """
+    """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections."""
     ledger, chosen = context.ledger, _of_suite(context, suite)
     suites = ledger.review_queue.open_runs()
     while items := ledger.review_queue.open_items(rater or None, limit=SHOWN, after=after, suite=chosen):

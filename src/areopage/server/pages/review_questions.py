@@ -103,11 +103,7 @@ def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
 
 
 def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str, response: str) -> dict[str, Any]:
-    """The scores of the jury, of each judge with its reasons, and of all raters, the own ones first.
-
-    Args:
-        response: the text of the answer.
-    """
+    """The scores of the jury, of each judge with its reasons, and of all raters, the own ones first."""
     id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
     judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
