@@ -10,7 +10,7 @@ from msgspec import structs
 from areopage.errors import UserError
 from areopage.jury import choose_judges
 from areopage.ledger import Ledger
-from areopage.monitor import OUTAGE_SECONDS, MonitorConfig, alerting_of, canary_finding, settle
+from areopage.monitor import OUTAGE_SECONDS, MonitorConfig, canary_finding, open_alerting, settle
 from areopage.suites import GOLD_FILE, Suite
 from areopage.trust import (
     Canary,
@@ -96,7 +96,7 @@ async def _run(
     except UserError as fault:
         warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
         return None
-    alerting = await asyncio.to_thread(alerting_of, ledger, config, suite)
+    alerting = await asyncio.to_thread(open_alerting, ledger, config, suite)
     for one in result.found:
         await asyncio.to_thread(settle, alerting, canary_finding(one, alerting.locale), now)
         if one.moved:

@@ -7,7 +7,7 @@ from .alerts.deliver import send as send  # Send a message to every address in t
 # Close an incident because a person accepts the new level, which is the reference from then on
 from .alerts.falls import accept_level as accept_level
 from .alerts.jobs import alert_jobs as alert_jobs  # The scheduled jobs of alerts
-from .alerts.jobs import alerting_of as alerting_of  # Build the alerting of a monitor whose suite is loaded.
+from .alerts.jobs import open_alerting as open_alerting  # Build the alerting of a monitor whose suite is loaded.
 from .alerts.jobs import settle as settle  # Open, count or close the alert of a finding
 from .alerts.rules import ANSWER as ANSWER
 from .alerts.rules import DROP as DROP

@@ -18,7 +18,7 @@ from areopage.errors import CallError, CallRejected, ModelError, SubmissionError
 from areopage.jury import FailureStreak, run_concurrently
 from areopage.ledger import GOLDEN_SOURCE, Answer, GoldenRun, Ledger
 from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Timeouts, Traffic
-from areopage.monitor.alerts.jobs import Alerting, alerting_of
+from areopage.monitor.alerts.jobs import Alerting, open_alerting
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
 from areopage.monitor.intake import Intake
@@ -95,7 +95,7 @@ class Golden(Struct, frozen=True, kw_only=True):
                 base_dir=config.folder,
                 timeouts=Timeouts(connect=settings.timeouts.connect, read=seconds, total=seconds),
             ),
-            alerts=alerting_of(ledger, config, suite),
+            alerts=open_alerting(ledger, config, suite),
         )
 
 

@@ -58,23 +58,6 @@ class SentAlert(Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-class Complaints:
-    """Logs each fault of an address once, until it changes or returns."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, str] = {}
-
-    def note(self, results: Sequence[SentAlert]) -> None:
-        """Record the delivery to each address."""
-        for result in results:
-            error = self._said.get(result.place)
-            if not result.error:
-                self._said.pop(result.place, None)
-            elif result.error != error:
-                self._said[result.place] = result.error
-                logger.warning("alerts do not arrive at %s: %s", result.place, result.error)
-
-
 def send(urls: Sequence[str], message: AlertMessage, environment: Mapping[str, str]) -> list[SentAlert]:
     """Send a message to every address in turn; blocks until all replied.
 

@@ -22,7 +22,8 @@ from areopage.monitor.alerts.rules import (
     AnswerPlace,
     Delivery,
     Finding,
-    criteria_at_floor,
+    answer_list,
+    at_floor,
     hour_after,
     new_alert,
     notice_of,
@@ -35,7 +36,6 @@ SAME_TIME = timedelta(hours=24)
 """Alerts join an incident that began at most this long ago; single answers as long as it is open."""
 
 SINGLES = 1000
-MEMBERS_NAMED = 10
 UNCHECKED = "unchecked"
 """The details of the notice of an incident that ended without a check of all its parts."""
 
@@ -101,7 +101,8 @@ class Incidents:
                     or not incident.place.covers(AnswerPlace(score.source, score.variant))
                 ):
                     continue
-                if criteria_at_floor(score, self._floors, self._locale.scale) <= set(incident.place.criteria):
+                low = {criterion.criterion for criterion in at_floor(score, self._floors, self._locale.scale)}
+                if low <= set(incident.place.criteria):
                     numbers.append(alert.number)
             if numbers:
                 self._alerts.join(numbers, incident.alert.number, hour_after(now))
@@ -192,12 +193,9 @@ def digest(head: Alert, members: Sequence[Alert], locale: AlertLocale) -> tuple[
     """Title and body of one message for further alerts of an incident: the rules by title, single answers by number."""
     rules = [member for member in members if member.rule != ANSWER]
     answers = [member for member in members if member.rule == ANSWER]
-    shown = [f"{answer.title} — {locale.answer_page(answer.answer_id)}" for answer in answers[:MEMBERS_NAMED]]
-    rest = len(answers) - len(shown)
     return locale.say("digest_title", n=locale.whole(len(members)), title=head.title), lines(
         locale.say("digest_text", number=str(head.number), answers=locale.whole(len(answers)), rules=locale.whole(len(rules))),
         *(f"- {rule.title}" for rule in rules),
-        *(f"- {line}" for line in shown),
-        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        answer_list(answers, locale),
         locale.page("/alerts"),
     )

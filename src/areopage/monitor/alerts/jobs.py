@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from areopage.ledger import Alert, Evaluation, Ledger, Period, Scope
 from areopage.monitor.alerts.deliver import (
     AlertMessage,
-    Complaints,
     SentAlert,
     Severity,
     next_attempt,
@@ -27,7 +26,6 @@ from areopage.monitor.alerts.rules import (
     Delivery,
     Finding,
     addressed_alert,
-    alert_of,
     answer_alert,
     failing_of,
     gathered,
@@ -66,14 +64,14 @@ Send = Callable[[Sequence[str], AlertMessage, Mapping[str, str]], Sequence[SentA
 
 
 class Alerting(Struct, frozen=True, kw_only=True):
-    """What the rules and the delivery of alerts need; `complaints` are the faults of addresses that this process has logged."""
+    """What the rules and the delivery of alerts need; `complaints`: the last logged fault of each address."""
 
     ledger: Ledger
     section: AlertsSection
     thresholds: MonitorThresholds
     floors: Mapping[str, float] = {}
     locale: AlertLocale
-    complaints: Complaints = field(default_factory=Complaints)
+    complaints: dict[str, str] = {}
 
     @property
     def delivery(self) -> Delivery:
@@ -86,17 +84,13 @@ class Alerting(Struct, frozen=True, kw_only=True):
         return Incidents(self.ledger, self.locale, self.floors)
 
 
-def open_alerting(ledger: Ledger, config: MonitorConfig) -> Alerting:
-    """The alerting of a monitor."""
-    return alerting_of(ledger, config, config.load_suite())
-
-
-def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting:
-    """Build the alerting of a monitor whose suite is loaded.
+def open_alerting(ledger: Ledger, config: MonitorConfig, suite: Suite | None = None) -> Alerting:
+    """The alerting of a monitor; its suite is loaded unless it is given.
 
     Raises:
-        ConfigError: a threshold is not on the suite's scale.
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
     """
+    suite = suite or config.load_suite()
     return Alerting(
         ledger=ledger,
         section=config.section.alerts,
@@ -163,7 +157,9 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
     """
     alerts, incidents = alerting.ledger.alerts, alerting.incidents
     if finding.bad:
-        alert = alert_of(finding, now, alerting.delivery)
+        alert = new_alert(
+            finding.rule, finding.subject, finding.title, finding.body, now, alerting.delivery, details=finding.details
+        )
         if finding.rule in GROUPED_RULES and not alerts.is_open(finding.rule, finding.subject):
             alert = incidents.joined(alert, finding, now)
         alerts.open(alert)
@@ -177,8 +173,7 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     section, locale, lists = alerting.section, alerting.locale, alerting.ledger.lists
-    is_open = alerting.ledger.alerts.is_open
-    findings = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
+    findings = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now))
     if section.drop.enabled:
         findings += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
     if section.judge.enabled:
@@ -276,10 +271,14 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> AlertMessage:
     if head is not None:
         title, body = digest(head, alerts, alerting.locale)
         return AlertMessage(title=title, body=body, severity="warning", rule=head.rule, key=f"{head.rule}:{head.subject}")
-    if len(alerts) > 1:
-        title, body = _text_of(alerting, alerts)
-        return AlertMessage(title=title, body=body, severity=severity, rule=rule)
     evaluation = alerting.ledger.evaluations.get(first.answer_id) if first.answer_id else None
+    if len(alerts) > 1:
+        if is_late(first):
+            title, body = gathered(alerts, alerting.section.per_hour, alerting.locale)
+        else:
+            source, variant = (evaluation.source, evaluation.variant) if evaluation else ("", "")
+            title, body = together(alerts, source, variant, alerting.locale)
+        return AlertMessage(title=title, body=body, severity=severity, rule=rule)
     score = evaluation.score_global if evaluation else None
     return AlertMessage(
         title=first.title,
@@ -292,22 +291,18 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> AlertMessage:
     )
 
 
-def _text_of(alerting: Alerting, alerts: Sequence[Alert]) -> tuple[str, str]:
-    """Title and body of a message for several single answers."""
-    if is_late(alerts[0]):
-        return gathered(alerts, alerting.section.per_hour, alerting.locale)
-    score = alerting.ledger.evaluations.get(alerts[0].answer_id)
-    return together(alerts, score.source if score else "", score.variant if score else "", alerting.locale)
-
-
 def _note_places(alerting: Alerting, results: Sequence[SentAlert], now: datetime) -> None:
     """Open an alert for each address that fails, and close it when it works again; these are seen, not sent."""
-    alerts = alerting.ledger.alerts
-    alerting.complaints.note(results)
+    alerts, complaints = alerting.ledger.alerts, alerting.complaints
     for result in results:
         if result.error:
+            if complaints.get(result.place) != result.error:
+                logger.warning("alerts do not arrive at %s: %s", result.place, result.error)
+            complaints[result.place] = result.error
             title = alerting.locale.say("delivery_title", place=result.place)
             body = alerting.locale.say("delivery_text", place=result.place, why=result.error)
             alerts.open(new_alert(DELIVERY, result.place, title, body, now, "none"))
-        elif alerts.is_open(DELIVERY, result.place):
-            alerts.close(DELIVERY, result.place, now)
+        else:
+            complaints.pop(result.place, None)
+            if alerts.is_open(DELIVERY, result.place):
+                alerts.close(DELIVERY, result.place, now)

@@ -44,6 +44,11 @@ class AnswerPlace(Struct, frozen=True):
     variant: str | None = None
     criteria: tuple[str, ...] = ()
 
+    @property
+    def subject(self) -> str:
+        """The subject of the alerts about a source or a variant."""
+        return f"source:{self.source}" if self.source is not None else f"variant:{self.variant}"
+
     def covers(self, other: "AnswerPlace") -> bool:
         """Whether all answers of another place are in this one."""
         return self.source in (None, other.source) and self.variant in (None, other.variant)
@@ -85,12 +90,6 @@ class Finding(Struct, frozen=True, kw_only=True):
     is_fine_outside: Callable[[Sequence[AnswerPlace]], bool] | None = None
 
 
-def alert_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
-    """Build the alert of a bad finding."""
-    alert = new_alert(finding.rule, finding.subject, finding.title, finding.body, now, delivery)
-    return msgspec.structs.replace(alert, details=finding.details)
-
-
 def notice_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
     """Build the notice of a closed alert; it is closed itself."""
     title, body = finding.recovered
@@ -98,7 +97,9 @@ def notice_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
     return msgspec.structs.replace(notice, state="closed", closed_at=now)
 
 
-def new_alert(rule: str, subject: str, title: str, body: str, now: datetime, delivery: Delivery, *, answer_id: str = "") -> Alert:
+def new_alert(
+    rule: str, subject: str, title: str, body: str, now: datetime, delivery: Delivery, *, answer_id: str = "", details: str = ""
+) -> Alert:
     """Build an alert to send at once."""
     return Alert(
         rule=rule,
@@ -111,6 +112,7 @@ def new_alert(rule: str, subject: str, title: str, body: str, now: datetime, del
         answer_id=answer_id,
         delivery=delivery,
         next_attempt_at=now,
+        details=details,
     )
 
 
@@ -152,18 +154,12 @@ def answer_alert(
     if is_golden(score.source):
         return None
     locale = locale or alert_locale(score.language, scale=DEFAULT_SCALE, link=section.link)
-    low, whole = _at_floor(score, floors, locale.scale), score.score_global
-    if not low and (threshold is None or whole is None or not is_worse(whole, threshold, locale.scale)):
+    whole = score.score_global
+    is_weak = threshold is not None and whole is not None and is_worse(whole, threshold, locale.scale)
+    if not is_weak and not at_floor(score, floors, locale.scale):
         return None
-    return new_alert(
-        ANSWER,
-        score.id,
-        _answer_title(score, low, locale),
-        _answer_body(score, threshold, low, floors, locale),
-        now,
-        "pending" if section.urls else "none",
-        answer_id=score.id,
-    )
+    title, body = answer_texts(score, threshold, floors, locale)
+    return new_alert(ANSWER, score.id, title, body, now, "pending" if section.urls else "none", answer_id=score.id)
 
 
 def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, locale: AlertLocale) -> Alert | None:
@@ -173,10 +169,7 @@ def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, lo
     body = lines(
         locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
         locale.say("addressed_text"),
-        locale.line("source", plain(score.source, 128)) if score.source else "",
-        locale.line("variant", plain(score.variant, 64)) if score.variant else "",
-        locale.line("answered_at", f"{score.timestamp:%Y-%m-%d %H:%M} UTC"),
-        locale.answer_page(score.id),
+        _origin(score, locale),
     )
     delivery: Delivery = "pending" if section.urls else "none"
     return new_alert(ANSWER, score.id, locale.say("addressed_title"), body, now, delivery, answer_id=score.id)
@@ -184,16 +177,55 @@ def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, lo
 
 def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str, float], locale: AlertLocale) -> tuple[str, str]:
     """The title and the body of a weak answer's alert, in the locale's language."""
-    low = _at_floor(score, floors, locale.scale)
-    return _answer_title(score, low, locale), _answer_body(score, threshold, low, floors, locale)
+    low = at_floor(score, floors, locale.scale)
+    floors_missed = [
+        locale.say("floor_score", criterion=locale.label(criterion.criterion), score=locale.score(criterion.score))
+        for criterion in low
+    ]
+    shown = locale.say(
+        "scored",
+        score=locale.score(score.score_global),
+        grade=locale.messages[f"grade_{score.grade}"],
+        threshold="—" if threshold is None else locale.short(threshold),
+    )
+    criteria = (
+        locale.say("pair", name=locale.label(criterion.criterion), value=locale.mark(criterion.score))
+        for criterion in score.criteria
+    )
+    feedback = locale.kept(score.feedback, QUESTION_LENGTH)
+    standing, judges = standing_parts(score.qualification) if score.qualification else ("", "")
+    fitness = f"judges_{standing}_named" if judges else f"judges_{standing}"
+    body = lines(
+        locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
+        locale.line("score", shown),
+        *(
+            locale.say("floor_line", criterion=locale.label(criterion.criterion), floor=locale.short(floors[criterion.criterion]))
+            for criterion in low
+        ),
+        " · ".join(criteria),
+        locale.line("feedback", feedback) if feedback else "",
+        listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
+        listed(locale.messages["suggestions"], remarks(score.suggestions, locale)),
+        locale.line("qualification", locale.say(fitness, who=plain(judges, REMARK_LENGTH))) if standing else "",
+        _origin(score, locale),
+    )
+    if floors_missed:
+        return locale.say("floor_title", criteria=locale.messages["between"].join(floors_missed)), body
+    return locale.say("answer_title", score=locale.score(score.score_global)), body
 
 
-def criteria_at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> set[str]:
+def _origin(score: Evaluation, locale: AlertLocale) -> str:
+    """Where an answer comes from, when it was given, and its page."""
+    return lines(
+        locale.line("source", plain(score.source, 128)) if score.source else "",
+        locale.line("variant", plain(score.variant, 64)) if score.variant else "",
+        locale.line("answered_at", f"{score.timestamp:%Y-%m-%d %H:%M} UTC"),
+        locale.answer_page(score.id),
+    )
+
+
+def at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> list[CriterionResult]:
     """The criteria of an answer that are at their floor or worse."""
-    return {criterion.criterion for criterion in _at_floor(score, floors, scale)}
-
-
-def _at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> list[CriterionResult]:
     return [
         criterion
         for criterion in score.criteria
@@ -201,16 +233,6 @@ def _at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> l
         and (floor := floors.get(criterion.criterion)) is not None
         and not is_worse(floor, round(criterion.score, DECIMALS), scale)
     ]
-
-
-def _answer_title(score: Evaluation, low: Sequence[CriterionResult], locale: AlertLocale) -> str:
-    floors_missed = [
-        locale.say("floor_score", criterion=locale.label(criterion.criterion), score=locale.score(criterion.score))
-        for criterion in low
-    ]
-    if floors_missed:
-        return locale.say("floor_title", criteria=locale.messages["between"].join(floors_missed))
-    return locale.say("answer_title", score=locale.score(score.score_global))
 
 
 def question_line(alert: Alert) -> str:
@@ -222,50 +244,6 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
     """Whether a displayed score is strictly worse than another on a scale."""
     shown = round(value, DECIMALS)
     return shown < than if scale.higher_is_better else shown > than
-
-
-def _answer_body(
-    score: Evaluation,
-    threshold: float | None,
-    low: Sequence[CriterionResult],
-    floors: Mapping[str, float],
-    locale: AlertLocale,
-) -> str:
-    grade = locale.messages[f"grade_{score.grade}"]
-    criteria = " · ".join(
-        locale.say("pair", name=locale.label(criterion.criterion), value=locale.mark(criterion.score))
-        for criterion in score.criteria
-    )
-    feedback = locale.kept(score.feedback, QUESTION_LENGTH)
-    shown = locale.say(
-        "scored",
-        score=locale.score(score.score_global),
-        grade=grade,
-        threshold="—" if threshold is None else locale.short(threshold),
-    )
-    return lines(
-        locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
-        locale.line("score", shown),
-        *(
-            locale.say("floor_line", criterion=locale.label(criterion.criterion), floor=locale.short(floors[criterion.criterion]))
-            for criterion in low
-        ),
-        criteria,
-        locale.line("feedback", feedback) if feedback else "",
-        listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
-        listed(locale.messages["suggestions"], remarks(score.suggestions, locale)),
-        locale.line("qualification", _qualification_text(score.qualification, locale)) if score.qualification else "",
-        locale.line("source", plain(score.source, 128)) if score.source else "",
-        locale.line("variant", plain(score.variant, 64)) if score.variant else "",
-        locale.line("answered_at", f"{score.timestamp:%Y-%m-%d %H:%M} UTC"),
-        locale.answer_page(score.id),
-    )
-
-
-def _qualification_text(qualification: str, locale: AlertLocale) -> str:
-    """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
-    word, names = standing_parts(qualification)
-    return locale.say(f"judges_{word}_named" if names else f"judges_{word}", who=plain(names, REMARK_LENGTH))
 
 
 def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:
@@ -291,12 +269,9 @@ def is_late(alert: Alert) -> bool:
 def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tuple[str, str]:
     """Title and body of one message for several alerts."""
     start, end = hour_of(min(alert.opened_at for alert in alerts)), hour_after(max(alert.opened_at for alert in alerts))
-    shown = [f"{alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
-    rest = len(alerts) - len(shown)
     return locale.say("more_title", n=locale.whole(len(alerts))), lines(
         locale.say("more_text", start=f"{start:%Y-%m-%d %H:%M}", end=f"{end:%H:%M}", limit=locale.whole(per_hour)),
-        *(f"- {line}" for line in shown),
-        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        answer_list(alerts, locale),
         locale.page(),
     )
 
@@ -304,14 +279,19 @@ def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tup
 def together(alerts: Sequence[Alert], source: str, variant: str, locale: AlertLocale) -> tuple[str, str]:
     """Title and body of one message for single answers of a source and variant that are due at once."""
     names = [locale.line(kind, plain(name, 80)) for kind, name in (("source", source), ("variant", variant)) if name]
-    shown = [f"{alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
-    rest, title = len(alerts) - len(shown), locale.say("together_title", n=locale.whole(len(alerts)))
+    title = locale.say("together_title", n=locale.whole(len(alerts)))
     return f"{title} ({', '.join(names)})" if names else title, lines(
         *names,
-        *(f"- {line}" for line in shown),
-        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        answer_list(alerts, locale),
         locale.page("/alerts"),
     )
+
+
+def answer_list(alerts: Sequence[Alert], locale: AlertLocale) -> str:
+    """A line for each of the first single answers, with its page, and how many there are more."""
+    shown = [f"- {alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
+    rest = len(alerts) - len(shown)
+    return lines(*shown, locale.say("more_rest", n=locale.whole(rest)) if rest else "")
 
 
 class Failing(Struct, frozen=True, kw_only=True):
@@ -373,7 +353,14 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     }
     retried = locale.say("judge_retried", **values) if failing.retried else ""
     outage = locale.say("judge_outage", **values) if failing.latest > MOSTLY else ""
-    by_judge = [locale.say("pair", name=plain(use.judge, 80), value=outcomes(use.outcomes, locale)) for use in today]
+    by_judge = []
+    for use in today:
+        outcomes = ", ".join(
+            f"{locale.whole(count)} {locale.messages.get(f'outcome_{name}', name)}"
+            for name, count in sorted(use.outcomes.items())
+            if count
+        )
+        by_judge.append(locale.say("pair", name=plain(use.judge, 80), value=outcomes))
     bad = enough and failing.share > rule.failed_share
     return finding_of(
         JUDGE,
@@ -384,13 +371,6 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
         listed(locale.messages["judge_today"], by_judge),
         bad=bad,
         clear=enough and failing.share <= rule.clear,
-    )
-
-
-def outcomes(counts: Mapping[str, int], locale: AlertLocale) -> str:
-    """`12 scored, 3 unreadable`."""
-    return ", ".join(
-        f"{locale.whole(count)} {locale.messages.get(f'outcome_{name}', name)}" for name, count in sorted(counts.items()) if count
     )
 
 

@@ -6,10 +6,9 @@ the others. Else at most `MOST_PARTS` of them open an alert of a rule at a time.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from areopage.criteria import Scale
 from areopage.ledger import Ledger, Scope
@@ -26,35 +25,7 @@ EXAMPLES = 200
 """A part with fewer answers is not named as the worst."""
 
 GLOBAL = ""
-IsOpen = Callable[[str, str], bool]
-"""Whether a rule and subject have an open alert."""
-
-
-class AlertPart(Struct, frozen=True):
-    """All answers (kind ""), or those of one source or variant; `alone`: there is no other one."""
-
-    kind: Literal["", "source", "variant"] = ""
-    name: str = ""
-    alone: bool = False
-
-    @property
-    def subject(self) -> str:
-        """The subject of its alerts."""
-        return f"{self.kind}:{self.name}"
-
-    @property
-    def place(self) -> AnswerPlace:
-        """Its answers."""
-        return AnswerPlace(self.name if self.kind == "source" else None, self.name if self.kind == "variant" else None)
-
-    def title(self, locale: AlertLocale) -> str:
-        """What people call it."""
-        return locale.line(self.kind, plain(self.name, 80) or locale.messages["no_name"])
-
-
-ALL = AlertPart()
 EVERYWHERE = AnswerPlace()
-
 
 Rule = Callable[[ScoreTally, bool], Finding]
 """The finding on some scores; the second argument: however few they are."""
@@ -67,13 +38,19 @@ class AnswerWindow:
         self._ledger, self._since, self._until = ledger, since, until
         self._by_place = ledger.lists.tallies(since, until, Scope())
 
-    def parts(self) -> list[AlertPart]:
+    def parts(self) -> list[AnswerPlace]:
         """Its sources and variants, those with most answers first."""
-        parts: list[AlertPart] = []
-        for at, kind in ((0, "source"), (1, "variant")):
-            names = sorted({place[at] for place in self._by_place})
-            parts += [AlertPart(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
-        return sorted(parts, key=lambda part: -self.tally(part.place).answers)
+        sources = [AnswerPlace(source=name) for name in sorted({source for source, _ in self._by_place})]
+        variants = [AnswerPlace(variant=name) for name in sorted({variant for _, variant in self._by_place})]
+        return sorted([*sources, *variants], key=lambda part: -self.tally(part).answers)
+
+    def is_alone(self, part: AnswerPlace) -> bool:
+        """Whether there is no other source, or no other variant, than that of a part."""
+        return all(part.covers(AnswerPlace(source, variant)) for source, variant in self._by_place)
+
+    def is_open(self, rule: str, subject: str) -> bool:
+        """Whether a rule and subject have an open alert."""
+        return self._ledger.alerts.is_open(rule, subject)
 
     def places(self, within: AnswerPlace) -> list[AnswerPlace]:
         """The places inside a place, those with fewest answers first: each source with each variant, sources, variants."""
@@ -119,9 +96,11 @@ class AnswerWindow:
         return sorted({criterion for by_criterion in self._by_place.values() for criterion in by_criterion} - {GLOBAL})
 
 
-def mean_finding(tally: ScoreTally, rule: MeanRule, limits: MonitorThresholds, locale: AlertLocale) -> Finding:
-    """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
-    enough = tally.answers >= rule.minimum and tally.mean is not None
+def mean_finding(
+    tally: ScoreTally, rule: MeanRule, limits: MonitorThresholds, locale: AlertLocale, *, few: bool = False
+) -> Finding:
+    """Bad if the mean is worse than the threshold; clear at `mean_clear`. `few`: however few answers there are."""
+    enough = tally.answers >= (1 if few else rule.minimum) and tally.mean is not None
     mean = tally.mean or 0.0
     values = {
         "mean": locale.score(tally.mean),
@@ -135,10 +114,10 @@ def mean_finding(tally: ScoreTally, rule: MeanRule, limits: MonitorThresholds, l
     return structs.replace(finding_of(MEAN, values, locale, bad=bad, clear=clear), enough=enough)
 
 
-def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
-    """Bad strictly over the threshold, clear at `clear` or less."""
+def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLocale, *, few: bool = False) -> Finding:
+    """Bad strictly over the threshold, clear at `clear` or less. `few`: however few answers there are."""
     weak = tally.grades(locale.scale)[2]
-    enough = tally.answers >= rule.minimum
+    enough = tally.answers >= (1 if few else rule.minimum)
     share = weak / tally.answers if tally.answers else 0.0
     values = {
         "share": locale.percent(share, trim=True),
@@ -153,14 +132,10 @@ def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLoca
 
 
 def window_findings(
-    ledger: Ledger,
-    section: AlertsSection,
-    limits: MonitorThresholds,
-    locale: AlertLocale,
-    now: datetime,
-    is_open: Callable[[str, str], bool],
+    ledger: Ledger, section: AlertsSection, limits: MonitorThresholds, locale: AlertLocale, now: datetime
 ) -> Iterator[Finding]:
     """The findings of the rules that are switched on."""
+    shares, means = section.weak_share, section.mean
     windows: dict[float, AnswerWindow] = {}
 
     def window(hours: float) -> AnswerWindow:
@@ -168,40 +143,32 @@ def window_findings(
             windows[hours] = AnswerWindow(ledger, now - timedelta(hours=hours), now)
         return windows[hours]
 
-    if section.weak_share.enabled:
-        shares = section.weak_share
-
-        def weak_share(tally: ScoreTally, few: bool) -> Finding:
-            return weak_share_finding(tally, shares.model_copy(update={"minimum": 1}) if few else shares, locale)
-
-        yield from _by_part(weak_share, window(shares.hours), locale, is_open)
-    if section.mean.enabled:
-        means = section.mean
-
-        def mean(tally: ScoreTally, few: bool) -> Finding:
-            return mean_finding(tally, means.model_copy(update={"minimum": 1}) if few else means, limits, locale)
-
-        yield from _by_part(mean, window(means.hours), locale, is_open)
+    if shares.enabled:
+        yield from _by_part(lambda tally, few: weak_share_finding(tally, shares, locale, few=few), window(shares.hours), locale)
+    if means.enabled:
+        yield from _by_part(lambda tally, few: mean_finding(tally, means, limits, locale, few=few), window(means.hours), locale)
 
 
-def _by_part(rule: Rule, later: AnswerWindow, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
+def _by_part(rule: Rule, later: AnswerWindow, locale: AlertLocale) -> Iterator[Finding]:
     whole = rule(later.tally(), False)
     causes = _causes(rule, later) if whole.bad else []
     opened = 0
     for part in sorted(later.parts(), key=lambda part: not _is_uniform(rule, part, later)):
-        opened_before = is_open(whole.rule, part.subject)
-        if (part.alone or (whole.bad and part not in causes)) and not opened_before:
+        opened_before = later.is_open(whole.rule, part.subject)
+        if (later.is_alone(part) or (whole.bad and part not in causes)) and not opened_before:
             continue
         finding = _of_part(rule, part, later, locale)
         opened += finding.bad
         if opened_before or not finding.bad or opened <= MOST_PARTS:
-            yield _with_losses(finding, part.place, later, locale)
-    if not whole.bad:
-        yield _with_losses(whole, ALL.place, later, locale)
-        return
-    place = _narrowed(rule, ALL.place, later, locale)
-    body = lines(_name(place, locale), whole.body, _worst(later, locale), _example(later, place, locale))
-    yield _with_losses(_placed(structs.replace(whole, body=body), rule, ALL.place, place, later), ALL.place, later, locale)
+            yield _with_losses(finding, part, later, locale)
+    if whole.bad:
+        place = _narrowed(rule, EVERYWHERE, later, locale)
+        parts = {_title(part, locale): later.tally(part) for part in later.parts() if not later.is_alone(part)}
+        criteria = {locale.line("criterion", locale.label(path)): later.tally(criterion=path) for path in later.criteria()}
+        worst = listed(locale.messages["where_worst"], [*_worst_of(parts, locale), *_worst_of(criteria, locale)])
+        body = lines(_name(place, locale), whole.body, worst, _example(later, place, locale))
+        whole = _placed(structs.replace(whole, body=body), rule, EVERYWHERE, place, later)
+    yield _with_losses(whole, EVERYWHERE, later, locale)
 
 
 def _with_losses(finding: Finding, part: AnswerPlace, later: AnswerWindow, locale: AlertLocale) -> Finding:
@@ -213,30 +180,30 @@ def _with_losses(finding: Finding, part: AnswerPlace, later: AnswerWindow, local
     return structs.replace(finding, body=lines(finding.body, text), recovered=(title, lines(recovered, text)))
 
 
-def _causes(rule: Rule, later: AnswerWindow) -> list[AlertPart]:
+def _causes(rule: Rule, later: AnswerWindow) -> list[AnswerPlace]:
     """The parts that explain why all answers together are bad: without them the others are fine. [] if nothing does."""
-    bad = [part for part in later.parts() if not part.alone and rule(later.tally(part.place), False).bad]
-    alone = [part for part in bad if _is_uniform(rule, part, later) and _is_explained(rule, later, ALL.place, [part.place])]
+    bad = [part for part in later.parts() if not later.is_alone(part) and rule(later.tally(part), False).bad]
+    alone = [part for part in bad if _is_uniform(rule, part, later) and _is_explained(rule, later, [part])]
     if alone:
-        return [min(alone, key=lambda part: later.tally(part.place).answers)]
-    for kind in ("source", "variant"):
-        group = [part for part in bad if part.kind == kind]
-        if len(group) <= MOST_PARTS and _is_explained(rule, later, ALL.place, [part.place for part in group]):
+        return [min(alone, key=lambda part: later.tally(part).answers)]
+    for are_sources in (True, False):
+        group = [part for part in bad if (part.source is not None) is are_sources]
+        if len(group) <= MOST_PARTS and _is_explained(rule, later, group):
             return group
     return []
 
 
-def _is_uniform(rule: Rule, part: AlertPart, later: AnswerWindow) -> bool:
+def _is_uniform(rule: Rule, part: AnswerPlace, later: AnswerWindow) -> bool:
     """Whether a part is bad as a whole, or in one place; a variant that two of many sources spoil is neither."""
-    inner = [place for place in later.places(part.place) if None not in (place.source, place.variant)]
+    inner = [place for place in later.places(part) if None not in (place.source, place.variant)]
     bad = [place for place in inner if rule(later.tally(place), True).bad]
     fine = [place for place in inner if place not in bad and later.tally(place).answers >= FEW]
     return len(bad) == 1 or not fine
 
 
-def _is_explained(rule: Rule, later: AnswerWindow, place: AnswerPlace, causes: Sequence[AnswerPlace]) -> bool:
-    """Whether a place has answers outside its causes, and these are fine, however few they are."""
-    rest = later.tally(place, without=causes)
+def _is_explained(rule: Rule, later: AnswerWindow, causes: Sequence[AnswerPlace]) -> bool:
+    """Whether there are answers outside the causes, and these are fine, however few they are."""
+    rest = later.tally(without=causes)
     return rest.answers > 0 and not rule(rest, True).bad
 
 
@@ -261,8 +228,10 @@ def _placed(finding: Finding, rule: Rule, part: AnswerPlace, place: AnswerPlace,
     return structs.replace(finding, place=place, details=details, is_fine_outside=is_fine_outside)
 
 
-def _of_part(rule: Rule, part: AlertPart, later: AnswerWindow, locale: AlertLocale) -> Finding:
-    finding, name = rule(later.tally(part.place), False), part.title(locale)
+def _of_part(rule: Rule, part: AnswerPlace, later: AnswerWindow, locale: AlertLocale) -> Finding:
+    whole = later.tally(part)
+    finding, name = rule(whole, False), _title(part, locale)
+    first_title = finding.title
     title, body = finding.recovered
     finding = structs.replace(
         finding,
@@ -272,18 +241,30 @@ def _of_part(rule: Rule, part: AlertPart, later: AnswerWindow, locale: AlertLoca
     )
     if not finding.bad:
         return finding
-    place = _narrowed(rule, part.place, later, locale)
-    inner, whole = later.tally(place), later.tally(part.place)
-    others = locale.say("above_all", name=name, part=_other_name(part, place, locale))
-    title_of_place = (
-        name if place.covers(part.place) else _name(place, locale) or name if inner.answers == whole.answers else others
-    )
+    place = _narrowed(rule, part, later, locale)
+    inner = later.tally(place)
+    other = AnswerPlace(source=place.source or "") if part.source is None else AnswerPlace(variant=place.variant or "")
+    if place.covers(part):
+        title_of_place = name
+    elif inner.answers == whole.answers:
+        title_of_place = _name(place, locale) or name
+    else:
+        title_of_place = locale.say("above_all", name=name, part=_title(other, locale))
     paths = place.criteria or later.criteria()
     criteria = {locale.line("criterion", locale.label(path)): later.tally(place, path) for path in paths}
     worst = listed(locale.messages["where_worst"], _worst_of(criteria, locale))
-    title = rule(whole, False).title
-    body = lines(title_of_place, finding.body, _weak_in(place, inner, locale), worst, _example(later, place, locale))
-    return _placed(structs.replace(finding, title=f"{title} ({title_of_place})", body=body), rule, part.place, place, later)
+    weak_in = ""
+    if place.source is not None and place.variant is not None:
+        weak, answers = locale.whole(inner.grades(locale.scale)[2]), locale.whole(inner.answers)
+        weak_in = locale.say("weak_in", name=_name(place, locale) or locale.messages["no_name"], weak=weak, answers=answers)
+    body = lines(title_of_place, finding.body, weak_in, worst, _example(later, place, locale))
+    return _placed(structs.replace(finding, title=f"{first_title} ({title_of_place})", body=body), rule, part, place, later)
+
+
+def _title(part: AnswerPlace, locale: AlertLocale) -> str:
+    """What people call a source or a variant."""
+    kind, name = ("source", part.source) if part.source is not None else ("variant", part.variant)
+    return locale.line(kind, plain(name or "", 80) or locale.messages["no_name"])
 
 
 def _name(place: AnswerPlace, locale: AlertLocale) -> str:
@@ -292,29 +273,9 @@ def _name(place: AnswerPlace, locale: AlertLocale) -> str:
     return ", ".join(locale.line(kind, plain(name, 80)) for kind, name in pairs if name)
 
 
-def _other_name(part: AlertPart, place: AnswerPlace, locale: AlertLocale) -> str:
-    kind, name = ("variant", place.variant) if part.kind == "source" else ("source", place.source)
-    return locale.line(kind, plain(name or "", 80) or locale.messages["no_name"])
-
-
-def _weak_in(place: AnswerPlace, tally: ScoreTally, locale: AlertLocale) -> str:
-    weak = tally.grades(locale.scale)[2]
-    if place.source is None or place.variant is None:
-        return ""
-    name = _name(place, locale) or locale.messages["no_name"]
-    return locale.say("weak_in", name=name, weak=locale.whole(weak), answers=locale.whole(tally.answers))
-
-
 def _example(later: AnswerWindow, place: AnswerPlace, locale: AlertLocale) -> str:
     id = later.example(place, locale.scale)
     return locale.say("example", answer=locale.answer_page(id)) if id else ""
-
-
-def _worst(later: AnswerWindow, locale: AlertLocale) -> str:
-    """Where means are worst: sources and variants, and criteria."""
-    places = {part.title(locale): later.tally(part.place) for part in later.parts() if not part.alone}
-    criteria = {locale.line("criterion", locale.label(path)): later.tally(criterion=path) for path in later.criteria()}
-    return listed(locale.messages["where_worst"], [*_worst_of(places, locale), *_worst_of(criteria, locale)])
 
 
 def _worst_of(tallies: Mapping[str, ScoreTally], locale: AlertLocale) -> list[str]:
