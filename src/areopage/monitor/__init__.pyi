@@ -1,6 +1,5 @@
 """The quality of answers in production: evaluations, alerts, golden questions."""
 
-from .alerts.canaries import canary_finding as canary_finding  # Bad where the judge moved on the criterion
 from .alerts.deliver import AlertMessage as AlertMessage  # A message of plain text.
 from .alerts.deliver import send as send  # Send a message to every address in turn
 
@@ -15,6 +14,7 @@ from .alerts.rules import RULES as RULES  # All rules, in the order in which lis
 
 # The title and the body of a weak answer's alert, in the locale's language.
 from .alerts.rules import answer_texts as answer_texts
+from .alerts.rules import canary_finding as canary_finding  # Bad where the judge moved on the criterion
 from .alerts.rules import question_line as question_line  # The line of a single answer's alert with the question
 from .alerts.texts import monitor_locale as monitor_locale  # The locale of a monitor's alerts
 

@@ -88,11 +88,11 @@ class Levels(Struct, frozen=True):
         return Levels(self.days, self.sources, self.measures, self.scores.masked(mask))
 
 
-def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> Levels:
-    """The levels of a period."""
+def levels_of(rows: Sequence[DayLevel], named: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> Levels:
+    """The levels of a period, of the sources and measures of `named`, without days of a source under `minimum`."""
     days = [period.start + timedelta(days=number) for number in range(period.days)]
-    sources = sorted({row.source for row in rows})
-    measures = [GLOBAL, WEAK, *sorted({row.criterion for row in rows} - {GLOBAL})]
+    sources = sorted({row.source for row in named})
+    measures = [GLOBAL, WEAK, *sorted({row.criterion for row in named} - {GLOBAL})]
     shape = (max(len(sources), 1), len(measures), len(days))
     answers, means, variances = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     width, side = scale.max - scale.min, 1.0 if scale.higher_is_better else -1.0
@@ -110,7 +110,7 @@ def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: i
     return Levels(days, sources or [""], measures, DayLevels(answers, means, variances))
 
 
-def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
+def new_incidents(levels: Levels, least: float, panel: str) -> list[tuple[str, Incident]]:
     """The incidents that the last day of some levels shows, with their subjects; `least` is a share of the scale."""
     falls, bad = _fallen(with_all(levels.scores), least)
     parts = [place for place in range(len(bad)) if bad[place].any()]
@@ -118,14 +118,14 @@ def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
         return []
     single = len(levels.sources) == 1
     if len(parts) == 1 and parts[0] < len(levels.sources) and not single:
-        return [(f"{SOURCE}{levels.sources[parts[0]]}", _incident(levels, falls, bad, parts))]
+        return [(f"{SOURCE}{levels.sources[parts[0]]}", _incident(levels, falls, bad, parts, panel))]
     fallen_sources = [place for place in parts if place < len(levels.sources)]
     if len(fallen_sources) == 1 and not single:
         name = levels.sources[fallen_sources[0]]
         rest = levels.out(levels.days[-MOST_AFTER:], name)
         if not _fallen(with_all(rest.scores), least)[1][-1].any():
-            return [(f"{SOURCE}{name}", _incident(levels, falls, bad, fallen_sources))]
-    return [(ALL, _incident(levels, falls, bad, parts))]
+            return [(f"{SOURCE}{name}", _incident(levels, falls, bad, fallen_sources, panel))]
+    return [(ALL, _incident(levels, falls, bad, parts, panel))]
 
 
 def _fallen(scores: DayLevels, least: float) -> tuple[Falls, np.ndarray]:
@@ -133,7 +133,7 @@ def _fallen(scores: DayLevels, least: float) -> tuple[Falls, np.ndarray]:
     return falls, (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
 
 
-def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int]) -> Incident:
+def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int], panel: str) -> Incident:
     places = [(part, measure) for part in parts for measure in map(int, np.flatnonzero(bad[part]))]
     first = max(places, key=lambda place: falls.evidence[place])
     began = len(levels.days) - int(falls.after[first])
@@ -150,7 +150,7 @@ def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int
         start=levels.days[max(0, began - MOST_REFERENCE)],
         began=levels.days[began],
         reported=levels.days[-1] + timedelta(days=1),
-        panel="",
+        panel=panel,
         conditions=conditions,
     )
 
@@ -220,22 +220,19 @@ class FallWatch:
         if any(alert.subject == ALL for alert, _ in opened):
             return findings
         period = Period(start=self._today - timedelta(days=MOST_REFERENCE + MOST_AFTER), end=self._today)
-        panels = self._panels(period)
+        panels, rows = self._ledger.days.panels(period), self._rows(period)
         panel = self._panel_now(panels)
-        levels = self._masked(self._levels(period), panels, panel)
-        for subject, incident in new_incidents(levels, self._least):
+        levels = self._masked(levels_of(rows, rows, period, self._scale, self._rule.minimum), panels, panel)
+        for subject, incident in new_incidents(levels, self._least, panel):
             if all(alert.subject != subject for alert, _ in opened):
-                findings.append(self._opened(subject, msgspec.structs.replace(incident, panel=panel)))
+                finding = self._finding(subject, incident, bad=True)
+                findings.append(msgspec.structs.replace(finding, details=msgspec.json.encode(incident).decode()))
         return findings
 
-    def _levels(self, period: Period) -> Levels:
+    def _rows(self, period: Period) -> Sequence[DayLevel]:
         weak_limit, _ = grade_limits(self._scale)
         higher = self._scale.higher_is_better
-        rows = self._ledger.days.levels(period, lambda score: score < weak_limit if higher else score > weak_limit)
-        return levels_of(rows, period, self._scale, self._rule.minimum)
-
-    def _panels(self, period: Period) -> Mapping[date, set[str]]:
-        return self._ledger.days.panels(period)
+        return self._ledger.days.levels(period, lambda score: score < weak_limit if higher else score > weak_limit)
 
     def _panel_now(self, panels: Mapping[date, set[str]]) -> str:
         alone = [next(iter(names)) for _, names in sorted(panels.items()) if len(names) == 1]
@@ -263,11 +260,14 @@ class FallWatch:
         age = (self._today - incident.reported).days
         situation, back = self._locale.messages["fall_too_early"], False
         if age > 0:
-            panels = self._panels(since)
+            panels = self._ledger.days.panels(since)
             current = self._panel_now(panels)
             before = Period(start=incident.start, end=incident.began)
-            reference = self._masked(self._levels(before), self._panels(before), incident.panel, but=alert)
-            reference, later = _same_shape(reference, self._levels(since))
+            rows, later_rows = self._rows(before), self._rows(since)
+            named = [*rows, *later_rows]
+            reference = levels_of(rows, named, before, self._scale, self._rule.minimum)
+            reference = self._masked(reference, self._ledger.days.panels(before), incident.panel, but=alert)
+            later = levels_of(later_rows, named, since, self._scale, self._rule.minimum)
             later = later.out([day for day in later.days if panels.get(day, {current}) - {incident.panel}])
             if current and current != incident.panel:
                 situation = self._locale.messages["fall_other_judges"]
@@ -291,10 +291,6 @@ class FallWatch:
             else condition.source in later.sources and answers[later.sources.index(condition.source)] > 0
             for condition in incident.conditions
         )
-
-    def _opened(self, subject: str, incident: Incident) -> Finding:
-        finding = self._finding(subject, incident, bad=True)
-        return msgspec.structs.replace(finding, details=msgspec.json.encode(incident).decode())
 
     def _finding(self, subject: str, incident: Incident, *, bad: bool) -> Finding:
         locale = self._locale
@@ -328,21 +324,3 @@ class FallWatch:
         )
         text = locale.say("fall_change", name=name, before=before, after=after)
         return f"{where}, {text}" if where else text
-
-
-def _same_shape(first: Levels, other: Levels) -> tuple[Levels, Levels]:
-    """Both with the sources and measures of both."""
-    sources = sorted({*first.sources, *other.sources})
-    measures = [GLOBAL, WEAK, *sorted({*first.measures, *other.measures} - {GLOBAL, WEAK})]
-    return _spread(first, sources, measures), _spread(other, sources, measures)
-
-
-def _spread(levels: Levels, sources: Sequence[str], measures: Sequence[str]) -> Levels:
-    shape = (len(sources), len(measures), len(levels.days))
-    rows, columns = [sources.index(name) for name in levels.sources], [measures.index(name) for name in levels.measures]
-    spread = []
-    for array in levels.scores.arrays:
-        target = np.zeros(shape)
-        target[np.ix_(rows, columns)] = array
-        spread.append(target)
-    return Levels(levels.days, sources, measures, DayLevels(*spread))

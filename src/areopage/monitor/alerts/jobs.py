@@ -36,9 +36,9 @@ from areopage.monitor.alerts.rules import (
     notice_of,
     paced,
     queue_finding,
+    silence_findings,
     together,
 )
-from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
 from areopage.monitor.config import AlertsSection, MonitorConfig, MonitorThresholds

@@ -4,17 +4,29 @@ Single weak answers have an hourly limit. An answer without a score belongs to t
 how long the oldest answer has been waiting.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.ledger import Alert, Backlog, CriterionResult, Evaluation, JudgeDays, is_golden, standing_parts
+from areopage.ledger import (
+    Alert,
+    Backlog,
+    CanaryRound,
+    CriterionResult,
+    Evaluation,
+    JudgeDays,
+    Ledger,
+    Period,
+    is_golden,
+    standing_parts,
+)
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule
+from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule, SilenceRule
 from areopage.scoring import DECIMALS
 
 Delivery = Literal["pending", "none"]
@@ -35,6 +47,11 @@ MOSTLY = 0.5
 
 CAUGHT_UP = 0.5
 """The queue has caught up when its oldest answer waits less than this share of the limit."""
+
+UNSCORED = 0.1
+"""A change of a judge's share of calls without a score that is told."""
+
+SOURCE_LENGTH, SUBJECT_LENGTH = 128, 256
 
 
 class AnswerPlace(Struct, frozen=True):
@@ -385,3 +402,59 @@ def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: Aler
     }
     bad = waited > rule.minutes
     return finding_of(QUEUE, values, locale, bad=bad, clear=waited < rule.minutes * CAUGHT_UP)
+
+
+def silence_findings(ledger: Ledger, rule: SilenceRule, now: datetime, locale: AlertLocale) -> Iterator[Finding]:
+    """A finding for each source: clear where an answer came within `hours`, bad where none came for longer than it may pause.
+
+    A source may pause for `hours` and for as many whole days as it ever did in the weeks before. One with few days of answers
+    is not expected to go on. An open alert of a source that stays silent stays open.
+    """
+
+    def finding(source: str, last: datetime, hours: float, *, bad: bool) -> Finding:
+        since = f"{last:%Y-%m-%d %H:%M} UTC"
+        values = {"source": plain(source, SOURCE_LENGTH) or "—", "since": since, "hours": locale.hours(hours)}
+        return msgspec.structs.replace(finding_of(SILENCE, values, locale, bad=bad, clear=not bad), subject=source)
+
+    active = ledger.lists.received_since(now - timedelta(hours=rule.hours))
+    for source in active:
+        yield finding(source, now, rule.hours, bad=False)
+    period = Period(start=now.date() - timedelta(days=rule.days), end=now.date() + timedelta(days=1))
+    for source, days in ledger.lists.active_days(period).items():
+        if source in active or len(days) < rule.minimum_days:
+            continue
+        last = ledger.lists.last_received(source)
+        longest_pause = max(((later - earlier).days - 1 for earlier, later in pairwise(days)), default=0)
+        hours = rule.hours + 24 * longest_pause
+        if last is not None and last < now - timedelta(hours=hours):
+            yield finding(source, last, hours, bad=True)
+
+
+def canary_finding(canary_round: CanaryRound, locale: AlertLocale) -> Finding:
+    """Bad where the judge moved on the criterion; clear on the first round after another exam."""
+    shift = canary_round.shift
+    values = {
+        "judge": plain(canary_round.judge, 80),
+        "model": plain(canary_round.model, 80),
+        "criterion": locale.label(canary_round.path),
+        "change": locale.signed(shift.value or 0.0),
+        "low": locale.signed(shift.low or 0.0),
+        "high": locale.signed(shift.high or 0.0),
+        "apart": locale.number(shift.apart or 0.0, 2),
+        "rows": locale.whole(shift.rows),
+        "round": locale.whole(canary_round.found or canary_round.sequence),
+        "before": locale.percent(shift.unscored_before, trim=True),
+        "now": locale.percent(shift.unscored, trim=True),
+        "suite": plain(canary_round.suite, 80),
+    }
+    unscored = abs(shift.unscored - shift.unscored_before) >= UNSCORED
+    finding = finding_of(
+        DRIFT,
+        values,
+        locale,
+        locale.say("drift_unscored", **values) if unscored else "",
+        locale.say("drift_next", **values),
+        bad=canary_round.moved,
+        clear=not canary_round.moved,
+    )
+    return msgspec.structs.replace(finding, subject=f"{canary_round.judge}:{canary_round.path}"[:SUBJECT_LENGTH])
