@@ -33,12 +33,11 @@ import numpy as np
 from scipy.stats import binom
 from scipy.stats import t as student
 
-from areopage.monitor.scored_answers import Repeat, answer_intervals, compare, scored
+from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.scoring.agreement_with_people import kappa_estimate
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
-from areopage.scoring.grades import ScoreTally
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.paired import paired_difference
@@ -254,20 +253,19 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
     return found
 
 
-def equal_answers(
-    cases: int, chances: np.ndarray, samples: int, random: np.random.Generator
-) -> Iterator[tuple[ScoreTally, list[Repeat]]]:
+def equal_answers(cases: int, chances: np.ndarray, samples: int, random: np.random.Generator) -> Iterator[ScoredAnswers]:
     """Samples of answers, of which about a fifth are groups of three equal ones."""
     groups = max(1, cases // 15)
     alone, three = (random.multinomial(size, chances, samples) for size in (cases - 3 * groups, groups))
     for counts, repeated in zip(alone + 3 * three, three, strict=True):
-        repeats = [Repeat(3, float(score)) for score, times in zip(POINTS, repeated, strict=True) for _ in range(times)]
-        yield tally_of(counts), repeats
+        repeats = (Repeat(3, float(score)) for score, times in zip(POINTS, repeated, strict=True) for _ in range(times))
+        yield answers_of(counts, tuple(repeats))
 
 
-def tally_of(counts: np.ndarray) -> ScoreTally:
-    """How often each score was given."""
-    return ScoreTally({float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count})
+def answers_of(counts: np.ndarray, repeats: tuple[Repeat, ...] = ()) -> ScoredAnswers:
+    """Answers by their scores, from how often each score was given."""
+    kinds = {float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count}
+    return ScoredAnswers({score: (count, score * count) for score, count in kinds.items()}, repeats)
 
 
 def welch(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -296,7 +294,7 @@ def change_coverage(
     kinds, times = np.unique(np.concatenate(drawn, axis=1), axis=0, return_counts=True)
     sides = kinds[:, : len(POINTS)], kinds[:, len(POINTS) :]
     true = float((later - earlier) @ POINTS)
-    found = [compare(scored(tally_of(late)), scored(tally_of(early)), SCALE) for late, early in zip(*sides, strict=True)]
+    found = [compare(answers_of(late), answers_of(early), SCALE) for late, early in zip(*sides, strict=True)]
     ours = np.array([[one.low, one.high] for one in found if one is not None]).T
     theirs = welch(*sides)
     return {
@@ -318,7 +316,7 @@ def monitor_coverage(
         failing = 0.95 * chances + 0.05 * (POINTS == 0.0)
         found: dict[int, dict[str, object]] = {}
         for cases, count in samples.items():
-            some = [scored(*one) for one in equal_answers(cases, chances, 2 * count, random)]
+            some = list(equal_answers(cases, chances, 2 * count, random))
             ends = [one for one in answer_intervals(some, SCALE) if one is not None]
             plain = random.multinomial(cases, chances, 2 * count)
             low, high = welch(plain, np.zeros_like(plain))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare, scored
-from areopage.scoring.grades import ScoreTally
+from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.scoring.intervals.means import mean_interval
 
 TEN = Scale(min=0.0, max=10.0)
@@ -18,13 +17,21 @@ SCORES = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundred
 
 
 def of(values: dict[float, int], *repeats: Repeat) -> ScoredAnswers:
-    return scored(ScoreTally(values), repeats)
+    return ScoredAnswers({score: (answers, score * answers) for score, answers in values.items()}, repeats)
 
 
 def interval(some: ScoredAnswers) -> tuple[float, float]:
     found = answer_intervals([some], TEN)[0]
     assert found is not None
     return found
+
+
+def change(later: ScoredAnswers, earlier: ScoredAnswers) -> tuple[float, float, float, float]:
+    compared = compare(later, earlier, TEN)
+    assert compared is not None
+    difference, low, high, p_value = compared.difference, compared.low, compared.high, compared.p_value
+    assert difference is not None and low is not None and high is not None and p_value is not None
+    return difference, low, high, p_value
 
 
 @given(st.lists(SCORES, min_size=2, max_size=60))
@@ -73,10 +80,10 @@ def test_scores_beyond_the_scale_widen_the_range() -> None:
 def test_no_interval_is_without_width_and_equal_sides_do_not_differ() -> None:
     low, high = interval(of({6.1: 30}))
     assert low < 6.0 and high > 6.2
-    same, apart = compare(of({5.0: 3}), of({5.0: 9}), TEN), compare(of({5.0: 40}), of({8.0: 40}), TEN)
-    assert same is not None and apart is not None
-    assert (same.difference, same.p_value) == (0.0, 1.0) and same.low < 0.0 < same.high
-    assert apart.difference == -3.0 and apart.low < -3.0 < apart.high and apart.p_value < 0.001
+    difference, low, high, p_value = change(of({5.0: 3}), of({5.0: 9}))
+    assert (difference, p_value) == (0.0, 1.0) and low < 0.0 < high
+    difference, low, high, p_value = change(of({5.0: 40}), of({8.0: 40}))
+    assert difference == -3.0 and low < -3.0 < high and p_value < 0.001
 
 
 def test_a_comparison_needs_two_different_answers_on_either_side() -> None:
@@ -86,7 +93,6 @@ def test_a_comparison_needs_two_different_answers_on_either_side() -> None:
 
 
 def test_one_bad_answer_of_twenty_after_none_of_a_thousand_is_no_change_beyond_chance() -> None:
-    found = compare(of({10.0: 19, 0.0: 1}), of({10.0: 1000}), TEN)
-    assert found is not None and found.low < -0.5 <= found.difference < found.high <= 0.1
-    two = compare(of({10.0: 17, 0.0: 3}), of({10.0: 1000}), TEN)
-    assert two is not None and two.p_value < 0.01
+    difference, low, high, _ = change(of({10.0: 19, 0.0: 1}), of({10.0: 1000}))
+    assert low < -0.5 <= difference < high <= 0.1
+    assert change(of({10.0: 17, 0.0: 3}), of({10.0: 1000}))[3] < 0.01

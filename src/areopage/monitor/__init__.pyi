@@ -28,9 +28,6 @@ from .figures import CriterionFigures as CriterionFigures  # One criterion over 
 from .figures import DayFigures as DayFigures  # One day's mean per criterion ("" the global one)
 from .figures import JudgeFigures as JudgeFigures  # What one judge did
 from .figures import Mean as Mean  # A mean with its 95 % interval, on the scale
-
-# A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
-from .figures import MeanChange as MeanChange
 from .figures import PeriodFigures as PeriodFigures  # Everything about a period.
 from .figures import criterion_labels as criterion_labels  # Display names of a suite's criteria by path, in the registry's order.
 from .figures import most_frequent as most_frequent  # The variant with the most answers, the first by name of equals
@@ -58,6 +55,9 @@ from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no lon
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
 from .retention import erase_older as erase_older  # Erase answers received before a moment
 from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
+
+# A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
+from .scored_answers import MeanChange as MeanChange
 from .worker import MonitorWorker as MonitorWorker  # A worker of the monitor
 
 # Let given-up answers wait again, and end the pause of those that wait for another attempt

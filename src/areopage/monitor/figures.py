@@ -21,13 +21,10 @@ from areopage.ledger import (
     Standing,
     midnight,
 )
-from areopage.monitor.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
+from areopage.monitor.scored_answers import MeanChange, Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites import Suite
 
 GLOBAL = ""
-CERTAIN_UNDER = 0.05
-"""A change with a smaller p-value is called certain."""
-
 WORST = 5
 _NONE = ScoredAnswers()
 
@@ -48,20 +45,6 @@ class Mean(Struct, frozen=True, kw_only=True):
     def interval(self) -> tuple[float, float] | None:
         """Both ends of the interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
-
-
-class MeanChange(Struct, frozen=True, kw_only=True):
-    """A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
-
-    `certain`: chance alone would make such a difference in less than one of twenty cases. All None where either side has under
-    two answers.
-    """
-
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_value: float | None = None
-    certain: bool | None = None
 
 
 class CriterionFigures(Struct, frozen=True, kw_only=True):
@@ -112,6 +95,16 @@ class JudgeFigures(Struct, frozen=True, kw_only=True):
     use: JudgeDays
     scored_share: float | None
     seconds_per_call: float | None
+
+    @classmethod
+    def of_days(cls, use: JudgeDays) -> "JudgeFigures":
+        """Compute the figures."""
+        verdicts = sum(use.outcomes.values()) - use.outcomes.get("not_applicable", 0)
+        return cls(
+            use=use,
+            scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,
+            seconds_per_call=use.seconds / use.calls if use.calls else None,
+        )
 
 
 class PeriodFigures(Struct, frozen=True, kw_only=True):
@@ -209,7 +202,10 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
         lost = hooks.lost(period, scope)
         planned = scored + unscored + failed + waiting + sum(lost.values())
         newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
-        figures = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
+        unlabelled = sorted({criterion for _, criterion in (*now, *before)} - {GLOBAL, *labels})
+        shown = {GLOBAL: "", **labels} | {path: path.rpartition(".")[2].replace("_", " ") for path in unlabelled}
+        figures = _criteria(shown, now, before, scale)
+        worst = lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)
         return cls(
             period=period,
             scope=scope,
@@ -226,8 +222,8 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
             days=_days(period, rows, equals, scale),
             variants=tuple(_variants(variants, base, sides, scale)),
             baseline=base,
-            judges=tuple(_health(use) for use in judges),
-            worst=tuple(_weakest(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better))),
+            judges=tuple(JudgeFigures.of_days(use) for use in judges),
+            worst=tuple(evaluation for evaluation in worst if evaluation.grade != "excellent") or tuple(worst),
             seconds=sum(day.seconds for day in totals),
             prompt_tokens=sum(day.prompt_tokens for day in totals),
             completion_tokens=sum(day.completion_tokens for day in totals),
@@ -267,12 +263,6 @@ def previous_of(period: Period) -> Period:
     """The preceding period of the same length; shorter where the calendar begins."""
     days = min(period.days, (period.start - date.min).days)
     return Period(start=period.start - timedelta(days=days), end=period.start)
-
-
-def _shown_criteria(now: ByPlace, before: ByPlace, labels: Mapping[str, str]) -> dict[str, str]:
-    """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
-    others = sorted({criterion for _, criterion in (*now, *before)} - {GLOBAL, *labels})
-    return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
 
 
 def _by_place(
@@ -316,16 +306,6 @@ def _means(some: ByPlace, scale: Scale) -> dict[Place, Mean]:
     }
 
 
-def _change(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanChange:
-    comparison = compare(later, earlier, scale)
-    if comparison is None:
-        return MeanChange()
-    certain = comparison.p_value < CERTAIN_UNDER
-    return MeanChange(
-        difference=comparison.difference, low=comparison.low, high=comparison.high, p_value=comparison.p_value, certain=certain
-    )
-
-
 def _criteria(labels: Mapping[str, str], now: ByPlace, before: ByPlace, scale: Scale) -> list[CriterionFigures]:
     means, previous = _means(now, scale), _means(before, scale)
     return [
@@ -336,15 +316,10 @@ def _criteria(labels: Mapping[str, str], now: ByPlace, before: ByPlace, scale: S
             grades=(later := now.get(("", criterion), _NONE)).tally.grades(scale),
             histogram=later.tally.histogram(scale),
             previous=previous.get(("", criterion), Mean(answers=0)),
-            change=_change(later, before.get(("", criterion), _NONE), scale),
+            change=compare(later, before.get(("", criterion), _NONE), scale) or MeanChange(),
         )
         for criterion, label in labels.items()
     ]
-
-
-def _weakest(worst: Sequence[Evaluation]) -> Sequence[Evaluation]:
-    """Those that are not excellent, if there are any."""
-    return [evaluation for evaluation in worst if evaluation.grade != "excellent"] or worst
 
 
 def _variants(variants: Sequence[str], base: str | None, sides: ByPlace, scale: Scale) -> Iterable[VariantFigures]:
@@ -352,23 +327,14 @@ def _variants(variants: Sequence[str], base: str | None, sides: ByPlace, scale: 
     means = _means(sides, scale)
     for name in variants:
         overall = sides.get((name, GLOBAL), _NONE)
-        compared = base is not None and name != base
         yield VariantFigures(
             variant=name,
             overall=means.get((name, GLOBAL), Mean(answers=0)),
             criteria={criterion: mean for (side, criterion), mean in means.items() if side == name and criterion != GLOBAL},
             weak=overall.tally.grades(scale)[2],
-            change=_change(overall, sides.get((base or "", GLOBAL), _NONE), scale) if compared else MeanChange(),
+            change=(compare(overall, sides.get((base, GLOBAL), _NONE), scale) if base is not None and name != base else None)
+            or MeanChange(),
         )
-
-
-def _health(use: JudgeDays) -> JudgeFigures:
-    verdicts = sum(use.outcomes.values()) - use.outcomes.get("not_applicable", 0)
-    return JudgeFigures(
-        use=use,
-        scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,
-        seconds_per_call=use.seconds / use.calls if use.calls else None,
-    )
 
 
 def _cost(judges: Sequence[JudgeDays]) -> dict[str, float]:

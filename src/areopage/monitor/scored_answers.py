@@ -19,6 +19,8 @@ FEWEST_GROUPS = 2
 _MOST_KINDS = 100
 """Where there are more kinds of scores, they are merged into this number of steps of the scale, which keep their means."""
 _SAME = 1e-12
+CERTAIN_UNDER = 0.05
+"""A change with a smaller p-value is called certain."""
 
 
 class Repeat(NamedTuple):
@@ -28,13 +30,18 @@ class Repeat(NamedTuple):
     mean: float
 
 
-class MeanDifference(Struct, frozen=True, kw_only=True):
-    """A difference of two means, its 95 % interval in the same units, and the two-sided p-value in [0, 1]."""
+class MeanChange(Struct, frozen=True, kw_only=True):
+    """A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
 
-    difference: float
-    low: float
-    high: float
-    p_value: float
+    `certain`: chance alone would make such a difference in less than one of twenty cases. All None where either side has under
+    two answers.
+    """
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    certain: bool | None = None
 
 
 class ScoredAnswers(Struct, frozen=True):
@@ -70,11 +77,6 @@ class ScoredAnswers(Struct, frozen=True):
         return ScoreTally({score: answers for score, (answers, _) in self.sums.items()})
 
 
-def scored(tally: ScoreTally, repeats: Sequence[Repeat] = ()) -> ScoredAnswers:
-    """Answers whose exact scores are those of a tally."""
-    return ScoredAnswers({score: (answers, score * answers) for score, answers in tally.counts.items()}, tuple(repeats))
-
-
 def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[float, float] | None]:
     """The 95 % intervals of many means, on the scale; None under two groups of answers. See `intervals.means`."""
     counted = [_counted(answers, scale) if answers.groups >= FEWEST_GROUPS else None for answers in some]
@@ -89,7 +91,7 @@ def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[
     return [None if side is None else next(ends) for side in counted]
 
 
-def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanDifference | None:
+def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanChange | None:
     """How much the mean changed, later minus earlier; None where a side has under two groups of answers.
 
     See `intervals.differences`.
@@ -98,7 +100,8 @@ def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> MeanD
         return None
     low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale))
     difference = 0.0 if isclose(later.mean, earlier.mean, rel_tol=_SAME) else later.mean - earlier.mean
-    return MeanDifference(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
+    low, high = min(low, difference), max(high, difference)
+    return MeanChange(difference=difference, low=low, high=high, p_value=p_value, certain=p_value < CERTAIN_UNDER)
 
 
 def _reach(some: Sequence[ScoredAnswers], scale: Scale) -> tuple[float, float]:
