@@ -80,10 +80,6 @@ def _folded_short(name: str) -> str:
 def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset()) -> ColumnPlan:
     """Map the columns of a table, or the keys of an object, to the fields of a case.
 
-    Args:
-        names: the columns as written, in order.
-        left_out: fields to ignore; their columns count as unread.
-
     Raises:
         DatasetError: two columns claim one field, or none is a prompt. The message names no file: the caller knows it.
     """

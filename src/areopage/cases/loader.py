@@ -311,11 +311,7 @@ def load_dataset(
 
 
 def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
-    """Write the rejected rows as CSV (UTF-8 with a mark that spreadsheets look for), replacing the file.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Write the rejected rows as CSV (UTF-8 with a mark that spreadsheets look for), replacing the file."""
     try:
         with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
             write = table_writer(stream)

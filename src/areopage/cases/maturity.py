@@ -60,9 +60,6 @@ def normalise_maturity(value: object) -> Maturity | None:
 
     An age beats a school level, and a school level beats a word. A range takes the band of its lower end.
 
-    Args:
-        value: text, or a number taken for an age in years.
-
     Raises:
         ValueError: the cell is not understood, or names several audiences; the message says so in one line.
     """

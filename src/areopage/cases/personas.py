@@ -62,11 +62,7 @@ def load_personas(path: Path, language: str) -> dict[str, Persona]:
 
 
 def persona_faults(path: Path, language: str) -> list[ConfigError]:
-    """Everything for which `load_personas` refuses the personas that it would read.
-
-    Raises:
-        ConfigError: the file cannot be read, is not JSON or holds no persona.
-    """
+    """Everything for which `load_personas` refuses the personas that it would read."""
     chosen, personas = _read_personas(path, language)
     return _faults_of(personas, chosen)
 

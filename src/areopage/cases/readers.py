@@ -134,9 +134,6 @@ def _plain(name: str, cell: Any) -> Any:
     """Turn a value of Arrow into what JSON could hold; bytes are taken for UTF-8 text.
 
     Other bytes, such as those of a picture, are named by their number in a column that no case is made of.
-
-    Raises:
-        UnicodeDecodeError: a column that cases are made of holds them.
     """
     if not isinstance(cell, bytes):
         return msgspec.to_builtins(cell, enc_hook=str)

@@ -34,11 +34,7 @@ class DatasetSource(Struct, frozen=True, kw_only=True):
     columns: Mapping[str, str] = {}
 
     def files(self) -> list[Path]:
-        """The files that hold it.
-
-        Raises:
-            DatasetError: the folder has no such part, or a part of a file is wished for.
-        """
+        """The files that hold it."""
         if self.path.is_dir():
             files: list[Path] = required("datasets", "folder", "reading a folder of data")(self.path, self.subset, self.split)
             return files
@@ -48,11 +44,7 @@ class DatasetSource(Struct, frozen=True, kw_only=True):
 
 
 def source_of(named: Path) -> DatasetSource:
-    """The dataset of a name; what is behind a `#` belongs to the file's own name if there is such a file.
-
-    Raises:
-        DatasetError: what is behind the `#` cannot be read.
-    """
+    """The dataset of a name; what is behind a `#` belongs to the file's own name if there is such a file."""
     text = str(named)
     if MARK not in text or named.exists():
         return DatasetSource(path=named)
@@ -71,11 +63,7 @@ def source_of(named: Path) -> DatasetSource:
 
 
 def column_of(assignment: str, said_in: object) -> dict[str, str]:
-    """The field of a column, by the column's name, of `FIELD=NAME`.
-
-    Raises:
-        DatasetError: it is no assignment, or names no field.
-    """
+    """The field of a column, by the column's name, of `FIELD=NAME`."""
     field, _, name = assignment.partition("=")
     if not name or field not in ALIASES:
         raise DatasetError(f"{said_in}: {assignment!r}: write FIELD=NAME with one of {name_list(ALIASES, limit=20)}")

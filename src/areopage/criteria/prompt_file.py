@@ -129,11 +129,7 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
 
 
 def prompt_file_faults(folder: Path, file: Path) -> list[ConfigError]:
-    """Everything that is wrong with a prompt file, likely mistakes included.
-
-    Args:
-        folder: of the prompt files.
-    """
+    """Everything that is wrong with a prompt file, likely mistakes included."""
     try:
         check_inside(folder, file)
         document = read_yaml(file)

@@ -53,9 +53,5 @@ class PromptSizer:
         return part
 
     def case_size(self, case: Case, like: Criterion) -> int:
-        """The bytes that a case adds to prompts about criteria of a scope and a language.
-
-        Args:
-            like: one of the criteria.
-        """
+        """The bytes that a case adds to prompts about criteria of a scope and a language."""
         return byte_length(case_part(case, like))

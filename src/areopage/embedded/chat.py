@@ -57,16 +57,7 @@ class _Fault(Struct, frozen=True):
 
 
 def chat_request(messages: Sequence[Message], options: Options, trained: int | None = None) -> tuple[Loading, dict[str, Any]]:
-    """How the model must be loaded for a call, and the request to make of it, but for what its schema demands.
-
-    Args:
-        messages: the chat.
-        options: see `areopage.embedded.model`.
-        trained: the longest context that the model knows, in tokens, where that is known.
-
-    Raises:
-        ModelError: an option is unknown, one of loading is not a whole number above 0, or the context is too long for the model.
-    """
+    """How the model must be loaded for a call, and the request to make of it, but for what its schema demands."""
     named = {_ALIASES.get(name, name): value for name, value in options.items() if name not in _MACHINE_OPTIONS}
     n_ctx = _whole("n_ctx", named.pop("n_ctx", usual_context(trained)))
     if trained is not None and n_ctx > trained:

@@ -93,9 +93,6 @@ def file_digest(path: Path, environment: Mapping[str, str]) -> str:
     """The SHA-256 of a file, in hexadecimal; taken again where its size, a time of change or its inode differ from the last time.
 
     The system sets the second time of change at each write and each replacement, and no program can set it back.
-
-    Raises:
-        ModelError: the file cannot be read.
     """
     note = cache_folder(environment) / "digests" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.json"
     try:

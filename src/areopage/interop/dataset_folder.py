@@ -38,9 +38,6 @@ def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]
     Args:
         config: a configuration of the card; "" for its default or only one.
         split: "" for the only one, else the first of `SPLITS`.
-
-    Raises:
-        DatasetError: there is no such configuration or split, none can be chosen, or the card is no card.
     """
     configs, default = _configs(folder)
     configs = configs or {DEFAULT: _by_names(folder)}

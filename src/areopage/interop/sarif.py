@@ -38,9 +38,6 @@ def write_sarif(view: RunView, path: Path, language: str = "") -> None:
     Args:
         language: of the messages; the run's where it is "". The texts of criteria are in the run's language; the names and
             descriptions that the suite gives them in the other one are a translation in the file, where the suite is still there.
-
-    Raises:
-        StorageError: the file cannot be written.
     """
     view = view.in_language(language)
     log = sarif_log(view, report_locale(language or view.spec.language))

@@ -120,21 +120,13 @@ class BatchService(ABC):
         return self._model.learn(fault, options)
 
     def completion(self, line: BatchLine, messages: Sequence[Message], options: Options) -> Completion:
-        """Read an answer.
-
-        Raises:
-            CallError: there is none.
-        """
+        """Read an answer."""
         if line.fault is not None:
             raise line.fault
         return self._model.read(line.reply, messages, options)
 
     async def check(self) -> None:
-        """Make sure that the server has a batch service.
-
-        Raises:
-            ModelError: it has none.
-        """
+        """Make sure that the server has a batch service."""
         try:
             await self._calls.make(lambda: self._server.ask(self.path, [("limit", "1")], self.list_type))
         except CallRejected as fault:
@@ -260,11 +252,7 @@ def has_batches(reference: ModelReference) -> bool:
 
 
 def open_service(reference: ModelReference, settings: ModelSettings, calls: Calls) -> BatchService:
-    """Open the batch service of a model's server; nothing is called yet.
-
-    Raises:
-        ModelError: the provider has none, or the endpoint cannot be used.
-    """
+    """Open the batch service of a model's server; nothing is called yet."""
     if not has_batches(reference):
         raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(BATCH_PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))

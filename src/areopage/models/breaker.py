@@ -80,12 +80,6 @@ class Breaker:
         """Wait while the server is gone: until it is back, or until it is this call's turn to probe it.
 
         Every call that has waited ends with `done`.
-
-        Args:
-            call: stands for the call, the same object for all its tries.
-
-        Raises:
-            CallUnreachable: the server was given up while the call waited.
         """
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # the calls of an event loop that has ended are gone

@@ -71,16 +71,7 @@ class Connections:
     async def exchange(
         self, method: str, path: str, body: bytes | None, total: float, query: Sequence[tuple[str, str]] | None = None
     ) -> HttpReply:
-        """Send a request and return its answer, with any status.
-
-        Args:
-            path: below the address.
-            total: seconds for all of it.
-
-        Raises:
-            CallTimedOut, CallUnreachable: nothing, or only part of an answer, came back.
-            CallRejected: the proxy refuses the request.
-        """
+        """Send a request and return its answer, with any status."""
         data = BytesIO(body) if body is not None and len(body) > _WRITTEN_AT_ONCE else body
         async with self._answer(method, path, total, data=data, params=query) as response:
             return await self._reply(response)

@@ -57,9 +57,6 @@ class Contact(Struct, frozen=True, kw_only=True):
     def check(self, environment: Mapping[str, str], allowed: Collection[str]) -> None:
         """Check that calls can be made.
 
-        Args:
-            allowed: the variables that the user has allowed.
-
         Raises:
             ModelError: a variable may not be sent, or a secret is missing.
         """

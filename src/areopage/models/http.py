@@ -55,13 +55,6 @@ class JsonServer:
     ) -> None:
         """Prepare the transport; nothing is opened yet.
 
-        Args:
-            base_url: `http(s)://[user:password@]host[:port][/path]`.
-            headers: sent with every call; their values count as secrets.
-            timeouts: the four limits of a call.
-            connections: how many connections may be open at once.
-            proxy: the HTTP proxy to go through, None for none.
-
         Raises:
             ModelError: `base_url` is no address of a server, or a header cannot be sent.
         """
@@ -96,12 +89,7 @@ class JsonServer:
         return await self._call("POST", path, data, into, self._timeouts.total, query)
 
     async def upload(self, path: str, fields: Query, name: str, file: BinaryIO, into: type[T]) -> T:
-        """Send a form with one file, read from its begin, under the field `file`; faults as for `post`.
-
-        Args:
-            fields: the other fields.
-            name: the file's name.
-        """
+        """Send a form with one file, read from its begin, under the field `file`; faults as for `post`."""
         reply = await (await self._opened()).upload(path, fields, name, file, self._timeouts.total)
         return self._read(path, reply, into)
 
@@ -130,11 +118,7 @@ class JsonServer:
         return await self._call("GET", path, None, into, self._timeouts.total, query)
 
     async def probe(self, path: str) -> int:
-        """The status of an OPTIONS request, which has no effect. Any status means that the server is reachable.
-
-        Raises:
-            CallTimedOut, CallUnreachable: the server is not reachable.
-        """
+        """The status of an OPTIONS request, which has no effect. Any status means that the server is reachable."""
         return (await self._exchange("OPTIONS", path, None, min(self._timeouts.total, LOOKUP_SECONDS), None)).status
 
     def allowances(self) -> tuple[Allowance, ...]:
@@ -156,9 +140,6 @@ class JsonServer:
         A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
         After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
         try is worth its while, for any status.
-
-        Args:
-            body: what else the error says.
         """
         for secret in self._secrets:
             message = message.replace(secret, "***")

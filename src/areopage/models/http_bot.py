@@ -100,12 +100,7 @@ class HttpBot:
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
-    """Open a bot of the configuration; nothing is called yet.
-
-    Raises:
-        ModelError: there is no such bot, its address is none, its request has no place for the question, or a variable that a
-            header names is not set or may not be sent.
-    """
+    """Open a bot of the configuration; nothing is called yet."""
     name = reference.model
     if reference.endpoint:
         raise ModelError(f"{reference}: a bot has its address under `bots`: write http:{name}")

@@ -74,11 +74,7 @@ class ChatModel(ABC, Generic[Reply]):
 
     @abstractmethod
     def _completion(self, reply: Reply, seconds: float) -> Completion:
-        """What an answer says.
-
-        Raises:
-            CallError: it is an error, or holds no answer.
-        """
+        """What an answer says."""
 
     def _window(self, options: Options) -> tuple[int | None, str]:
         """How many tokens a call's window holds, where that is known before it is sent, and the name of what sets it."""
@@ -118,11 +114,7 @@ class ChatModel(ABC, Generic[Reply]):
         return self._noted(completion, messages, options)
 
     def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
-        """The body of a call, for a service that makes it later.
-
-        Raises:
-            PromptTooLong: the prompt does not fit into the model's window.
-        """
+        """The body of a call, for a service that makes it later."""
         self._refuse_too_long(messages, options)
         fields = {} if schema is None else self._schema_fields(self._modes[0], schema)
         return self._untaken.applied({**self._plain_body(messages, options), **fields})
@@ -135,11 +127,7 @@ class ChatModel(ABC, Generic[Reply]):
         return self._untaken.learn(fault, self._plain_body(PROBE, options))
 
     def read(self, reply: bytes, messages: Sequence[Message], options: Options) -> Completion:
-        """Read the body of an answer that a service brought; its time is not known and is 0.
-
-        Raises:
-            CallError: it is an error, or not an answer.
-        """
+        """Read the body of an answer that a service brought; its time is not known and is 0."""
         try:
             decoded: Reply = decode_reply(reply, self.reply_type)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -98,10 +98,6 @@ class Pacer:
     def reserve(self, tokens: float, now: float) -> float:
         """Take the next free moment for a call.
 
-        Args:
-            tokens: what the call is expected to use.
-            now: in seconds, of a clock that only grows.
-
         Returns:
             When the call may begin, at least `now`.
         """
@@ -271,11 +267,7 @@ def kept_places() -> KeptPlaces | None:
 
 
 def limiter_of(endpoint: Endpoint | None, at_once: int | None = None, pacer: Pacer | None = None) -> Limiter:
-    """What bounds and spaces the calls to a server: its stated limits, none for None, and what the caller wants open at most.
-
-    Args:
-        pacer: in place of one for this limiter alone.
-    """
+    """What bounds and spaces the calls to a server: its stated limits, none for None, and what the caller wants open at most."""
     return Limiter(None if endpoint is None else endpoint.concurrency, at_once, pacer or pacer_of(endpoint))
 
 

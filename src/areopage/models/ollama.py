@@ -119,11 +119,7 @@ class OllamaModel(ChatModel[_OllamaReply]):
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaModel:
-    """Open a model of an Ollama server; nothing is called yet.
-
-    Raises:
-        ModelError: the endpoint is unknown, or an address is none.
-    """
+    """Open a model of an Ollama server; nothing is called yet."""
     return OllamaModel(reference, connect("ollama", reference.endpoint, settings))
 
 
@@ -155,11 +151,6 @@ def looks_cut(messages: Sequence[Message], counted: int | None, window: object) 
     Ollama says nothing about it. The signs: the count is the whole window; or far fewer tokens were counted than the characters
     let expect, and the count is where a cut leaves it (half the window and a few tokens), or the prompt could never fit (then
     whole messages are dropped, and the count may be anything).
-
-    Args:
-        messages: what was sent.
-        counted: how many prompt tokens the server counted; None where it is silent.
-        window: the call's num_ctx, if it names one.
     """
     if counted is None:
         return False

@@ -196,11 +196,7 @@ def _speaks_of_model(fault: CallRejected, name: str) -> bool:
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIModel:
-    """Open a model of a compatible server; nothing is called yet.
-
-    Raises:
-        ModelError: the endpoint is unknown, or an address is none.
-    """
+    """Open a model of a compatible server; nothing is called yet."""
     return OpenAIModel(reference, connect(reference.provider, reference.endpoint, settings, reference.model))
 
 

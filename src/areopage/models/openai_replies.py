@@ -76,9 +76,6 @@ class ChatReply(msgspec.Struct):
 def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -> Completion:
     """What an answer without an error says.
 
-    Args:
-        choice: the first of the answer's.
-
     Raises:
         LookupError: it holds no choice or no message; which one is the first argument.
     """

@@ -23,11 +23,7 @@ class OwnLoop:
         self.loop.run_forever()
 
     def wait_for(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Carry a coroutine out and wait for what it gives; where the wait is broken off (Ctrl-C), so is the work.
-
-        Raises:
-            TimeoutError: it took longer than `timeout` seconds.
-        """
+        """Carry a coroutine out and wait for what it gives; where the wait is broken off (Ctrl-C), so is the work."""
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return future.result(timeout)

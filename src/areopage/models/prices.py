@@ -112,13 +112,7 @@ def price_list() -> PriceList:
 def known_price(
     own: Price | None, reference: ModelReference, configured: Mapping[str, Price], settings: ModelSettings
 ) -> Price | None:
-    """The price of a model: its own, else that of `prices` in the configuration, else its provider's list price.
-
-    Args:
-        own: stated where the judge or the target is configured.
-        configured: by reference.
-        settings: with the environment, which may name another server than the provider's.
-    """
+    """The price of a model: its own, else that of `prices` in the configuration, else its provider's list price."""
     if own is not None:
         return own
     if (stated := configured.get(str(reference))) is not None:

@@ -31,11 +31,7 @@ class TellsSchemaMode(Protocol):
 
 
 async def probe(model: LanguageModel) -> str:
-    """Make one small call, or once more without log-probabilities where the server refuses them; say in one line what it showed.
-
-    Raises:
-        CallError: the call fails.
-    """
+    """Say in one line what a small call shows; without log-probabilities where the server refuses them."""
     try:
         completion = await model.generate(_ASKED, {**_OPTIONS, **_LOGPROBS}, _SCHEMA)
     except CallRejected as fault:

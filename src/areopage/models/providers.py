@@ -89,9 +89,6 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageMo
 async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -> "Sequence[ListedModel]":
     """The models that a provider's server offers.
 
-    Args:
-        endpoint: a named server, "" for the usual one.
-
     Raises:
         ModelError: the provider is unknown or has no list.
         ServerDown: nothing answers.
@@ -119,10 +116,6 @@ def pull_model(reference: ModelReference, environment: Mapping[str, str], progre
 
     Args:
         progress: told in a few words what happens.
-
-    Raises:
-        ModelError: models of this provider are not fetched this way, or this model cannot be had.
-        StorageError: the cache cannot be written.
     """
     place = registered("downloads").get(reference.provider)
     if place is None:

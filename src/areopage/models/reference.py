@@ -61,9 +61,6 @@ class ModelReference(Struct, frozen=True):
         Args:
             text: the reference, for example `ollama:qwen3:8b` or `openai@lab:mistral-small`.
             default_provider: the provider of a text that names none by its own key (as in a suite's `judges`).
-
-        Raises:
-            ModelError: the text is not a reference.
         """
         if default_provider is not None:
             head, model = default_provider, text

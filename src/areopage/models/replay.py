@@ -136,11 +136,7 @@ class RecordingFile:
         self._reading = asyncio.Lock()
 
     async def read(self) -> Recording:
-        """The file's lines.
-
-        Raises:
-            ModelError: see `read_recording`.
-        """
+        """The file's lines."""
         async with self._reading:
             if self._recording is None:
                 self._recording = await asyncio.to_thread(read_recording, self.path)

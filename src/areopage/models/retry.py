@@ -94,14 +94,7 @@ class Calls:
         return self._limiter.pacer
 
     async def make(self, call: Callable[[], Awaitable[T]], tokens: float = 0.0) -> T:
-        """Make a call, again where that may help.
-
-        Args:
-            tokens: what the call is expected to use.
-
-        Raises:
-            CallTimedOut, CallUnreachable, CallRejected: as the last try raised it.
-        """
+        """Make a call, again where that may help."""
         faults = _Faults()
         pause = 0.0
         places = kept_places()

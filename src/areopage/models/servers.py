@@ -113,9 +113,6 @@ def connect(provider_name: str, endpoint: str, settings: ModelSettings, model: s
     Args:
         endpoint: a named server, "" for the usual one.
         model: what is called there; only Azure's paths depend on it.
-
-    Raises:
-        ModelError: the endpoint is unknown or may not be sent its key, or an address is none.
     """
     provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
     address = settings.address_of(provider_name, endpoint)

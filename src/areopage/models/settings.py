@@ -183,9 +183,6 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         """Where a server is: the named endpoint, else that of the provider's variable, else the provider's own.
 
         Ollama's is that of the suite's preset where OLLAMA_HOST names none.
-
-        Raises:
-            ModelError: the endpoint is unknown, or may not be sent its key, or no address is known.
         """
         provider, named = PROVIDERS[provider_name], self.endpoint_named(endpoint, provider_name)
         is_ollama = provider.protocol == "ollama"

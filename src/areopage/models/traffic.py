@@ -89,11 +89,7 @@ class Traffic:
         return sum(server.limiter.open_calls for server in self._called())
 
     def open(self, reference: ModelReference, settings: ModelSettings) -> Retrying:
-        """A model whose calls are made again where that may help; called in the event loop that makes them.
-
-        Raises:
-            ModelError, MissingExtra: see `open_model`.
-        """
+        """A model whose calls are made again where that may help; called in the event loop that makes them."""
         server, model = self._server(reference, settings), open_model(reference, settings)
         return Retrying(
             model,

@@ -71,11 +71,7 @@ class Gauge(Struct, frozen=True, kw_only=True):
         return round(size / (self.bytes_per_token or FEWEST_BYTES_PER_TOKEN))
 
     def holds(self, options: Options, room: int) -> float | None:
-        """The bytes of a prompt that fit into the window of a call; None where it is not known.
-
-        Args:
-            room: tokens left for the answer.
-        """
+        """The bytes of a prompt that fit into the window of a call; None where it is not known."""
         window = self.window(options)
         return None if window is None else max(0, window - room) * (self.bytes_per_token or CHARACTERS_PER_TOKEN)
 

@@ -23,12 +23,6 @@ def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str])
     Args:
         criteria: ids; one without a version gets the first.
         languages: the first is the suite's own.
-
-    Raises:
-        UserError: there is no criterion, or a language is not known.
-        CriteriaError: an id is malformed, or given twice.
-        ConfigError: the folder exists already.
-        StorageError: it cannot be written.
     """
     ids = _ids_of(criteria)
     unknown = [language for language in languages if language not in LANGUAGES]

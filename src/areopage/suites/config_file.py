@@ -176,11 +176,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
 
 
 def checked_section(document: YamlDocument, schema: type[S], data: Any, *keys: str) -> S:
-    """Check what stands at a key of a document against a schema.
-
-    Raises:
-        ConfigError: the first mistake, at its line.
-    """
+    """Check what stands at a key of a document against a schema."""
     try:
         return schema.model_validate(data)
     except ValidationError as error:

@@ -46,11 +46,7 @@ class GoldRow(Struct, frozen=True, kw_only=True):
 
 
 def read_gold(suite: Suite) -> tuple[GoldRow, ...]:
-    """Read a suite's gold set; criteria are named by their ids.
-
-    Raises:
-        DatasetError: there is none, or a line of it is wrong.
-    """
+    """Read a suite's gold set; criteria are named by their ids."""
     path = suite.folder / GOLD_FILE
     if not path.is_file():
         raise DatasetError(f"the suite {suite.name} has no {GOLD_FILE}: add one, see docs/reference/suites.md")

@@ -43,11 +43,7 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     @property
     def criteria_folder(self) -> Path:
-        """Where the prompt files lie.
-
-        Raises:
-            ConfigError: outside of the suite's folder.
-        """
+        """Where the prompt files lie."""
         return inside(self.document, self.config.criteria.base_path, "criteria", "base_path")
 
     @property
@@ -162,11 +158,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         return structs.replace(self, config=self.config.model_copy(update={**servers, "judge_system": judges}), shared=shared)
 
     def datasets(self, language: str) -> tuple[Path, ...]:
-        """The suite's own datasets in a language.
-
-        Raises:
-            ConfigError: one lies outside of the suite's folder.
-        """
+        """The suite's own datasets in a language."""
         paths = self.config.paths
         names = paths.datasets if isinstance(paths.datasets, list) else paths.datasets.get(language, [])
         files = tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
@@ -206,11 +198,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         return not self.config.paths.personas_file
 
     def rules(self) -> dict[str, Any]:
-        """The parameters of the deterministic judges.
-
-        Raises:
-            ConfigError: the file of rules is missing or no YAML mapping.
-        """
+        """The parameters of the deterministic judges."""
         named = self.config.paths.rules_file
         return self.config.rules | (read_yaml(inside(self.document, named, "paths", "rules_file")).data if named else {})
 
@@ -219,9 +207,6 @@ class Suite(Struct, frozen=True, kw_only=True):
 
         Args:
             own: the suite names it, not the user's configuration.
-
-        Raises:
-            ConfigError: the file lies elsewhere.
         """
         reference = ModelReference.parse(model, default_provider=provider)
         if own and reference.names_file:
@@ -315,11 +300,7 @@ def inside(document: YamlDocument, named: str | Path, *keys: str | int) -> Path:
 
 
 def choose_language(suite: Suite, wanted: str | None) -> str:
-    """The language of a run: the suite's own unless another is wanted.
-
-    Raises:
-        ConfigError: the suite does not speak it.
-    """
+    """The language of a run: the suite's own unless another is wanted."""
     if wanted is None:
         return suite.own_language
     if wanted not in suite.config.languages:

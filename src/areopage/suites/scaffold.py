@@ -22,12 +22,7 @@ MOST_LINES = 10
 
 
 def copy_suite(like: str, folder: Path) -> None:
-    """Copy a suite into a new folder; nothing is left behind where it fails.
-
-    Raises:
-        ConfigError: there is no such suite, or the folder exists already or lies within the suite.
-        StorageError: the folder cannot be written.
-    """
+    """Copy a suite into a new folder; nothing is left behind where it fails."""
     source = find_suite(like)
     if folder.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"is inside the suite {like}: choose a folder outside of it", path=folder)
@@ -40,12 +35,7 @@ def copy_suite(like: str, folder: Path) -> None:
 
 
 def set_release(folder: Path, key: str, value: str) -> None:
-    """Write a word of the release section into the configuration of a suite.
-
-    Raises:
-        ConfigError: the suite sets no floors of a release, or in a form that allows no new line.
-        StorageError: the file cannot be written.
-    """
+    """Write a word of the release section into the configuration of a suite."""
     path = folder / CONFIG_FILE
     text = path.read_text(encoding="utf-8")
     match = re.compile(rf"^([ \t]+{key}:[ \t]*)(\w+)", re.MULTILINE).search(text)
@@ -62,12 +52,7 @@ def set_release(folder: Path, key: str, value: str) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """The place of a folder in the making; it gets its name at the end, and nothing is left behind where it fails.
-
-    Raises:
-        ConfigError: the folder exists already.
-        StorageError: it cannot be written.
-    """
+    """The place of a folder in the making; it gets its name at the end, and nothing is left behind where it fails."""
     if folder.exists():
         raise ConfigError("already exists: choose a new folder", path=folder)
     try:
