@@ -23,7 +23,7 @@ from areopage.compare.statistics.tested import LEVELS, family_of, kept_run_level
 from areopage.criteria.records import Scale
 from areopage.scoring.share_decisions import CONFIDENCE, Passes, decide_shares
 from areopage.scoring.shares import wilson
-from areopage.suites.blank import blank_suite
+from areopage.suites.scaffold import blank_suite
 from areopage.testing.claims import Claim
 from areopage.testing.runs import Place, decide, sample_of
 

@@ -17,7 +17,7 @@ from areopage.checking.judge_gold import PATH, JudgeGoldRow, read_judge_gold
 from areopage.checking.judging import CRITERION, LANGUAGES
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
-from areopage.suites.lines import typed_lines
+from areopage.suites.gold import typed_lines
 from servers.command import Command
 from servers.configured import write_config
 from servers.fake_answers import Call

@@ -15,9 +15,9 @@ from areopage.errors import ConfigError, DatasetError, UserError
 from areopage.interop.kora.cases import ImportedCases
 from areopage.interop.kora.folder import import_kora
 from areopage.suites.loader import Suite, load_suite
-from areopage.suites.validation import folder_faults
 from servers.command import Command
 from servers.kora_folders import conversation, scenario, write_folder
+from servers.small_suite import folder_faults
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "kora"
 GRADES = {"failing": 0, "adequate": 1, "exemplary": 2}

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from areopage.suites.validation import check_folder
 from servers import PATIENCE
 
 CRITERIA = (
@@ -131,3 +132,9 @@ def write_cases(path: Path, rows: list[dict[str, str]]) -> Path:
         writer.writeheader()
         writer.writerows(rows)
     return path
+
+
+def folder_faults(name_or_folder: str) -> list[str]:
+    """The faults of a suite, and its warnings."""
+    findings = check_folder(name_or_folder)
+    return [*findings.faults, *findings.warnings]

@@ -12,7 +12,7 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
 from areopage.suites.loader import Suite, load_suite
-from areopage.suites.validation import folder_faults
+from servers.small_suite import folder_faults
 
 NAMES = ("exactitude", "completude", "format", "sources")
 IDS = {f"quality.answer.{name}__v1_0" for name in NAMES}

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from areopage.errors import ConfigError, CriteriaError, UserError
-from areopage.suites.blank import blank_suite
 from areopage.suites.loader import load_suite
-from areopage.suites.validation import folder_faults
+from areopage.suites.scaffold import blank_suite
 from servers.command import Command
 from servers.fake_llm import FakeServer
-from servers.small_suite import write_cases
+from servers.small_suite import folder_faults, write_cases
 
 CRITERIA = ("conseil.prudence.sans_promesse", "conseil.prudence.risques_dits", "accueil.on.clarte__v2_1")
 TEXT = """\

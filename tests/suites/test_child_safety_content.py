@@ -16,7 +16,7 @@ from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import ExamItem
 from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
-from areopage.suites.validation import folder_faults
+from servers.small_suite import folder_faults
 
 ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)

@@ -8,7 +8,8 @@ import pytest
 from areopage.errors import ConfigError, CriteriaError
 from areopage.suites.loader import bundled_names, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
-from areopage.suites.validation import folder_faults, suite_faults, unselected_criteria
+from areopage.suites.validation import unselected_criteria
+from servers.small_suite import folder_faults
 
 Spoil = Callable[[str, str, str], None]
 REGISTRY = "assets/criteria_registry.yml"
@@ -53,7 +54,7 @@ def test_a_new_criterion_has_a_prompt_in_each_language_and_keeps_the_registrys_c
     assert suite.registry.entries[NEW].version == "1.2"
     assert suite.registry.label(NEW, "fr") == "Threats"
     # what is left to do is to write its texts and to weigh it
-    faults = suite_faults(suite)
+    faults = folder_faults(str(own_suite))
     assert [fault.partition("config.yml:")[2] for fault in faults if "config.yml" in fault] == [
         "11: weights.criteria.safety.harm: no weight for 'threats'"
     ]

@@ -6,12 +6,14 @@ from string import Template
 from typing import Any
 
 import msgspec
+import yaml
 from msgspec import Struct
 
 from areopage.cases import RejectedRow, write_rejected
+from areopage.criteria import defused
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
-from areopage.suites import SuiteConfig, write_lines, write_text, yaml_text
+from areopage.suites import SuiteConfig
 
 VERSION = "__v1_0"
 REJECTED = "rejected.csv"
@@ -62,15 +64,49 @@ class SuiteDraft(Struct, frozen=True, kw_only=True):
         """
         paths = SuiteConfig().criteria
         for file, text in self.prompts.items():
-            write_text(folder / paths.base_path / file, text)
+            _write_text(folder / paths.base_path / file, text)
         registry = {"labels": labels, "criteria": self.entries, "presets": {selection: {"criteria": list(selected)}}}
-        write_text(folder / paths.registry_file, yaml_text(registry))
+        _write_text(folder / paths.registry_file, yaml_text(registry))
         filled = {"languages": ", ".join(self.languages), "selection": selection, **values}
         filled["name"] = msgspec.json.encode(folder.name).decode()
-        write_text(folder / "config.yml", Template(config.read_text(encoding="utf-8")).substitute(filled))
+        _write_text(folder / "config.yml", Template(config.read_text(encoding="utf-8")).substitute(filled))
         (folder / "data").mkdir()
         for name, rows in data.items():
             if rows:
-                write_lines(folder / "data" / name, rows)
+                lines = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+                (folder / "data" / name).write_bytes(lines)
         if rejected:
             write_rejected(rejected, folder / REJECTED)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks."""
+
+
+_Dumper.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+)
+
+
+def yaml_text(data: Mapping[str, Any]) -> str:
+    """A mapping as YAML, in its own order."""
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write a file, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def filled(template: str, **values: str) -> str:
+    """A template with texts of others put in: without control tokens, and braces doubled, for a prompt file is a template."""
+    return Template(template).substitute(
+        {name: defused(value).replace("{", "{{").replace("}", "}}") for name, value in values.items()}
+    )
+
+
+def equal_weights(names: Sequence[str]) -> dict[str, float]:
+    """Weights that sum to 1 to the last digit that is written; the last name takes the rest."""
+    part = round(1 / len(names), 4)
+    return {**dict.fromkeys(names[:-1], part), names[-1]: round(1 - part * (len(names) - 1), 4)}

@@ -13,9 +13,8 @@ from areopage.criteria import GRAVE, SEVERITIES, SINGLE, Registry, Scale, load_r
 from areopage.errors import ConfigError, name_list
 from areopage.models import Bot, Endpoint, ModelReference, ModelSettings, Timeouts
 from areopage.scoring import FailureRules, Marks, ReleaseFloors, Weights
-from areopage.suites.config import ReleaseSection, SuiteConfig
+from areopage.suites.config import ReleaseSection, SuiteConfig, idle_keys
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
-from areopage.suites.config_keys import idle_keys
 from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"

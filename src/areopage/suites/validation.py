@@ -10,7 +10,7 @@ from areopage.cases import persona_faults, source_of
 from areopage.criteria import RegistryEntry, is_unwritten, prompt_file_faults
 from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring import Weights
-from areopage.suites.config_keys import idle_keys, is_unknown_key
+from areopage.suites.config import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
 from areopage.yaml_document import YamlDocument, read_yaml
 
@@ -55,23 +55,12 @@ def check_folder(name_or_folder: str) -> SuiteFindings:
     return SuiteFindings(faults=tuple(dict.fromkeys(lines[0])), warnings=tuple(dict.fromkeys(lines[1])))
 
 
-def folder_faults(name_or_folder: str) -> list[str]:
-    """The faults of a suite, and its warnings; see `check_folder`."""
-    findings = check_folder(name_or_folder)
-    return [*findings.faults, *findings.warnings]
-
-
 def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]) -> bool:
     """Whether a fault of the configuration may be there only because a wrong value in or around its place was left out."""
     key = fault.key or ""
     return fault.path == document.path and any(
         f"{key_left_out}.".startswith(f"{key}.") or key.startswith(f"{key_left_out}.") for key_left_out in left_out
     )
-
-
-def suite_faults(suite: Suite) -> list[str]:
-    """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
-    return list(dict.fromkeys(map(str, [*_all_faults(suite), *_warnings(suite)])))
 
 
 def _warnings(suite: Suite) -> list[ConfigError]:

@@ -13,8 +13,8 @@ from msgspec import Struct
 from areopage.cases import BuildRules, RejectedRow, Row, build_case, clip, plan_columns
 from areopage.criteria import Scale
 from areopage.errors import DatasetError
-from areopage.interop.suite_draft import SuiteDraft, suite_languages
-from areopage.suites import equal_weights, filled, new_folder, yaml_text
+from areopage.interop.suite_draft import SuiteDraft, equal_weights, filled, suite_languages, yaml_text
+from areopage.suites import new_folder
 
 CATEGORY, JUDGED, CHECKS = "imported", "judged", "checks"
 CASES, SCORES = "cases.jsonl", "recorded_scores.jsonl"

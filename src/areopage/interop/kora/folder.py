@@ -13,8 +13,8 @@ from areopage.criteria import Scale
 from areopage.errors import DatasetError
 from areopage.interop.kora.cases import CONVERSATION, MECHANISMS, ImportedCases, imported_cases
 from areopage.interop.kora.source import SAFETY, Risk, plain_name, read_folder
-from areopage.interop.suite_draft import VERSION, SuiteDraft, suite_languages
-from areopage.suites import BUNDLED, SuiteConfig, equal_weights, filled, new_folder, yaml_text
+from areopage.interop.suite_draft import VERSION, SuiteDraft, equal_weights, filled, suite_languages, yaml_text
+from areopage.suites import BUNDLED, SuiteConfig, new_folder
 
 SCENARIOS, RECORDED, GRADES_FILE = "scenarios.jsonl", "recorded.jsonl", "recorded_grades.jsonl"
 SCALE = Scale(min=0, max=2)
