@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.criteria.prompt_file import LoadedCriteria, is_unwritten, load_criteria, prompt_faults, prompt_notes
+from areopage.criteria.prompt_file import LoadedCriteria, is_unwritten, load_criteria, prompt_faults, prompt_file_faults
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import load_registry
 from areopage.yaml_document import parse_yaml
@@ -113,12 +113,10 @@ def test_what_is_no_scale_is_a_fault_and_no_crash(scale: str) -> None:
     assert (fault.key, fault.line) == ("scale", 5)
 
 
-def test_the_case_slots_of_v1_1_are_silent_and_other_unknown_keys_are_named() -> None:
-    document = parse_yaml(
-        TEXTS + "CONTENT TO ANALYZE:\nPROMPT: {prompt}\nRESPONSE: {response}\nscoring_guid: x\n", Path("x.prompt")
-    )
-    assert prompt_faults(document) == []
-    (idle,) = prompt_notes(document)
+def test_the_case_slots_of_v1_1_are_silent_and_other_unknown_keys_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.prompt"
+    file.write_text(TEXTS + "CONTENT TO ANALYZE:\nPROMPT: {prompt}\nRESPONSE: {response}\nscoring_guid: x\n", encoding="utf-8")
+    (idle,) = prompt_file_faults(tmp_path, file)
     assert (idle.key, idle.line) == ("scoring_guid", 8)
 
 
@@ -136,9 +134,8 @@ def test_an_ellipsis_in_place_of_a_text_is_an_unwritten_text(text: str) -> None:
 
 def test_a_name_in_braces_that_is_almost_a_placeholder_is_noted_and_the_criterion_is_loaded(tmp_path: Path) -> None:
     text = TEXTS.replace("Is it good?", "'Is it good for {age_gruop}? {it}'")
-    document = parse_yaml(text, Path("x.prompt"))
-    assert prompt_faults(document) == []
-    (note,) = prompt_notes(document)
+    (tmp_path / "x.prompt").write_text(text, encoding="utf-8")
+    (note,) = prompt_file_faults(tmp_path, tmp_path / "x.prompt")
     assert (note.key, note.line) == ("task", 2)
     assert "{age_gruop} (its line 1) is no placeholder: did you mean {age_group}?" in str(note)
     assert load(tmp_path, {"one.prompt": text, "two.prompt": TEXTS}).faults == ()

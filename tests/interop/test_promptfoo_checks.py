@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from areopage.criteria.checks import Check
+from areopage.criteria.records import Check
 from areopage.interop.foreign import promptfoo_tests
 from areopage.interop.foreign.promptfoo_checks import exact_check, listed
 from areopage.interop.foreign.promptfoo_tests import Assertion

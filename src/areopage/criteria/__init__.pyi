@@ -1,9 +1,6 @@
 """What is asked of a response: criteria, their registry and prompt files, selection, and the judge's prompt."""
 
 from .applicability import applies as applies  # Whether a criterion with these rules may apply to a case
-from .checks import Check as Check  # One exact check
-from .checks import CheckType as CheckType
-from .checks import prompt_digest as prompt_digest  # The key of a prompt's checks.
 from .fence import HARDENED as HARDENED  # All protections.
 from .fence import Hardening as Hardening  # The protections of a judge against the text that it judges
 from .fence import defused as defused  # A text in which nothing reads as a control token of any family of models.
@@ -29,9 +26,12 @@ from .prompts import short_names as short_names  # The key of each criterion in 
 from .reader import reader_content as reader_content  # Everything that a judge is told of the reader
 from .records import GRAVE as GRAVE  # A criterion of these is put to judges for every case
 from .records import SEVERITIES as SEVERITIES
+from .records import Check as Check  # One exact check
+from .records import CheckType as CheckType
 from .records import Criterion as Criterion  # One question to a judge.
 from .records import Scale as Scale  # The scale a judge answers on.
 from .records import Severity as Severity  # How grave it is that a case fails a criterion.
+from .records import prompt_digest as prompt_digest  # The key of a prompt's checks.
 from .registry import CRITERION_ID as CRITERION_ID
 from .registry import LocalText as LocalText  # A short text in several languages
 from .registry import Registry as Registry  # All criteria of a suite, in the file's order.

@@ -129,30 +129,24 @@ def prompt_faults(document: YamlDocument) -> list[ConfigError]:
 
 
 def prompt_file_faults(folder: Path, file: Path) -> list[ConfigError]:
-    """Everything that is wrong with a prompt file, likely mistakes included."""
+    """Everything that is wrong with a prompt file, with likely mistakes: keys that nothing reads, misspelt placeholders."""
     try:
         check_inside(folder, file)
         document = read_yaml(file)
     except ConfigError as fault:
         return [fault]
-    return [*prompt_faults(document), *prompt_notes(document)]
+    notes = prompt_faults(document)
+    for field in (*REQUIRED, *OPTIONAL):
+        if isinstance(text := document.data.get(field), str):
+            notes += [document.error(note, field) for note in misspelt_placeholders(text)]
+    fields = (*REQUIRED, *OPTIONAL, "scale")
+    unread = [key for key in document.data if key not in fields and key not in CASE_SLOTS]
+    return notes + [document.error(f"unknown key: use one of {', '.join(fields)}", key) for key in unread]
 
 
 def is_unwritten(text: str) -> bool:
     """Whether a text holds an ellipsis where a text is to be written."""
     return _UNWRITTEN.search(text) is not None
-
-
-def prompt_notes(document: YamlDocument) -> list[ConfigError]:
-    """Likely mistakes of a prompt file that can be used all the same: keys that nothing reads, placeholders that are misspelt."""
-    fields = (*REQUIRED, *OPTIONAL, "scale")
-    texts = [(field, document.data.get(field)) for field in (*REQUIRED, *OPTIONAL)]
-    misspelt = [(field, note) for field, text in texts if isinstance(text, str) for note in misspelt_placeholders(text)]
-    return [document.error(note, field) for field, note in misspelt] + [
-        document.error(f"unknown key: use one of {', '.join(fields)}", key)
-        for key in document.data
-        if key not in fields and key not in CASE_SLOTS
-    ]
 
 
 def _valid_scale(raw: Any) -> bool:

@@ -30,9 +30,6 @@ class PromptSizer:
     """Measures prompts; it keeps the size of each part, so that one instance serves the cases of a run."""
 
     def __init__(self, personas: Mapping[str, Persona]) -> None:
-        """Args:
-        personas: the readers by maturity.
-        """
         self._personas = personas
         self._constant: dict[tuple[tuple[str, ...], str], ConstantPart] = {}
 
@@ -53,5 +50,5 @@ class PromptSizer:
         return part
 
     def case_size(self, case: Case, like: Criterion) -> int:
-        """The bytes that a case adds to prompts about criteria of a scope and a language."""
+        """The bytes that a case adds to prompts about criteria of the scope and the language of one of them."""
         return byte_length(case_part(case, like))

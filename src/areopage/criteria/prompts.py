@@ -176,7 +176,8 @@ def judge_prompt(
     framing = words.conversation if scope == "conversation" else words
     reminder = framing.reminder_of_each if len(criteria) > 1 else framing.reminder
     profile = reader_profile(persona, words.reader)
-    contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
+    texts = dict.fromkeys(criterion.age_context for criterion in criteria)  # each distinct text once
+    contexts = [*([profile] if profile else []), *(fill(text, reader) for text in texts if text and case.maturity)]
     user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret, hardening)]
     user += [reminder] if hardening.reminder else []
     constant = [*contexts, *([words.fence.partition("{nonce}")[0]] if hardening.fence else [])]
@@ -238,12 +239,6 @@ def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
     lines.append(f'  "feedback": "{words.feedback}"')
     lines.extend(f'  "{name}": ["{getattr(words, name)}", "..."]' for name in REMARKS[1:])
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def _reader_contexts(criteria: Sequence[Criterion], case: Case, reader: Mapping[str, str]) -> list[str]:
-    """The criteria's texts about the reader, where the case has one; each distinct text once."""
-    contexts = dict.fromkeys(criterion.age_context for criterion in criteria)
-    return [fill(context, reader) for context in contexts if context and case.maturity]
 
 
 class _ShownCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -326,7 +321,16 @@ def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:
 @lru_cache(maxsize=256)
 def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
     if len(criteria) == 1:
-        return _verdict_schema(criteria[0])
+        # The order is that in which the criterion's output format names the keys. A name counts where it stands in quotes, as a
+        # key; only one that never does counts as a word. Whether the criterion applies is said right before the score.
+        verdict, text = _verdict_properties(criteria[0]), criteria[0].output_format
+        places: dict[str, int] = {}
+        for name in verdict:
+            match = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
+            places[name] = match.start() if match else len(text)
+        if "applicable" in places:
+            places["applicable"] = places["score"]  # the sort keeps the order of the properties
+        return object_schema(verdict, sorted(verdict, key=lambda name: places[name]))
     properties: dict[str, Any] = {}
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
         verdict = _verdict_properties(criterion)
@@ -336,25 +340,11 @@ def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
     return object_schema(properties, list(properties))
 
 
-def _verdict_schema(criterion: Criterion) -> dict[str, Any]:
-    """The schema of one verdict, in the order in which the criterion's output format names its keys.
-
-    A name counts where it stands in quotes, as a key; only one that never does counts as a word. Whether the criterion applies is
-    said right before the score.
-    """
-    properties = _verdict_properties(criterion)
-    text = criterion.output_format
-    places: dict[str, int] = {}
-    for name in properties:
-        match = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
-        places[name] = match.start() if match else len(text)
-    if criterion.may_not_apply:
-        places["applicable"] = places["score"]  # the sort keeps the order of the properties
-    return object_schema(properties, sorted(properties, key=lambda name: places[name]))
-
-
 def _verdict_properties(criterion: Criterion) -> dict[str, Any]:
-    score = _score_schema(criterion.scale)
+    scale = criterion.scale
+    score: dict[str, Any] = {"type": "number", "minimum": scale.min, "maximum": scale.max}
+    if _is_whole(scale):  # graded answers are, and servers can hold a model to it
+        score = {"type": "integer", "minimum": int(scale.min), "maximum": int(scale.max)}
     applicable = {"applicable": {"type": "boolean"}} if criterion.may_not_apply else {}
     return {
         "explanation": {"type": "string"},
@@ -372,13 +362,6 @@ def object_schema(properties: Mapping[str, Any], ordered: Sequence[str]) -> dict
         "required": list(ordered),
         "additionalProperties": False,
     }
-
-
-def _score_schema(scale: Scale) -> dict[str, Any]:
-    """A whole number where the scale's ends are whole: graded answers are, and servers can hold a model to it."""
-    if _is_whole(scale):
-        return {"type": "integer", "minimum": int(scale.min), "maximum": int(scale.max)}
-    return {"type": "number", "minimum": scale.min, "maximum": scale.max}
 
 
 def _is_whole(scale: Scale) -> bool:

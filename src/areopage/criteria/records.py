@@ -6,6 +6,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from areopage.criteria.scopes import SINGLE, Scope
+from areopage.digest import digest_of
 
 Severity = Literal["critical", "serious", "minor"]
 """How grave it is that a case fails a criterion."""
@@ -104,3 +105,30 @@ class Criterion(Struct, frozen=True, kw_only=True):
             "may_not_apply": self.may_not_apply,
             **({"scope": self.scope} if self.scope not in SINGLE else {}),
         }
+
+
+CheckType = Literal[
+    "equals",
+    "contains",
+    "icontains",
+    "contains-any",
+    "contains-all",
+    "icontains-any",
+    "icontains-all",
+    "starts-with",
+    "is-json",
+    "is-refusal",
+]
+
+
+class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One exact check; `negated`: the response must not have what the check looks for."""
+
+    type: CheckType
+    values: tuple[str, ...] = ()
+    negated: bool = False
+
+
+def prompt_digest(prompt: str) -> str:
+    """The key of a prompt's checks."""
+    return digest_of(prompt)[:16]

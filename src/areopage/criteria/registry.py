@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from areopage.criteria.scopes import SCOPES, Scope
 from areopage.errors import ConfigError, CriteriaError, name_list
 from areopage.yaml_document import YamlDocument, read_yaml
 
+T = TypeVar("T")
 CRITERION_ID = re.compile(r"(?P<path>[a-z0-9_]+\.[a-z0-9_]+\.(?P<name>[a-z0-9_]+?))__v(?P<major>\d+)_(?P<minor>\d+)", re.ASCII)
 
 
@@ -103,22 +104,27 @@ class Registry(Struct, frozen=True, kw_only=True):
             raise CriteriaError("the selection of criteria is empty: give a preset, a category or a criterion")
         chosen: dict[str, None] = {}
         for part in parts:
-            chosen.update(dict.fromkeys(self._select_part(part)))
+            if part in self.presets:
+                below = self.presets[part].criteria
+                if not below:
+                    raise CriteriaError(
+                        f"the preset {part!r} contains no criterion of the registry: choose another preset, or add criteria to it"
+                    )
+            elif part in self.entries:
+                below = (part,)
+            else:
+                entries = [entry for entry in self.entries.values() if entry.path == part or entry.path.startswith(part + ".")]
+                below = tuple(entry.id for entry in newest(entries))
+            if not below:
+                names = {*self.presets, *self.entries}
+                for entry in self.entries.values():
+                    names.update((entry.category, f"{entry.category}.{entry.subcategory}", entry.path))
+                near = get_close_matches(part, sorted(names), n=4, cutoff=0.6)
+                near += [name for name in sorted(names) if part.lower() in name.lower() and name not in near][:4]
+                hint = f"did you mean {' or '.join(near[:4])}?" if near else f"presets are {name_list(self.presets)}"
+                raise CriteriaError(f"unknown criterion, category or preset {part!r}: {hint} (areopage criteria list shows all)")
+            chosen.update(dict.fromkeys(below))
         return tuple(chosen)
-
-    def _select_part(self, part: str) -> tuple[str, ...]:
-        if part in self.presets:
-            if not self.presets[part].criteria:
-                raise CriteriaError(
-                    f"the preset {part!r} contains no criterion of the registry: choose another preset, or add criteria to it"
-                )
-            return self.presets[part].criteria
-        if part in self.entries:
-            return (part,)
-        below = newest(entry for entry in self.entries.values() if entry.path == part or entry.path.startswith(part + "."))
-        if not below:
-            raise CriteriaError(_unknown_message(part, self))
-        return tuple(entry.id for entry in below)
 
     def left_out_of(self, chosen: Iterable[str]) -> tuple[str, ...]:
         """The ids of the criteria, each in its newest version, of which no version is chosen."""
@@ -146,13 +152,26 @@ def load_registry(path: Path) -> Registry:
         entry = _read_entry(document, str(key), raw, faults)
         if entry is not None:
             entries[entry.id] = entry
-    return Registry(
-        document=document,
-        entries=entries,
-        presets=_read_presets(document, entries, faults),
-        labels=_read_labels(document, faults),
-        faults=tuple(faults),
-    )
+    presets: dict[str, Preset] = {}
+    for name, raw in _mapping_at(document, faults, "presets").items():
+        wanted = raw.get("criteria") if isinstance(raw, dict) else None
+        if not isinstance(wanted, list):
+            faults.append(document.error("must list its criteria under `criteria`", "presets", name))
+            continue
+        for position, criterion in enumerate(wanted):
+            if str(criterion) not in entries:
+                message = f"{criterion!r} is not in the registry"
+                faults.append(document.error(message, "presets", name, "criteria", position))
+        presets[str(name)] = Preset(
+            name=str(name),
+            description=_local_text(raw.get("description")),
+            criteria=tuple(dict.fromkeys(str(criterion) for criterion in wanted if str(criterion) in entries)),
+        )
+    labels: dict[str, LocalText] = {}
+    if _mapping_at(document, faults, "labels"):
+        for level in ("categories", "subcategories"):
+            labels |= {str(name): _local_text(raw) for name, raw in _mapping_at(document, faults, "labels", level).items()}
+    return Registry(document=document, entries=entries, presets=presets, labels=labels, faults=tuple(faults))
 
 
 def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
@@ -179,11 +198,23 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     may_not_apply = raw.get("may_not_apply", False)
     if not isinstance(may_not_apply, bool):
         faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
-    scope = _read_scope(raw, document, key, faults)
-    severity, critical_limit = _read_severity(raw, document, key, faults)
+
+    def choice(field: str, allowed: tuple[T, ...], named: object) -> T | None:
+        chosen = next((word for word in allowed if word == named), None)
+        if chosen is None:
+            faults.append(document.error(f"is {named!r}: use one of {', '.join(map(str, allowed))}", "criteria", key, field))
+        return chosen
+
+    scope = choice("scope", SCOPES, raw.get("scope", "response"))
+    severity = None if raw.get("severity") is None else choice("severity", SEVERITIES, raw["severity"])
+    limit = raw.get("critical_limit")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not isfinite(limit)):
+        faults.append(document.error("must be a score", "criteria", key, "critical_limit"))
+    elif limit is not None and severity in (None, "critical"):
+        faults.append(document.error("needs a severity of serious or minor beside it", "criteria", key, "critical_limit"))
     applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
     faults += wrong
-    if len(faults) > before:
+    if len(faults) > before or scope is None:
         return None
     return RegistryEntry(
         id=key,
@@ -199,63 +230,8 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         scope=scope,
         applies_to=applies_to,
         severity=severity,
-        critical_limit=critical_limit,
+        critical_limit=None if limit is None else float(limit),
     )
-
-
-def _read_scope(raw: dict[Any, Any], document: YamlDocument, key: str, faults: list[ConfigError]) -> Scope:
-    """What a criterion judges; a fault is added to the list where the file says something else."""
-    named = raw.get("scope", "response")
-    for scope in SCOPES:
-        if named == scope:
-            return scope
-    faults.append(document.error(f"is {named!r}: use one of {', '.join(SCOPES)}", "criteria", key, "scope"))
-    return "response"
-
-
-def _read_severity(
-    raw: dict[Any, Any], document: YamlDocument, key: str, faults: list[ConfigError]
-) -> tuple[Severity | None, float | None]:
-    """How grave a failure is, and up to which score it is critical; what cannot be used is added to the faults."""
-    named, limit = raw.get("severity"), raw.get("critical_limit")
-    severity = next((word for word in SEVERITIES if word == named), None)
-    if named is not None and severity is None:
-        faults.append(document.error(f"is {named!r}: use one of {', '.join(SEVERITIES)}", "criteria", key, "severity"))
-    if limit is None:
-        return severity, None
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not isfinite(limit):
-        faults.append(document.error("must be a score", "criteria", key, "critical_limit"))
-        return severity, None
-    if severity in (None, "critical"):
-        faults.append(document.error("needs a severity of serious or minor beside it", "criteria", key, "critical_limit"))
-    return severity, float(limit)
-
-
-def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:
-    presets: dict[str, Preset] = {}
-    for name, raw in _mapping_at(document, faults, "presets").items():
-        wanted = raw.get("criteria") if isinstance(raw, dict) else None
-        if not isinstance(wanted, list):
-            faults.append(document.error("must list its criteria under `criteria`", "presets", name))
-            continue
-        for position, criterion in enumerate(wanted):
-            if str(criterion) not in entries:
-                message = f"{criterion!r} is not in the registry"
-                faults.append(document.error(message, "presets", name, "criteria", position))
-        presets[str(name)] = Preset(
-            name=str(name),
-            description=_local_text(raw.get("description")),
-            criteria=tuple(dict.fromkeys(str(criterion) for criterion in wanted if str(criterion) in entries)),
-        )
-    return presets
-
-
-def _read_labels(document: YamlDocument, faults: list[ConfigError]) -> dict[str, LocalText]:
-    labels: dict[str, LocalText] = {}
-    if _mapping_at(document, faults, "labels"):
-        for level in ("categories", "subcategories"):
-            labels |= {str(name): _local_text(raw) for name, raw in _mapping_at(document, faults, "labels", level).items()}
-    return labels
 
 
 def _mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:
@@ -283,13 +259,3 @@ def newest(entries: Iterable[RegistryEntry]) -> list[RegistryEntry]:
         if best_so_far is None or entry.version_number > best_so_far.version_number:
             best[entry.path] = entry
     return list(best.values())
-
-
-def _unknown_message(part: str, registry: Registry) -> str:
-    names = {*registry.presets, *registry.entries}
-    for entry in registry.entries.values():
-        names.update((entry.category, f"{entry.category}.{entry.subcategory}", entry.path))
-    near = get_close_matches(part, sorted(names), n=4, cutoff=0.6)
-    near += [name for name in sorted(names) if part.lower() in name.lower() and name not in near][:4]
-    hint = f"did you mean {' or '.join(near[:4])}?" if near else f"presets are {name_list(registry.presets)}"
-    return f"unknown criterion, category or preset {part!r}: {hint} (areopage criteria list shows all)"
