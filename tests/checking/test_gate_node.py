@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from areopage.app.gate_rules import check_answer, load_gate
-from areopage.cases.loose_documents import documents_of
+from areopage.cases.documents import documents_of
 from areopage.cases.records import Document
 from areopage.checking.node import gate_node
 from areopage.errors import DatasetError, SubmissionError, UserError

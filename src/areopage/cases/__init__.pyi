@@ -5,6 +5,10 @@ from .columns import fold_name as fold_name  # Strip a column's name of what aut
 
 # Map the columns of a table, or the keys of an object, to the fields of a case.
 from .columns import plan_columns as plan_columns
+
+# Records, objects, texts, anything with `page_content`, `text` or `content` and `metadata` or `meta`, or pairs of one of …
+from .documents import LooseDocuments as LooseDocuments
+from .documents import documents_of as documents_of  # Documents as records.
 from .documents import read_documents as read_documents  # Return the documents of a cell
 from .loader import MAX_CASES as MAX_CASES
 from .loader import BuildRules as BuildRules  # What holds for every row of a load.
@@ -13,10 +17,6 @@ from .loader import load_dataset as load_dataset  # Read several files in order 
 
 # Write the rejected rows as CSV (UTF-8 with a mark that spreadsheets look for), replacing the file.
 from .loader import write_rejected as write_rejected
-
-# Records, objects, texts, anything with `page_content`, `text` or `content` and `metadata` or `meta`, or pairs of one of …
-from .loose_documents import LooseDocuments as LooseDocuments
-from .loose_documents import documents_of as documents_of  # Documents as records.
 from .maturity import normalise_maturity as normalise_maturity  # Return the maturity that a cell means, None for an empty one.
 from .personas import Persona as Persona  # An audience as a suite describes it.
 

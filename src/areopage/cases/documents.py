@@ -1,9 +1,9 @@
-"""Read the documents that a response should rest on from one cell."""
+"""Read the documents that a response should rest on: from one cell, or as retrieval frameworks return them."""
 
 import math
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cache
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ import msgspec
 from areopage.cases.columns import fold_name
 from areopage.cases.records import Document
 from areopage.cases.rows import is_deep
+from areopage.errors import DatasetError
 
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -64,7 +65,7 @@ def _read_document(item: Any, position: int) -> Document:
     fields: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     for name, value in item.items():
-        key = _keys_by_name().get(fold_name(str(name)))
+        key = _key_named(name)
         if key is None:
             metadata[str(name)] = value
         elif key in fields:
@@ -94,9 +95,13 @@ def _read_document(item: Any, position: int) -> Document:
     )
 
 
-@lru_cache(maxsize=1)
+@cache
 def _keys_by_name() -> Mapping[str, str]:
     return {fold_name(alias): key for key, aliases in KEYS.items() for alias in aliases}
+
+
+def _key_named(name: object) -> str | None:
+    return _keys_by_name().get(fold_name(str(name)))
 
 
 def _label(fields: Mapping[str, Any], key: str, position: int) -> str:
@@ -117,3 +122,65 @@ def score_of(value: Any) -> float | None:
     except (TypeError, ValueError, ArithmeticError):
         return None
     return score if math.isfinite(score) else None
+
+
+LooseDocuments = Iterable[Any] | str | None
+"""Records, objects, texts, anything with `page_content`, `text` or `content` and `metadata` or `meta`, or pairs of one of these
+and its score."""
+
+
+def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
+    """Documents as records. One whose text is blank is left out; who has no id is called `doc1`, `doc2`... by its position.
+
+    Raises:
+        DatasetError: one is no document, or an object without a key of a text.
+    """
+    try:
+        items = [documents] if isinstance(documents, str | Mapping | Document) else list(documents or ())
+    except TypeError:
+        raise DatasetError(f"documents: give a list of documents, not {type(documents).__name__}") from None
+    read: list[Document] = []
+    for position, item in enumerate(items, 1):
+        fields = _fields_of(item, position)
+        readable = any(_key_named(name) == "text" for name in fields)
+        if readable and not str(_value_of(fields, "text") or "").strip():
+            continue
+        if readable and _value_of(fields, "id") in (None, ""):
+            fields = {name: value for name, value in fields.items() if _key_named(name) != "id"} | {"id": f"doc{position}"}
+        try:
+            read.extend(read_documents([fields]))
+        except ValueError as fault:
+            raise DatasetError(f"document {position}: {fault}") from None
+    return tuple(read)
+
+
+def _fields_of(item: Any, position: int) -> dict[str, Any]:
+    """A document's fields, by names that `read_documents` knows."""
+    if isinstance(item, tuple) and len(item) == 2:
+        return _fields_of(item[0], position) | {"score": item[1]}
+    if isinstance(item, Document):
+        return msgspec.structs.asdict(item)
+    if isinstance(item, Mapping):
+        return {str(name): value for name, value in item.items()}
+    if isinstance(item, str):
+        return {"text": item}
+    node = getattr(item, "node", item)  # LlamaIndex puts a node and its score into one object
+    score = getattr(item, "score", None) if node is not item else None
+    text = next(
+        (text for name in ("page_content", "text", "content") if isinstance(text := getattr(node, name, None), str)), None
+    )
+    if text is None:
+        raise DatasetError(f"document {position}: give a text, an object or a LangChain document, not {type(item).__name__}")
+    # Frameworks keep title, source and often the id in the metadata.
+    metadata = getattr(node, "metadata", None) or getattr(node, "meta", None) or {}
+    fields: dict[str, Any] = {"text": text, "metadata": dict(metadata)}
+    for key in ("id", "title", "source", "score"):
+        value = _value_of(metadata, key)
+        if isinstance(value, str | Integral) or (key == "score" and value is not None):
+            fields[key] = value
+    own = {"id": getattr(node, "id", None) or None, "score": score}
+    return fields | {key: value for key, value in own.items() if value is not None}
+
+
+def _value_of(fields: Mapping[str, Any], key: str) -> Any:
+    return next((value for name, value in fields.items() if _key_named(name) == key), None)

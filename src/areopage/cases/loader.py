@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     maturity = normalise_maturity(fields.get("maturity")) or ""
     category, subcategory = _read_category(fields, metadata)
     case = Case(
-        id=_read_label(fields, "id"),
+        id=_text_of(fields.get("id"), "id").strip(),
         prompt=prompt,
         response=response,
         documents=documents,
@@ -81,8 +81,8 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
         category=category,
         subcategory=subcategory,
         maturity=maturity,
-        source=_read_label(fields, "source") or path.name,
-        criteria_selection=_read_label(fields, "criteria_selection"),
+        source=_text_of(fields.get("source"), "source").strip() or path.name,
+        criteria_selection=_text_of(fields.get("criteria_selection"), "criteria_selection").strip(),
         tags=_read_tags(fields.get("tags")),
         system=_read_long_text(fields, "system") or "",
         child=child,
@@ -90,7 +90,13 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     )
     _refuse_unusable(case, rules)
     # The id is taken before the default is filled in: another default must not rename the cases.
-    case_id, spare_id = (case.id, "") if case.id else _content_ids(case, path.stem)
+    case_id, spare_id = case.id, ""
+    if not case_id:
+        # from what is judged, so that neither order nor other columns change it, and one from the whole row
+        judged: tuple[object, ...] = (case.prompt, case.response, case.reference, case.documents, case.maturity)
+        judged += (case.system, case.child) if case.system or case.child else ()
+        case_id = f"{path.stem}-{_digest(judged, 16)}"
+        spare_id = f"{case_id}-{_digest(case, 8)}"
     filled = msgspec.structs.replace(case, id=case_id, maturity=maturity or rules.default_maturity)
     return Built(filled, maturity_defaulted=bool(rules.default_maturity) and not maturity, spare_id=spare_id)
 
@@ -126,10 +132,6 @@ def _read_long_text(fields: dict[str, Any], field: str) -> str | None:
     return text if text.strip() else None
 
 
-def _read_label(fields: dict[str, Any], field: str) -> str:
-    return _text_of(fields.get(field), field).strip()
-
-
 def _read_tags(value: Any) -> tuple[str, ...]:
     listed = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
     return tuple(dict.fromkeys(tag for item in listed if (tag := _text_of(item, "tags").strip())))
@@ -149,7 +151,10 @@ def _read_child(value: Any) -> Child | None:
 
 def _read_category(fields: dict[str, Any], metadata: dict[str, Any]) -> tuple[str, str]:
     """Split a dotted category into category, sub-category and criterion; what the row says elsewhere wins."""
-    category, subcategory = _read_label(fields, "category"), _read_label(fields, "subcategory")
+    category, subcategory = (
+        _text_of(fields.get("category"), "category").strip(),
+        _text_of(fields.get("subcategory"), "subcategory").strip(),
+    )
     if dotted := _DOTTED.fullmatch(category):
         category, subcategory = dotted[1], subcategory or dotted[2]
         if dotted[3]:
@@ -171,14 +176,6 @@ def _refuse_unusable(case: Case, rules: BuildRules) -> None:
     if any("\0" in text for text in [*texts, *(document.text for document in case.documents)]):
         # Neither PostgreSQL nor a C string can hold it.
         raise ValueError("the row contains a NUL character")
-
-
-def _content_ids(case: Case, stem: str) -> tuple[str, str]:
-    """Derive an id from what is judged, so that neither order nor other columns change it, and one from the whole row."""
-    judged: tuple[object, ...] = (case.prompt, case.response, case.reference, case.documents, case.maturity)
-    judged += (case.system, case.child) if case.system or case.child else ()
-    case_id = f"{stem}-{_digest(judged, 16)}"
-    return case_id, f"{case_id}-{_digest(case, 8)}"
 
 
 def _digest(value: Any, length: int) -> str:
@@ -222,34 +219,32 @@ class _DatasetIntake:
             self._reject(path, row.number, row.reason, row.content)
             return
         try:
-            plan = _plan(row, path, self._rules)
+            try:
+                plan = plan_columns(row.names, self._rules.left_out)
+            except DatasetError as fault:
+                if has_header(path):
+                    raise DatasetError(f"{path}: {fault}") from fault
+                raise ValueError(str(fault)) from fault  # an object that is of no use is one bad row
             built = build_case(row, plan, path, self._rules)
-            case = self._with_free_id(built)
+            case = built.case
+            if case.id in self.places and built.spare_id:
+                case = msgspec.structs.replace(case, id=built.spare_id)
+            if first := self.places.get(case.id):
+                what = "the same row stands at" if built.spare_id else f"the id {clip(case.id, 80)!r} is taken by"
+                raise ValueError(f"{what} {first[0]} row {first[1]}")
         except ValueError as fault:
             self._reject(path, row.number, str(fault), _content(row))
             return
-        self._accept(case, path, row.number)
+        if len(self.cases) >= self._max_cases:
+            raise DatasetError(f"{path}: row {row.number}: more than {self._max_cases:,} usable cases: split the file")
+        self.cases.append(case)
+        self.places[case.id] = (str(path), row.number)
         if row.line:
             self.lines[case.id] = row.line
         self.maturity_defaulted += built.maturity_defaulted
         self.unread.update((name, None) for _, name in plan.unread)
         if case.response is not None:
             self.response_columns[row.names[plan.fields["response"]]] = None
-
-    def _accept(self, case: Case, path: Path, number: int) -> None:
-        if len(self.cases) >= self._max_cases:
-            raise DatasetError(f"{path}: row {number}: more than {self._max_cases:,} usable cases: split the file")
-        self.cases.append(case)
-        self.places[case.id] = (str(path), number)
-
-    def _with_free_id(self, built: Built) -> Case:
-        case = built.case
-        if case.id in self.places and built.spare_id:
-            case = msgspec.structs.replace(case, id=built.spare_id)
-        if first := self.places.get(case.id):
-            what = "the same row stands at" if built.spare_id else f"the id {clip(case.id, 80)!r} is taken by"
-            raise ValueError(f"{what} {first[0]} row {first[1]}")
-        return case
 
     def _reject(self, path: Path, number: int, reason: str, content: str) -> None:
         if len(self.rejected) >= self._max_cases:
@@ -291,13 +286,17 @@ def load_dataset(
         default_maturity=default_maturity, max_prompt_length=max_prompt_length, max_response_length=max_response_length
     )
     intake = _DatasetIntake(rules, max_cases)
-    with closing(_all_rows(paths)) as rows:
-        for path, row in rows:
-            intake.take(row, path)
-            if len(intake.cases) == limit:
-                break
+    sources = [item if isinstance(item, DatasetSource) else source_of(item) for item in paths]
+    for source, path in ((named, file) for named in sources for file in named.files()):
+        with closing(read_rows(path)) as rows:
+            for row in rows:
+                intake.take(_renamed(row, source.columns, path) if source.columns else row, path)
+                if len(intake.cases) == limit:
+                    break
+        if len(intake.cases) == limit:
+            break
     if not intake.cases:
-        names = name_list(str(source.path if isinstance(source, DatasetSource) else source) for source in paths)
+        names = name_list(str(source.path) for source in sources)
         raise DatasetError(f"{names}: no row is usable ({len(intake.rejected)} rejected): {_first_reasons(intake.rejected)}")
     return Dataset(
         cases=tuple(intake.cases),
@@ -322,14 +321,6 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
         raise StorageError(f"{path}: the rejected rows cannot be written: {fault.strerror or fault}") from fault
 
 
-def _all_rows(named: Sequence[Path | DatasetSource]) -> Generator[tuple[Path, Row | BadRow], None, None]:
-    for source in [item if isinstance(item, DatasetSource) else source_of(item) for item in named]:
-        for path in source.files():
-            with closing(read_rows(path)) as rows:
-                for row in rows:
-                    yield path, _renamed(row, source.columns, path) if source.columns else row
-
-
 def _renamed(row: Row | BadRow, columns: Mapping[str, str], path: Path) -> Row | BadRow:
     """A row whose columns have the names of their fields; another column of such a name keeps it, led by `source_`."""
     if isinstance(row, BadRow):
@@ -341,16 +332,6 @@ def _renamed(row: Row | BadRow, columns: Mapping[str, str], path: Path) -> Row |
     fields = set(columns.values())
     names = (columns.get(name) or (f"source_{name}" if field_named(name) in fields else name) for name in row.names)
     return Row(row.number, tuple(names), row.cells, row.line)
-
-
-def _plan(row: Row, path: Path, rules: BuildRules) -> ColumnPlan:
-    """Map the row's columns; a header that is of no use ends the load, an object that is of no use is one bad row."""
-    try:
-        return plan_columns(row.names, rules.left_out)
-    except DatasetError as fault:
-        if has_header(path):
-            raise DatasetError(f"{path}: {fault}") from fault
-        raise ValueError(str(fault)) from fault
 
 
 def _content(row: Row) -> str:

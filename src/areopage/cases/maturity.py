@@ -81,7 +81,8 @@ def normalise_maturity(value: object) -> Maturity | None:
 def _read_text(text: str) -> Maturity | None:
     if len(text) > _MAX_TEXT:
         raise ValueError(_unclear(text))
-    folded = _fold(text)
+    bare = unaccented(text.casefold().translate(_LOOKALIKES), compatible=False)
+    folded = " ".join(_JOINING.sub(" ", bare).split())
     if not folded:
         return None
     if _DATE.fullmatch(folded):
@@ -92,12 +93,6 @@ def _read_text(text: str) -> Maturity | None:
         if named:
             return next(iter(named))
     raise ValueError(_unclear(text))
-
-
-def _fold(text: str) -> str:
-    """Level case, accents, dashes and white space; hyphens inside words become spaces."""
-    bare = unaccented(text.casefold().translate(_LOOKALIKES), compatible=False)
-    return " ".join(_JOINING.sub(" ", bare).split())
 
 
 def _scan(folded: str, text: str) -> tuple[set[Maturity], set[Maturity], set[Maturity]]:
@@ -111,13 +106,13 @@ def _scan(folded: str, text: str) -> tuple[set[Maturity], set[Maturity], set[Mat
         if match := _SEPARATOR.match(folded, place):
             pass
         elif match := vocabulary.school_pattern.match(folded, place):
-            levels.add(vocabulary.school_levels[_key(match)])
+            levels.add(vocabulary.school_levels[_plain(match[0])])
         elif match := _BETWEEN.match(folded, place) or _RANGE.match(folded, place):
             ages.add(_band_of_range(float(match[1]), float(match[2]), text))
         elif match := _AND_OVER.match(folded, place) or _SINGLE.match(folded, place):
             ages.add(_band(float(match[1]), text))
         elif match := vocabulary.word_pattern.match(folded, place):
-            words.add(vocabulary.words[_key(match)])
+            words.add(vocabulary.words[_plain(match[0])])
         elif not (match := vocabulary.filler_pattern.match(folded, place)):
             raise ValueError(_unclear(text))
         place = match.end()
@@ -166,10 +161,6 @@ def _any_of(phrases: Mapping[str, object]) -> re.Pattern[str]:
 
 def _plain(phrase: str) -> str:
     return " ".join(word.removesuffix("s") for word in phrase.split())
-
-
-def _key(match: re.Match[str]) -> str:
-    return _plain(match[0])
 
 
 def _unclear(text: str) -> str:

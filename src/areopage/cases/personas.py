@@ -68,41 +68,29 @@ def persona_faults(path: Path, language: str) -> list[ConfigError]:
 
 
 def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
-    chosen = _in_language(path, language)
+    if not _LANGUAGE.fullmatch(language):
+        raise ConfigError(f"{language!r} is not a language code such as fr or en", path=path, key="language")
+    # the full language tag goes before its first part, and both before the file itself
+    codes = (language, re.split("[-_]", language)[0])
+    siblings = [path.with_name(f"{path.stem.partition('.')[0]}.{code}{path.suffix}") for code in codes]
+    chosen = next(filter(Path.is_file, siblings), path)
     if chosen != path and leads_out(path.parent, chosen):
         raise ConfigError("leads out of the suite's folder: put the file there", path=chosen)
-    personas = _read_object(chosen)
+    try:
+        personas: Any = json.loads(chosen.read_text(encoding="utf-8-sig"))
+    except OSError as fault:
+        raise ConfigError(f"the personas cannot be read: {fault.strerror or fault}", path=chosen) from fault
+    except UnicodeDecodeError as fault:
+        raise ConfigError("the file is not UTF-8", path=chosen, line=fault.object[: fault.start].count(b"\n") + 1) from fault
+    except json.JSONDecodeError as fault:
+        raise ConfigError(f"not valid JSON: {fault.msg}", path=chosen, line=fault.lineno) from fault
+    except RecursionError as fault:
+        raise ConfigError("not valid JSON: nested too deeply", path=chosen) from fault
+    if not isinstance(personas, dict):
+        raise ConfigError("write an object with one persona per maturity", path=chosen)
     if not personas:
         raise ConfigError("no persona is defined", path=chosen)
     return chosen, personas
-
-
-def _in_language(path: Path, language: str) -> Path:
-    """Prefer the sibling in the full language tag, then in its first part, then the file itself."""
-    if not _LANGUAGE.fullmatch(language):
-        raise ConfigError(f"{language!r} is not a language code such as fr or en", path=path, key="language")
-    stem = path.stem.partition(".")[0]
-    for code in (language, re.split("[-_]", language)[0]):
-        sibling = path.with_name(f"{stem}.{code}{path.suffix}")
-        if sibling.is_file():
-            return sibling
-    return path
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        value: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as fault:
-        raise ConfigError(f"the personas cannot be read: {fault.strerror or fault}", path=path) from fault
-    except UnicodeDecodeError as fault:
-        raise ConfigError("the file is not UTF-8", path=path, line=fault.object[: fault.start].count(b"\n") + 1) from fault
-    except json.JSONDecodeError as fault:
-        raise ConfigError(f"not valid JSON: {fault.msg}", path=path, line=fault.lineno) from fault
-    except RecursionError as fault:
-        raise ConfigError("not valid JSON: nested too deeply", path=path) from fault
-    if not isinstance(value, dict):
-        raise ConfigError("write an object with one persona per maturity", path=path)
-    return value
 
 
 def _faults_of(personas: dict[str, Any], path: Path) -> list[ConfigError]:

@@ -88,7 +88,12 @@ def read_parquet(path: Path) -> Iterator[Row | BadRow]:
     try:
         # Buffered and without read-ahead: pages are read as they are needed, not whole column chunks.
         with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
-            _refuse_bomb(path, file.metadata)
+            groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
+            unpacked = sum(group.column(at).total_uncompressed_size for group in groups for at in range(group.num_columns))
+            if unpacked > max(
+                FREE_UNPACKED, MAX_RATIO * path.stat().st_size
+            ):  # a small file may stand for texts that fill the memory
+                raise DatasetError(f"{path}: the file unpacks to more than {MAX_RATIO} times its size")
             names = tuple(str(name) for name in file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
                 for cells in zip(*(_values(column) for column in batch.columns), strict=True):
@@ -112,13 +117,6 @@ def _values(column: Any) -> list[Any]:
         column = column.cast(pyarrow.duration("us"), safe=False)
     values: list[Any] = column.to_pylist()
     return values
-
-
-def _refuse_bomb(path: Path, metadata: Any) -> None:
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    unpacked = sum(group.column(number).total_uncompressed_size for group in groups for number in range(group.num_columns))
-    if unpacked > max(FREE_UNPACKED, MAX_RATIO * path.stat().st_size):
-        raise DatasetError(f"{path}: the file unpacks to more than {MAX_RATIO} times its size")
 
 
 def _read_record(number: int, names: tuple[str, ...], cells: tuple[Any, ...]) -> Row | BadRow:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from xml.parsers import expat
 
@@ -56,27 +57,23 @@ def refuse_large(path: Path) -> dict[tuple[int, int], str]:
                 raise DatasetError(f"{path}: the file is an archive but not an XLSX workbook")
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
                 raise _WorkbookTooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
-            return _measure(archive).unfilled
+            parts = {member.filename.replace("\\", "/").lower(): member for member in archive.infolist()}
+            if len(parts) < len(archive.infolist()):
+                raise ValueError("two parts have one name")
+            total = _Total()
+            # the texts that cells refer to come first
+            for name in sorted(parts, key=lambda name: name != _SHARED):
+                if name.endswith((".xml", ".rels")):
+                    part = _WorkbookPart(total, name)
+                    part.read(_blocks(archive, parts[name]))
+                    total.shared = part.texts if name == _SHARED else total.shared
+            return total.unfilled
     except _WorkbookTooLarge as fault:
         raise DatasetError(f"{path}: {fault}") from None
     except zipfile.BadZipFile as fault:
         raise DatasetError(f"{path}: the file is not an XLSX workbook, or is protected by a password") from fault
     except (expat.ExpatError, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as fault:
         raise DatasetError(f"{path}: the workbook is damaged: {str(fault).partition(chr(10))[0]}") from fault
-
-
-def _measure(archive: zipfile.ZipFile) -> "_Total":
-    parts = {member.filename.replace("\\", "/").lower(): member for member in archive.infolist()}
-    if len(parts) < len(archive.infolist()):
-        raise ValueError("two parts have one name")
-    total = _Total()
-    # the texts that cells refer to come first
-    for name in sorted(parts, key=lambda name: name != _SHARED):
-        if name.endswith((".xml", ".rels")):
-            part = _WorkbookPart(total, name)
-            part.read(_blocks(archive, parts[name]))
-            total.shared = part.texts if name == _SHARED else total.shared
-    return total
 
 
 def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -106,8 +103,7 @@ class _Total:
         """Add bytes."""
         self.held += count
         if self.held > MAX_HELD:
-            megabytes = MAX_HELD // 2**20
-            memory = f"more than {megabytes} MB of memory"
+            memory = f"more than {MAX_HELD // 2**20} MB of memory"
             raise _WorkbookTooLarge(f"the cells of the workbook take {memory}: split it, or export it as CSV")
 
 
@@ -162,7 +158,7 @@ class _WorkbookPart:
 
     def _cell(self, reference: str) -> None:
         if match := _REFERENCE.fullmatch(reference):
-            self._column, self._row = _column_number(match[1]), int(match[2])
+            self._column, self._row = reduce(lambda number, letter: number * 26 + ord(letter) - 64, match[1], 0), int(match[2])
         else:
             self._column += 1
         self._top, self._bottom = min(self._top, self._row), max(self._bottom, self._row)
@@ -207,10 +203,3 @@ class _WorkbookPart:
 
     def _doctype(self, *_: object) -> None:
         raise ValueError("it declares a document type")
-
-
-def _column_number(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number

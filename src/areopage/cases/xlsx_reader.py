@@ -40,7 +40,7 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
     except python_calamine.PasswordError as fault:
         raise DatasetError(f"{path}: the workbook is protected by a password: save it without one") from fault
     except (python_calamine.CalamineError, python_calamine.XmlError, python_calamine.ZipError) as fault:
-        raise DatasetError(f"{path}: the workbook is damaged: {_first_line(fault)}") from fault
+        raise DatasetError(f"{path}: the workbook is damaged: {str(fault).partition(chr(10))[0]}") from fault
 
 
 def _find_sheet(
@@ -108,7 +108,3 @@ def _cell_text(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
-
-
-def _first_line(fault: Exception) -> str:
-    return str(fault).partition("\n")[0]
