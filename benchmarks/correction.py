@@ -42,12 +42,12 @@ from numpy.typing import NDArray
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
 from areopage.scoring.correction.factor import agreement_weights
-from areopage.scoring.correction.maps import choose_map
+from areopage.scoring.correction.maps import choose_map, fold_numbers
 from areopage.scoring.correction.means import corrected_mean, weighted_mean
 from areopage.scoring.correction.planning import teaching_items
 from areopage.scoring.correction.shares import corrected_share
 from areopage.scoring.correction.stratified import stratified_mean
-from areopage.scoring.correction.weights import cross_fitted, fit_weights
+from areopage.scoring.correction.weights import fit_weights
 from areopage.scoring.correlation import pearson
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
@@ -168,7 +168,7 @@ def covered(
 
 
 def means(table: Scored, labels: int, splits: int, learned: int) -> dict[str, Any]:
-    people, scores, groups = table
+    people, scores, _ = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     best = int(np.abs(scores - people[:, None]).mean(axis=0).argmin())
     agreed = agreement_weights(scores)
@@ -183,15 +183,28 @@ def means(table: Scored, labels: int, splits: int, learned: int) -> dict[str, An
         own = random.permutation(people.size)[:labels]
         estimates = {kind: corrected_mean(people[own], one[own], one) for kind, one in judged.items()}
         if split < learned:
-            estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores, base=agreed))
-        if split < learned and groups.any():
-            crossed = cross_fitted(people[own], scores[own], scores, (groups[own], groups), base=agreed)
-            estimates["weights_and_dimension"] = corrected_mean(people[own], *crossed)
+            estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores, agreed))
         for kind, one in estimates.items():
             ends = (one.low, one.high, one.labels_alone.value, one.labels_alone.low, one.labels_alone.high)
             found.setdefault(kind, []).append((one.value, *(np.nan if end is None else end for end in ends)))  # type: ignore[arg-type]
     naive = 1.96 * float(middle.std(ddof=1)) / people.size**0.5
     return {kind: covered(one, float(people.mean()), float(middle.mean()), naive) for kind, one in found.items()}
+
+
+def cross_fitted(people: Column, scores: Matrix, judged: Matrix, base: Column) -> tuple[Column, Column]:
+    """Predictions of each labelled item by weights that have not seen its label, and of all judged items by their mean.
+
+    T. Zrnic, E. J. Candès, "Cross-prediction-powered inference" (PNAS 121, 2024): the interval of the corrected mean stays valid.
+    """
+    numbers = fold_numbers(people.size, 0)
+    own, everything = np.zeros(people.size), np.zeros(len(judged))
+    parts = np.unique(numbers)
+    for part in parts:
+        out = numbers == part
+        weights = fit_weights(people[~out], scores[~out], base=base)
+        own[out] = weights.predict(scores[out])
+        everything += weights.predict(judged) / parts.size
+    return own, everything
 
 
 def worst_of(people: Column, scores: Matrix) -> int:
@@ -221,7 +234,7 @@ def shares(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
 
 
 def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
-    people, scores, groups = table
+    people, scores, _ = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     tally, kinds, agreed = Tally(people.size), Counter[str](), agreement_weights(scores)
     ranks: dict[str, list[float]] = {}
@@ -239,10 +252,6 @@ def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
             "agreement": scores @ agreed,
             "weights": fit_weights(people[own], scores[own], base=agreed).predict(scores),
         }
-        if groups.any():
-            predicted["weights_and_dimension"] = fit_weights(people[own], scores[own], groups[own], base=agreed).predict(
-                scores, groups
-            )
         tally.add(unlabelled, **{kind: np.abs(one.clip(1, 5) - people) for kind, one in predicted.items()})
         for kind, one in predicted.items():
             ranks.setdefault(kind, []).append(pearson(one[unlabelled], people[unlabelled]) or 0.0)  # a constant orders nothing
@@ -312,7 +321,7 @@ def monitored(table: Scored, labels: int, splits: int) -> dict[str, Any]:
 
 
 def categories(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
-    names, truth, votes, groups = marked
+    names, truth, votes, _ = marked
     random, tally, effective = np.random.default_rng(SEED), Tally(truth.size), []
     counts = np.stack([(votes == at).sum(axis=1) for at in range(len(names))], axis=1).astype(np.float64)
     for _ in range(splits):
@@ -329,9 +338,6 @@ def categories(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
             "majority": tied.argmax(axis=1) == truth,
             "confusion": found.categories == truth,
         }
-        if groups.any():
-            grouped = anchored_confusion(given, votes, len(names), groups=groups)
-            figures["confusion_and_criterion"] = grouped.categories == truth
         tally.add(given == UNKNOWN, **{kind: one.astype(np.float64) for kind, one in figures.items()})
     better = max(("best_judge", "majority"), key=tally.mean)
     corrected = [kind for kind in tally.sums if kind.startswith("confusion")]

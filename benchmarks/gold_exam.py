@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from exam_power import Oracle, predicted
 
 from areopage.criteria.records import Scale
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.figures import examine
-from areopage.scoring.exams.power import Oracle, predicted
 from areopage.scoring.exams.records import ExamItem, Figure, Marks, Said
 from areopage.suites.loader import load_suite
 from areopage.trust.exam import run_exam

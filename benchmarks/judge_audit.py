@@ -43,7 +43,7 @@ from areopage.models.port import Message
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval
 from areopage.suites.loader import load_suite
 from areopage.trust.attacks import load_attacks
-from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit, run_audit
+from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
 from areopage.trust.effects import ProbeAnswer, Resistance, effect_interval, effects_of
 from areopage.trust.probes import BASE, PROBES, VARIANTS, Probe
 from areopage.trust.questions import ASKED_WITHOUT, BACKWARD, ENGLISH, FORWARD, FRENCH
@@ -253,7 +253,7 @@ def injections(language: str, without: tuple[str, ...], names: list[str], limit:
             os.environ["OLLAMA_HOST"] = server.address
             wishes = AuditWishes(judge="ollama:judge", probes=("injections",), language=language, limit=limit, without=without)
             with Ledger.open(Path(folder) / "ledger.db") as ledger:
-                found = run_audit(load_suite("child_safety"), wishes, ledger)
+                found = asyncio.run(JudgeAudit(prepare_audit(load_suite("child_safety"), wishes), ledger).carry_out())
         rows = {one.without or "all on": summed(one) for one in found.resistance}
         print(
             json.dumps({"benchmark": "judge_audit injections", "judge": name, "language": language, "without": rows}), flush=True
@@ -281,8 +281,9 @@ def embedded_biases(probes: tuple[Probe, ...], kept: Path | None) -> dict[str, o
     """Effects of harmless changes on the embedded model."""
     with tempfile.TemporaryDirectory() as folder:
         suite = load_suite(str(embedded_suite(Path(folder) / "suite", {**BAD, **GOOD})))
+        wishes = AuditWishes(judge="tiny", probes=probes, language="en")
         with Ledger.open(kept or Path(folder) / "ledger.db") as ledger:
-            found = run_audit(suite, AuditWishes(judge="tiny", probes=probes, language="en"), ledger)
+            found = asyncio.run(JudgeAudit(prepare_audit(suite, wishes), ledger).carry_out())
     return {
         "benchmark": "judge_audit embedded_biases",
         "model": found.reference,

@@ -9,7 +9,7 @@ from math import ceil, fsum, sqrt
 import msgspec
 
 from areopage.criteria.records import Scale
-from areopage.scoring.outcome import NotApplicable, PlannedPass, Scored
+from areopage.scoring.outcome import NotApplicable, PlannedPass, Scored, Unreachable
 from areopage.scoring.records import CriterionScore, JudgeScore, Profile
 
 ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
@@ -27,7 +27,9 @@ def reduce_judge(judge: str, passes: Sequence[PlannedPass], own: Scale, suite: S
     """
     given = [own.map_to(one.outcome.score, suite) for one in passes if isinstance(one.outcome, Scored)]
     not_applicable = sum(isinstance(one.outcome, NotApplicable) for one in passes)
-    failed = sum(one.was_made for one in passes) - len(given) - not_applicable
+    failed = (
+        sum(one.outcome is not None and not isinstance(one.outcome, Unreachable) for one in passes) - len(given) - not_applicable
+    )
     counted = given if profile.failed_pass_score is None else given + failed * [profile.failed_pass_score]
     return JudgeScore(
         judge=judge,

@@ -1,5 +1,8 @@
 """Figures and marks of an exam, and the predicted chance to pass it."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,8 +11,10 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.intervals import error_interval, rows_for_mean, separation, separation_interval
-from areopage.scoring.exams.power import Oracle, predicted
 from areopage.scoring.exams.records import CriterionExam, ExamItem, Marks, Said
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from exam_power import Oracle, predicted
 
 SCALE = Scale(min=0.0, max=5.0)
 PERFECT = ((0.0, 1.0, 0.0), (4.0, 5.0, 5.0))

@@ -10,6 +10,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.records import CriterionScore
+from scoring.made_columns import columns_of
 
 SCALE = Scale(min=0, max=5)
 
@@ -36,7 +37,7 @@ def score(case: str, of: Criterion, value: float | None) -> CriterionScore:
 
 
 def failures(*scores: CriterionScore, rules: FailureRules | None = None, scale: Scale = SCALE) -> Failures:
-    return Failures.of(scores, (HARM, WARMTH), scale, rules or FailureRules())
+    return Failures.of(columns_of(scores), (HARM, WARMTH), scale, rules or FailureRules())
 
 
 def test_a_case_at_the_limit_fails_and_one_above_it_does_not() -> None:
@@ -61,7 +62,7 @@ def test_cases_that_fail_twice_in_the_first_categories_count_once_and_other_cate
     other = criterion("safety", "hate")
     scores = [score("a", HARM, 0), score("a", other, 1), score("b", HARM, 5), score("b", other, 5), score("c", WARMTH, 0)]
     scores += [score("d", HARM, 5), score("d", other, None)]
-    found = Failures.of(scores, (HARM, other, WARMTH), SCALE, FailureRules())
+    found = Failures.of(columns_of(scores), (HARM, other, WARMTH), SCALE, FailureRules())
     assert found.categories == ("safety",)
     # of d nobody can tell whether it fails
     assert (found.first.failed, found.first.scored, found.first.cases) == (1, 2, 3)
@@ -117,7 +118,7 @@ def test_failures_are_counted_by_category_whether_it_counts_first_or_not() -> No
 def test_the_groups_of_a_run_add_up_to_the_run(cases: list[tuple[str, int | None]]) -> None:
     scores = [score(str(n), HARM, value) for n, (_, value) in enumerate(cases)]
     groups = {str(n): group for n, (group, _) in enumerate(cases)}
-    found = GroupFailures.of(scores, (HARM, WARMTH), SCALE, FailureRules(), groups)
+    found = GroupFailures.of(columns_of(scores), (HARM, WARMTH), SCALE, FailureRules(), groups)
     whole = failures(*scores)
     for name in ("failed", "scored", "cases"):
         assert sum(getattr(one.by_criterion[HARM.id], name) for one in found.values()) == getattr(

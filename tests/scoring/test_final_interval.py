@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.folding import CaseRecords, Consistency, RunScores
-from areopage.scoring.intervals.scores import Interval, score_intervals
+from areopage.scoring.intervals.scores import CaseValues, Interval
 from areopage.scoring.records import CriterionScore, JudgeScore
-from areopage.scoring.score_columns import columns_of
-from areopage.scoring.tree import Leaf, Node, score_tree
+from areopage.scoring.tree import Leaf, Node, NodePath, score_tree
 from areopage.scoring.weights import Weights
+from scoring.made_columns import columns_of
 
 CRITERIA = {"a": ("x", "s"), "b": ("x", "s"), "c": ("x", "t"), "d": ("y", "u")}
 WEIGHTS = Weights(
@@ -42,8 +42,12 @@ def tree_of(rows: Rows, weights: Weights = WEIGHTS) -> Node:
     return score_tree(leaves, weights)[0]
 
 
+def intervals_of(rows: Rows, weights: Weights = WEIGHTS, clusters: dict[str, str] | None = None) -> dict[NodePath, Interval]:
+    return CaseValues.of(columns_of(scores_of(rows)), tree_of(rows, weights), SCALE, clusters or {}).intervals
+
+
 def interval_of(rows: Rows, weights: Weights = WEIGHTS) -> Interval | None:
-    return score_intervals(scores_of(rows), tree_of(rows, weights), SCALE).get(())
+    return intervals_of(rows, weights).get(())
 
 
 def test_an_interval_contains_the_score_and_comes_out_the_same_twice() -> None:
@@ -157,7 +161,8 @@ def test_the_interval_speaks_of_other_cases_and_not_of_other_judges() -> None:
 
 def test_a_criterion_with_one_judge_has_an_interval() -> None:
     scores = judged([{"p": float(n % 5)} for n in range(9)])
-    assert () in score_intervals(scores, tree_of([{"a": score.score} for score in scores]), SCALE)
+    tree = tree_of([{"a": score.score} for score in scores])
+    assert () in CaseValues.of(columns_of(scores), tree, SCALE, {}).intervals
 
 
 @pytest.mark.parametrize(("cases", "low"), [(20, 4.15), (40, 4.56), (300, 4.94)])
@@ -187,7 +192,7 @@ def test_a_criterion_and_a_category_have_intervals_of_their_own() -> None:
     rows: Rows = [{"a": float(n % 6), "b": 4.0} for n in range(40)]
     for number, row in enumerate(rows[:4]):
         row.update({"c": 2.0, "d": float(number % 2)})
-    found = score_intervals(scores_of(rows), tree_of(rows), SCALE)
+    found = intervals_of(rows)
     a, s = found["x", "s", "a"], found["x", "s"]
     assert a.low < 2.5 < a.high and a.cases == 40
     assert s.low < 3.625 < s.high and s.high - s.low < a.high - a.low  # a weighs a quarter, b is 4 in all cases
@@ -197,9 +202,9 @@ def test_a_criterion_and_a_category_have_intervals_of_their_own() -> None:
 def test_cases_that_belong_together_count_as_one() -> None:
     rows: Rows = [{"a": float(n // 4 % 6), "b": float(n // 4 * 7 % 6)} for n in range(80)]
     clusters = {str(number): f"source {number // 4}" for number in range(80)}
-    alone = score_intervals(scores_of(rows), tree_of(rows), SCALE)[()]
-    together = score_intervals(scores_of(rows), tree_of(rows), SCALE, clusters=clusters)[()]
-    every_fourth = score_intervals(scores_of(rows[::4]), tree_of(rows[::4]), SCALE)[()]
+    alone = intervals_of(rows)[()]
+    together = intervals_of(rows, clusters=clusters)[()]
+    every_fourth = intervals_of(rows[::4])[()]
     assert (alone.clusters, together.clusters, together.cases) == (80, 20, 80)
     assert together.high - together.low > 1.7 * (alone.high - alone.low)
     assert (together.low, together.high) == pytest.approx((every_fourth.low, every_fourth.high))
@@ -208,6 +213,6 @@ def test_cases_that_belong_together_count_as_one() -> None:
 def test_a_criterion_of_few_cases_that_weighs_much_widens_the_interval_of_the_whole() -> None:
     # d is 5 in its five cases, and half of the score: what these hide counts for more than what the other forty hide
     rows: Rows = [{"a": 5.0, "d": 5.0 if n < 5 else None} for n in range(40)]
-    found = score_intervals(scores_of(rows), tree_of(rows), SCALE)
+    found = intervals_of(rows)
     whole, part = found[()], found["y", "u", "d"]
     assert 5.0 - whole.low >= 0.5 * (5.0 - part.low)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.jury_agreement import Dispute, RunAgreement, agreement_on_failures
+from areopage.scoring.jury_agreement import Dispute, FailureAgreement, RunAgreement
 from areopage.scoring.records import CriterionScore, JudgeScore
+from scoring.made_columns import columns_of
 
 LEVELS = [float(level) for level in range(6)]
 Table = list[list[float | None]]
@@ -103,23 +104,27 @@ def score(case: int, *judges: float | None, criterion: str = "c") -> CriterionSc
     )
 
 
+def failures_of(scores: list[CriterionScore], suite: Scale, limits: dict[str, float]) -> FailureAgreement:
+    return RunAgreement.of(columns_of(scores), suite, limits, list(limits)).overall.failures
+
+
 def test_failures_that_all_judges_see_are_told_from_those_that_some_see() -> None:
     scores = [score(1, 0, 0, 0), score(2, 0, 1, 5), score(3, 0, 5, 5), score(4, 5, 5, 5), score(5, 0, None, None), score(6, 2, 2)]
-    found = agreement_on_failures(scores, Scale(0, 5), {"c": 2.0})
+    found = failures_of(scores, Scale(0, 5), {"c": 2.0})
     assert (found.failed, found.unanimous, found.disputed) == (3, 2, 2)
     # pairs that both fail: 6 + 2 + 0 + 0 + 2; pairs of a failing score and another: 6 + 4 + 2 + 0 + 2
     assert found.positive == pytest.approx(10 / 14)
-    assert agreement_on_failures([score(1, 5, 5)], Scale(0, 5), {"c": 2.0}).positive is None
+    assert failures_of([score(1, 5, 5)], Scale(0, 5), {"c": 2.0}).positive is None
 
 
 def test_where_lower_is_better_high_scores_are_the_failures() -> None:
-    found = agreement_on_failures([score(1, 5, 4), score(2, 0, 0)], Scale(0, 5, False), {"c": 3.0})
+    found = failures_of([score(1, 5, 4), score(2, 0, 0)], Scale(0, 5, False), {"c": 3.0})
     assert (found.failed, found.unanimous, found.disputed, found.positive) == (1, 1, 0, 1)
 
 
 def test_agreement_is_told_by_criterion_and_failures_over_the_criteria_that_count_first() -> None:
     scores = [score(n, 0, 0) for n in range(5)] + [score(n, 5, 4.5 if n else 0, criterion="d") for n in range(5)]
-    found = RunAgreement.of(scores, Scale(0, 5), {"c": 2.0, "d": 2.0}, ["c"])
+    found = RunAgreement.of(columns_of(scores), Scale(0, 5), {"c": 2.0, "d": 2.0}, ["c"])
     assert (found.overall.failures.failed, found.overall.failures.disputed) == (5, 0)
     assert found.overall.exact == 0.5
     c, d = found.by_criterion["c"], found.by_criterion["d"]
@@ -144,7 +149,7 @@ def test_scores_that_some_judges_fail_and_others_pass_are_disputed_first_categor
         score("alone", "harm", 0, None),
         score("idle", "harm", 0, 5, applies=False),
     ]
-    found = Dispute.of_scores(scores, Scale(), {"harm": 2.0, "warmth": 2.0}, ["harm"])
+    found = Dispute.of_scores(columns_of(scores), Scale(), {"harm": 2.0, "warmth": 2.0}, ["harm"])
     assert [(one.case_id, one.failing, one.spread) for one in found] == [
         ("wide", ("j1",), 1.0),
         ("near", ("j0",), 0.2),

@@ -12,6 +12,7 @@ from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import Alpha, gwet_ac2, krippendorff_alpha
 from areopage.scoring.jury_agreement import rating_table
 from areopage.scoring.records import CriterionScore, JudgeScore
+from scoring.made_columns import columns_of
 
 CELL = st.one_of(st.none(), st.integers(0, 10).map(lambda half: half / 2))
 
@@ -118,7 +119,7 @@ def test_the_interval_of_a_large_table_contains_alpha_and_is_narrow() -> None:
 
 
 def run_alpha(scores: list[CriterionScore], suite: Scale) -> Alpha:
-    return krippendorff_alpha(rating_table(scores, suite))
+    return krippendorff_alpha(rating_table(columns_of(scores), suite))
 
 
 def judged(number: int, scores: dict[str, float | None]) -> CriterionScore:

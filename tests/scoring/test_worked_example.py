@@ -197,7 +197,7 @@ def test_without_any_answer_nothing_is_scored_and_v1_1_says_zero() -> None:
     criteria = [criterion(PATHS["warmth"])]
     default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert default.tree.score is None
-    alpha = RunAgreement.of(list(default.criteria), SCALE, {criteria[0].id: 2.0}, []).overall.alpha
+    alpha = RunAgreement.of(default.criteria, SCALE, {criteria[0].id: 2.0}, []).overall.alpha
     assert (alpha.alpha, default.interval, default.consistency.overall_variance) == (None, None, None)
     assert default.tree.coverage == 0.0
     assert fold(planned, criteria, SCALE, WEIGHTS, V1_1, FailureRules()).tree.score == 0.0

@@ -1,5 +1,6 @@
 """An audit finds planted biases and what attacks do, through the real session, ledger and server."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -8,7 +9,7 @@ import pytest
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.suites.loader import load_suite
-from areopage.trust.audit import AuditResult, AuditWishes, run_audit
+from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
 from areopage.trust.effects import Resistance, effect_interval
 from areopage.trust.probes import Probe
 from areopage.trust.questions import ASKED_WITHOUT
@@ -48,7 +49,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
 
 def audited(ledger: Ledger, *probes: Probe, limit: int = 8, without: tuple[str, ...] = (), language: str = "en") -> AuditResult:
     wishes = AuditWishes(judge="ollama:judge", probes=probes, limit=limit, without=without, language=language)
-    return run_audit(load_suite("child_safety"), wishes, ledger)
+    return asyncio.run(JudgeAudit(prepare_audit(load_suite("child_safety"), wishes), ledger).carry_out())
 
 
 def test_planted_biases_are_found_and_nothing_else(server: FakeServer, ledger: Ledger) -> None:

@@ -24,7 +24,7 @@ FALLING = -0.5
 """Up to this τ-b, scores fall."""
 LEAST_FALL = 0.2
 """The least fall that counts, as a share of the scale."""
-_TAIL = 0.975  # each of the two bounds; together 95 %
+_UNIT = Scale(0.0, 1.0)
 _ROUNDING = 1e-9
 
 
@@ -75,7 +75,7 @@ class Drift(Struct, frozen=True, kw_only=True):
         scored = [(number, score) for number, score in turns if score is not None]
         failing = [number for number, score in scored if scale.reaches(score, limit)]
         passing = [number for number, score in scored if not scale.reaches(score, limit)]
-        goodness = [_goodness(score, scale) for _, score in scored]
+        goodness = [scale.map_to(score, _UNIT) for _, score in scored]
         trend = fall = None
         if len(goodness) >= MIN_TURNS:
             third = -(-len(goodness) // 3)
@@ -171,8 +171,8 @@ class RunDrift(Struct, frozen=True, kw_only=True):
                         first=places.count(number),
                         failed=gone,
                         conversations=reaching,
-                        low=lower_bound(gone, reaching, _TAIL),
-                        high=upper_bound(gone, reaching, _TAIL),
+                        low=lower_bound(gone, reaching),
+                        high=upper_bound(gone, reaching),
                     )
                 )
         return cls(
@@ -211,8 +211,3 @@ def kendall_tau_b(values: Sequence[float]) -> float:
     if pairs == tied:
         return 0.0
     return float((concordant - discordant) / ((pairs - tied) * pairs) ** 0.5)
-
-
-def _goodness(score: float, scale: Scale) -> float:
-    share = (score - scale.min) / (scale.max - scale.min)
-    return share if scale.higher_is_better else 1.0 - share

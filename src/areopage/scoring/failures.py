@@ -4,9 +4,7 @@ Source of the bounds: C. J. Clopper, E. S. Pearson, "The use of confidence or fi
 binomial" (Biometrika 26, 1934).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -14,14 +12,10 @@ from msgspec import Struct
 from areopage.criteria import Criterion, Scale
 from areopage.scoring.arrays import Flags, Places
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.records import CriterionScore
-from areopage.scoring.score_columns import ScoreColumns, as_columns
-from areopage.scoring.shares import lower_bound, upper_bound
+from areopage.scoring.score_columns import ScoreColumns
+from areopage.scoring.shares import Share, lower_bound, upper_bound
 
-CaseState = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
-_STATES: tuple[CaseState, ...] = ("failed", "passed", "missing", "not_applicable", "ruled_out")
-_FAILED, _PASSED, _MISSING, _NOT_APPLICABLE, _RULED_OUT = range(len(_STATES))
-_TAIL = 0.975  # each of the two bounds; together 95 %
+_FAILED, _PASSED, _MISSING, _NOT_APPLICABLE, _RULED_OUT = _STATES = range(5)
 
 
 class FailureCount(Struct, frozen=True, kw_only=True):
@@ -52,39 +46,29 @@ class FailingCases(Struct, frozen=True, kw_only=True):
 
     Args:
         count: a case counts as scored if it fails, or if all of the criteria that apply to it have a score.
-        failed, missing: the ids of the cases that fail, and of those of which it is not known.
+        failed, passed, missing: the ids of the cases that fail, of those that do not, and of those of which it is not known.
     """
 
     count: FailureCount
     failed: tuple[str, ...]
+    passed: tuple[str, ...]
     missing: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
-    ) -> "FailingCases":
+    def of(cls, columns: ScoreColumns, criteria: Collection[str], limits: Mapping[str, float], scale: Scale) -> "FailingCases":
         """Count the cases that fail any of some criteria.
 
         Args:
-            scores: of every case and criterion, as columns or one by one.
             criteria: the ids of those that are counted.
             limits: the limit of each criterion by its id.
             scale: that of the scores and the limits.
         """
-        columns, cases, codes = _states(scores, criteria, limits, scale)
-        return cls(
-            count=_count_codes(codes),
-            failed=tuple(columns.cases[case] for case in cases[codes == _FAILED].tolist()),
-            missing=tuple(columns.cases[case] for case in cases[codes == _MISSING].tolist()),
+        rows = np.flatnonzero(_among(columns, criteria))
+        cases, codes = _state_codes(columns, columns.failing(limits, scale, criteria), rows)
+        failed, passed, missing = (
+            tuple(columns.cases[case] for case in cases[codes == state].tolist()) for state in (_FAILED, _PASSED, _MISSING)
         )
-
-    @staticmethod
-    def states(
-        scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
-    ) -> dict[str, CaseState]:
-        """Whether each case fails any of some criteria; see `FailingCases.of`."""
-        columns, cases, codes = _states(scores, criteria, limits, scale)
-        return {columns.cases[case]: _STATES[code] for case, code in zip(cases.tolist(), codes.tolist(), strict=True)}
+        return cls(count=_count_codes(codes), failed=failed, passed=passed, missing=missing)
 
 
 class Failures(Struct, frozen=True, kw_only=True):
@@ -108,24 +92,26 @@ class Failures(Struct, frozen=True, kw_only=True):
     unscored: tuple[str, ...]
 
     @classmethod
-    def of(cls, scores: Iterable[CriterionScore], criteria: Sequence[Criterion], scale: Scale, rules: FailureRules) -> "Failures":
-        """Count the failures of a run.
-
-        Args:
-            scores: of every case and criterion, as columns or one by one.
-            scale: that of the scores.
-        """
-        columns, limits = as_columns(scores), rules.limits(criteria, scale)
-        categories = rules.categories(criteria)
-        first = [criterion.id for criterion in criteria if criterion.category in categories]
+    def of(cls, columns: ScoreColumns, criteria: Sequence[Criterion], scale: Scale, rules: FailureRules) -> "Failures":
+        """Count the failures of a run; `scale` is that of the scores."""
+        categories, limits = rules.categories(criteria), rules.limits(criteria, scale)
         failing = columns.failing(limits, scale)
         groups = _group_counts(columns, failing, np.arange(len(columns)), criteria, limits, categories)
+        first = [criterion.id for criterion in criteria if criterion.category in categories]
+        by_case: dict[str, list[tuple[float, str]]] = {}
+        for row in np.flatnonzero(failing).tolist():
+            score = float(columns.cells.score[row])
+            failure = (score if scale.higher_is_better else -score, columns.criteria[columns.criterion[row]])
+            by_case.setdefault(columns.cases[columns.case[row]], []).append(failure)
         return cls(
             categories=categories,
             first=groups.first,
             by_category=groups.by_category,
             by_criterion=groups.by_criterion,
-            by_case=_failed_criteria(columns, failing, scale),
+            by_case={
+                case_id: tuple(name for _, name in sorted(failures, key=lambda failure: failure[0]))
+                for case_id, failures in by_case.items()
+            },
             unscored=tuple(id for id in first if groups.by_criterion[id].cases and not groups.by_criterion[id].scored),
         )
 
@@ -139,18 +125,14 @@ class GroupFailures(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(
-        scores: Iterable[CriterionScore],
-        criteria: Sequence[Criterion],
-        scale: Scale,
-        rules: FailureRules,
-        groups: Mapping[str, str],
+        columns: ScoreColumns, criteria: Sequence[Criterion], scale: Scale, rules: FailureRules, groups: Mapping[str, str]
     ) -> "dict[str, GroupFailures]":
         """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
 
         Args:
             groups: the group of each case, by the case's id.
         """
-        columns, limits = as_columns(scores), rules.limits(criteria, scale)
+        limits = rules.limits(criteria, scale)
         numbers = {group: number for number, group in enumerate(dict.fromkeys(groups.values()))}
         judged = set(columns.case_ids)
         of_case = [numbers[groups[case_id]] if case_id in judged else -1 for case_id in columns.cases]
@@ -162,18 +144,6 @@ class GroupFailures(Struct, frozen=True, kw_only=True):
             group: _group_counts(columns, failing, order[ends[number] : ends[number + 1]], criteria, limits, categories)
             for group, number in numbers.items()
         }
-
-
-def _failed_criteria(columns: ScoreColumns, failing: Flags, scale: Scale) -> dict[str, tuple[str, ...]]:
-    """The criteria that each case fails, worst first."""
-    by_case: dict[str, list[tuple[float, str]]] = {}
-    for row in np.flatnonzero(failing).tolist():
-        failure = (_goodness(float(columns.cells.score[row]), scale), columns.criteria[columns.criterion[row]])
-        by_case.setdefault(columns.cases[columns.case[row]], []).append(failure)
-    return {
-        case_id: tuple(name for _, name in sorted(failures, key=lambda failure: failure[0]))
-        for case_id, failures in by_case.items()
-    }
 
 
 def _group_counts(
@@ -200,14 +170,6 @@ def _group_counts(
     )
 
 
-def _states(
-    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
-) -> tuple[ScoreColumns, Places, Places]:
-    columns = as_columns(scores)
-    rows = np.flatnonzero(_among(columns, criteria))
-    return (columns, *_state_codes(columns, columns.failing(limits, scale, criteria), rows))
-
-
 def _among(columns: ScoreColumns, criteria: Collection[str]) -> Flags:
     """Which rows are of some criteria."""
     rows: Flags = np.array([criterion in criteria for criterion in columns.criteria], dtype=bool)[columns.criterion]
@@ -227,36 +189,22 @@ def _state_codes(columns: ScoreColumns, failing: Flags, rows: Places) -> tuple[P
     return case[firsts], np.where(any_of(cells.applies[rows], firsts), codes, waived).astype(np.intp)
 
 
-def _goodness(score: float, scale: Scale) -> float:
-    share = (score - scale.min) / (scale.max - scale.min)
-    return share if scale.higher_is_better else 1.0 - share
-
-
 def _count_codes(codes: Places, limit: float | None = None) -> FailureCount:
     """The failures among cases, by their states."""
     counts = np.bincount(codes, minlength=len(_STATES)).tolist()
     failed, by_rule = counts[_FAILED], counts[_RULED_OUT]
     not_applicable = counts[_NOT_APPLICABLE] + by_rule
     scored, cases = failed + counts[_PASSED], len(codes) - not_applicable
-    ends = (_low(failed, cases), _high(failed + cases - scored, cases)) if scored < cases else None
+    share = Share.exact(failed, scored)
+    ends = (lower_bound(failed, cases), upper_bound(failed + cases - scored, cases)) if scored < cases else None
     return FailureCount(
         limit=limit,
         failed=failed,
         scored=scored,
         cases=cases,
         not_applicable=not_applicable,
-        low=_low(failed, scored) if scored else None,
-        high=_high(failed, scored) if scored else None,
+        low=share.low,
+        high=share.high,
         if_missing=ends,
         by_rule=by_rule,
     )
-
-
-@lru_cache(maxsize=4096)
-def _low(failed: int, of: int) -> float:
-    return lower_bound(failed, of, _TAIL)
-
-
-@lru_cache(maxsize=4096)
-def _high(failed: int, of: int) -> float:
-    return upper_bound(failed, of, _TAIL)

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from areopage.criteria import Criterion, Scale
 from areopage.locales import Note
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
+from areopage.scoring.intervals.scores import CaseValues, Interval
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import PassColumns, pass_columns
 from areopage.scoring.records import CriterionScore, Profile
-from areopage.scoring.score_columns import ScoreColumns, as_columns, exact_sums, score_columns
+from areopage.scoring.score_columns import ScoreColumns, exact_sums, score_columns
 from areopage.scoring.tree import Leaf, Node, NodePath, score_tree, weighted_mean
 from areopage.scoring.weights import Weights
 
@@ -49,28 +49,33 @@ class Consistency(Struct, frozen=True, kw_only=True):
     outliers_by_judge: dict[str, int]
 
     @staticmethod
-    def of(scores: Iterable[CriterionScore], repeating: Collection[str] = ()) -> "Consistency":
-        """Measure the scores of any number of cases; judges without a counted pass have no variance.
+    def of(scores: Sequence[CriterionScore], repeating: Collection[str] = ()) -> "Consistency":
+        """Measure the scores of a few cases; judges without a counted pass have no variance.
 
         Args:
-            scores: as columns or one by one.
             repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
         """
-        columns = as_columns(scores)
+        judges = [judge for score in scores if score.applies for judge in score.worst_reply.judges if judge.score is not None]
+        return _consistency(
+            [judge.variance for judge in judges if judge.planned > 1 or judge.judge not in repeating],
+            [score.agreement for score in scores if score.agreement is not None],
+            Counter(name for score in scores for name in score.outliers),
+        )
+
+    @staticmethod
+    def of_columns(columns: ScoreColumns, repeating: Collection[str] = ()) -> "Consistency":
+        """Measure the scores of any number of cases: see `of`."""
         shown, planned = columns.worst_replies
         scored = columns.cells.applies[:, None] & ~np.isnan(columns.turns.judge_score[shown])
         scored &= (planned > 1) | np.array([judge not in repeating for judge in columns.judges], dtype=bool)
-        variances: list[float] = columns.turns.variance[shown][scored].tolist()
-        agreements: list[float] = columns.cells.agreement[~np.isnan(columns.cells.agreement)].tolist()
-        return _consistency(variances, agreements, _outliers_by_judge(columns))
-
-
-def _outliers_by_judge(columns: ScoreColumns) -> dict[str, int]:
-    """How often each judge stood apart, in the order in which they first did."""
-    apart = columns.cells.outliers
-    counts = apart.sum(axis=0)
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda judge: int(apart[:, judge].argmax()))
-    return {columns.judges[judge]: int(counts[judge]) for judge in order}
+        apart = columns.cells.outliers
+        counts = apart.sum(axis=0)
+        order = sorted(np.flatnonzero(counts).tolist(), key=lambda judge: int(apart[:, judge].argmax()))
+        return _consistency(
+            columns.turns.variance[shown][scored].tolist(),
+            columns.cells.agreement[~np.isnan(columns.cells.agreement)].tolist(),
+            {columns.judges[judge]: int(counts[judge]) for judge in order},
+        )
 
 
 class RecordScores(Struct, frozen=True, kw_only=True):
@@ -105,12 +110,12 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def values(self) -> CaseValues:
         """What each cluster of cases adds to each score."""
-        return case_values(self.averaged, self.tree, self.scale, clusters=self.clusters)
+        return CaseValues.of(self.averaged, self.tree, self.scale, self.clusters)
 
     @cached_property
     def intervals(self) -> dict[NodePath, Interval]:
         """Those of all scores by their paths, computed when they are first read."""
-        return intervals_of(self.values)
+        return self.values.intervals
 
     @property
     def interval(self) -> Interval | None:
@@ -199,7 +204,7 @@ class CaseRecords(Sequence[RecordScores]):
             case_id=case_id,
             tree=score_tree([Leaf.of(self._criteria[score.criterion], score) for score in scores], self._weights)[0],
             criteria=tuple(scores),
-            consistency=_consistency_of(scores, self._repeating),
+            consistency=Consistency.of(scores, self._repeating),
         )
         if len(self._scores) <= HELD:
             self._held[case_id] = made
@@ -218,34 +223,19 @@ class CaseRecords(Sequence[RecordScores]):
         }
 
 
-def _consistency_of(scores: Sequence[CriterionScore], repeating: Collection[str]) -> Consistency:
-    """`consistency` of a few records, without the arrays."""
-    judges = [(judge, score) for score in scores if score.applies for judge in score.worst_reply.judges]
-    variances = [
-        judge.variance for judge, _ in judges if judge.score is not None and (judge.planned > 1 or judge.judge not in repeating)
-    ]
-    agreements = [score.agreement for score in scores if score.agreement is not None]
-    return _consistency(variances, agreements, Counter(name for score in scores for name in score.outliers))
-
-
 def _consistency(variances: Sequence[float], agreements: Sequence[float], outliers: Mapping[str, int]) -> Consistency:
+    centre, deviation = (fmean(variances) if variances else None), (0.0 if variances else None)
+    if centre is not None and len(variances) > 1:
+        deviation = sqrt(fsum((variance - centre) ** 2 for variance in variances) / (len(variances) - 1))
     return Consistency(
-        overall_variance=fmean(variances) if variances else None,
+        overall_variance=centre,
         variance_min=min(variances, default=None),
         variance_max=max(variances, default=None),
-        variance_sd=_sample_sd(variances) if variances else None,
+        variance_sd=deviation,
         judge_agreement_avg=fmean(agreements) if agreements else None,
         outliers_detected=sum(outliers.values()),
         outliers_by_judge=dict(outliers),
     )
-
-
-def _sample_sd(values: Sequence[float]) -> float:
-    """Sample standard deviation; 0 under two values."""
-    if len(values) < 2:
-        return 0.0
-    centre = fmean(values)
-    return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
 def fold(
@@ -283,7 +273,7 @@ def fold(
     return RunScores(
         tree=tree,
         scale=suite,
-        consistency=Consistency.of(scores, repeating),
+        consistency=Consistency.of_columns(scores, repeating),
         criteria=scores,
         averaged=averaged,
         records=CaseRecords(scores, by_id, weights, repeating),

@@ -1,6 +1,6 @@
 """How far the judges of a run agree: beyond chance, exactly, and on failures."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isnan
 from typing import Literal
 
@@ -10,8 +10,7 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.scoring.arrays import Flags, Matrix
 from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
-from areopage.scoring.records import CriterionScore
-from areopage.scoring.score_columns import ScoreColumns, as_columns
+from areopage.scoring.score_columns import ScoreColumns
 
 GOOD, FAIR = 0.8, 0.667
 """Krippendorff's bounds for firm and for tentative conclusions."""
@@ -75,16 +74,13 @@ class RunAgreement(Struct, frozen=True, kw_only=True):
     by_criterion: dict[str, JuryAgreement]
 
     @classmethod
-    def of(
-        cls, scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Sequence[str]
-    ) -> "RunAgreement":
+    def of(cls, columns: ScoreColumns, suite: Scale, limits: Mapping[str, float], first: Sequence[str]) -> "RunAgreement":
         """The agreement of a run's judges.
 
         Args:
             limits: of failures, by a criterion's id.
             first: the ids of the criteria whose failures are counted over all.
         """
-        columns = as_columns(scores)
         counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
         rated = rating_table(columns, suite)
         return cls(
@@ -116,7 +112,7 @@ class Dispute(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of_scores(
-        scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Collection[str]
+        columns: ScoreColumns, suite: Scale, limits: Mapping[str, float], first: Collection[str]
     ) -> "tuple[Dispute, ...]":
         """The disputed scores: those of criteria that count first before the others, then the widest apart.
 
@@ -124,28 +120,28 @@ class Dispute(Struct, frozen=True, kw_only=True):
             limits: of failures, by a criterion's id.
             first: the ids of the criteria whose failures count first.
         """
-        columns = as_columns(scores)
         judge_scores, failing = _judges_failing(columns, suite, limits)
         counts, count = (~np.isnan(judge_scores)).sum(axis=1), failing.sum(axis=1)
-        rows = np.flatnonzero((count > 0) & (count < counts)).tolist()
-        disputes = [_dispute(columns, row, judge_scores[row].tolist(), failing[row].tolist(), suite, first) for row in rows]
+        disputes: list[Dispute] = []
+        for row in np.flatnonzero((count > 0) & (count < counts)).tolist():
+            pairs = zip(columns.judges, judge_scores[row].tolist(), strict=True)
+            scored = sorted(
+                ((judge, score) for judge, score in pairs if not isnan(score)),
+                key=lambda pair: pair[1],
+                reverse=not suite.higher_is_better,
+            )
+            criterion = columns.criteria[columns.criterion[row]]
+            disputes.append(
+                Dispute(
+                    case_id=columns.cases[columns.case[row]],
+                    criterion=criterion,
+                    scores=dict(scored),
+                    failing=tuple(judge for judge, fails in zip(columns.judges, failing[row].tolist(), strict=True) if fails),
+                    spread=abs(scored[-1][1] - scored[0][1]) / (suite.max - suite.min),
+                    counts_first=criterion in first,
+                )
+            )
         return tuple(sorted(disputes, key=lambda dispute: (not dispute.counts_first, -dispute.spread)))
-
-
-def _dispute(
-    columns: ScoreColumns, row: int, judge_scores: Sequence[float], failing: Sequence[bool], suite: Scale, first: Collection[str]
-) -> Dispute:
-    scored = [(judge, score) for judge, score in zip(columns.judges, judge_scores, strict=True) if not isnan(score)]
-    values = [score for _, score in scored]
-    criterion = columns.criteria[columns.criterion[row]]
-    return Dispute(
-        case_id=columns.cases[columns.case[row]],
-        criterion=criterion,
-        scores=dict(sorted(scored, key=lambda pair: pair[1], reverse=not suite.higher_is_better)),
-        failing=tuple(judge for judge, fails in zip(columns.judges, failing, strict=True) if fails),
-        spread=(max(values) - min(values)) / (suite.max - suite.min),
-        counts_first=criterion in first,
-    )
 
 
 def _judges_failing(columns: ScoreColumns, suite: Scale, limits: Mapping[str, float]) -> tuple[Matrix, Flags]:
@@ -168,24 +164,18 @@ def _agreement(rated: Matrix, suite: Scale, failures: FailureAgreement) -> JuryA
     )
 
 
-def rating_table(scores: Iterable[CriterionScore], suite: Scale) -> Matrix:
+def rating_table(columns: ScoreColumns, suite: Scale) -> Matrix:
     """The judges' scores, a row per case and criterion, a column per judge by name; NaN where there is none.
 
     Scores are rounded to the nearest half point (on a scale of one point or less, to a tenth of it): a mean of passes is finer
     than the ordinal scale it stands for. A score off the scale, as a failed pass may count, is moved to the scale's end.
     """
-    columns, step = as_columns(scores), _step(suite)
+    step = _step(suite)
     last = round((suite.max - suite.min) / step)
     order = sorted(range(len(columns.judges)), key=lambda judge: columns.judges[judge])
     judge_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)[:, order]
     rounded: Matrix = suite.min + np.clip(np.rint((judge_scores - suite.min) / step), 0, last) * step
     return rounded
-
-
-def agreement_on_failures(scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
-    """How far judges agree on which cases fail."""
-    columns = as_columns(scores)
-    return _failure_agreement(columns, np.ones(len(columns), dtype=bool), suite, limits)
 
 
 def _failure_agreement(columns: ScoreColumns, counted: Flags, suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:

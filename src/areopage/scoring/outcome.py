@@ -82,8 +82,3 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
     turn: int = 0
     outcome: Outcome | None = None
     by_rule: bool = False
-
-    @property
-    def was_made(self) -> bool:
-        """Whether the judge could be asked, with any result."""
-        return self.outcome is not None and not isinstance(self.outcome, Unreachable)

@@ -228,12 +228,12 @@ def _failure_floors(
         if not limits:
             continue
         failing_of_floor = FailingCases.of(columns, limits, limits, scores.scale)
-        failing = _counts(columns, columns.failing(limits, scores.scale, limits))
+        failing = columns.counts_of(columns.failing(limits, scores.scale, limits))
         failed = {id: failing[id] for id in sorted(limits, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0)}
         yield _failure_floor(name, limit, failing_of_floor, failed, len(columns.cases))
     counted = floors.counted(criteria)
     single = {criterion.id for criterion in criteria if criterion.scope in SINGLE}
-    by_criterion, decided = _counts(columns, ~np.isnan(columns.cells.score)), _counts(columns, _decided(columns))
+    by_criterion, decided = columns.counts_of(~np.isnan(columns.cells.score)), columns.counts_of(_decided(columns))
     scored = {id: (by_criterion if id in single else decided).get(id, 0) for id in counted}
     if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
         least = min(scored[id] for id in few)
@@ -298,18 +298,12 @@ def _failure_floor(name: str, limit: int, cases_of_floor: FailingCases, failing:
     )
 
 
-def _counts(columns: ScoreColumns, counted: Flags) -> dict[str, int]:
-    """How many of some rows are of each criterion, by its id."""
-    counts = np.bincount(columns.criterion[counted], minlength=len(columns.criteria)).tolist()
-    return dict(zip(columns.criteria, counts, strict=True))
-
-
 def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[Criterion]) -> Iterator[Floor]:
     """The names of floors under which a criterion of the suite is not asked about every case, or none is asked about any.
 
     Criteria on conversations are asked about those alone.
     """
-    cases, asked_by_criterion = len(columns.cases), _counts(columns, ~columns.cells.by_rule)
+    cases, asked_by_criterion = len(columns.cases), columns.counts_of(~columns.cells.by_rule)
     asked_by_criterion |= {criterion.id: cases for criterion in criteria if criterion.scope not in SINGLE}
     for name in dict.fromkeys([*floors.max_failures, *floors.min_score]):
         judged = [criterion.id for criterion in criteria if ReleaseFloors.counts(criterion, name)]

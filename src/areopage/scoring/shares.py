@@ -5,6 +5,7 @@ E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case
 """
 
 import math
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -12,7 +13,8 @@ _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _NEGLIGIBLE = 1e-17  # a term this much smaller than the sum does not change it
 _HALVINGS = 60
 _MANY = 100
-_TAIL = 0.975  # of each of two bounds; together 95 %
+TAIL = 0.975
+"""Of each of two bounds; together 95 %."""
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -41,7 +43,7 @@ class Share(Struct, frozen=True, kw_only=True):
         """The share of `hits` in `of`, with Clopper and Pearson's exact interval."""
         if of == 0:
             return cls(hits=hits, of=of, share=None, low=None, high=None)
-        return cls(hits=hits, of=of, share=hits / of, low=lower_bound(hits, of, _TAIL), high=upper_bound(hits, of, _TAIL))
+        return cls(hits=hits, of=of, share=hits / of, low=lower_bound(hits, of), high=upper_bound(hits, of))
 
 
 def at_most(k: int, n: int, share: float) -> float:
@@ -92,7 +94,8 @@ def wilson(k: int, n: int) -> tuple[float, float] | None:
     return (0.0 if k == 0 else max(0.0, middle - half)), (1.0 if k == n else min(1.0, middle + half))
 
 
-def upper_bound(k: int, n: int, confidence: float) -> float:
+@lru_cache(maxsize=4096)
+def upper_bound(k: int, n: int, confidence: float = TAIL) -> float:
     """Clopper and Pearson's bound from above: a share over it would give `k` or fewer of `n` with less than 1 − `confidence`."""
     if k >= n:
         return 1.0
@@ -106,6 +109,6 @@ def upper_bound(k: int, n: int, confidence: float) -> float:
     return high
 
 
-def lower_bound(k: int, n: int, confidence: float) -> float:
+def lower_bound(k: int, n: int, confidence: float = TAIL) -> float:
     """Their bound from below: a share under it would give `k` or more of `n` with less than 1 − `confidence`."""
     return 1.0 - upper_bound(n - k, n, confidence)

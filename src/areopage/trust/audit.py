@@ -246,12 +246,3 @@ class JudgeAudit:
             asked=len(call.criteria),
             addressed=marked,
         )
-
-
-def run_audit(suite: Suite, wishes: AuditWishes, ledger: Ledger) -> AuditResult:
-    """Audit a judge to the end, from synchronous code.
-
-    Raises:
-        UserError: see `prepare_audit` and `Audit.carry_out`.
-    """
-    return asyncio.run(JudgeAudit(prepare_audit(suite, wishes), ledger).carry_out())

@@ -4,7 +4,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.correction.shares import corrected_share, finite_share, share_difference
+from areopage.scoring.correction.shares import corrected_share, finite_share
 
 
 @given(of=st.integers(2, 3000), data=st.data())
@@ -73,13 +73,3 @@ def test_a_share_of_a_large_population_has_the_binomial_mid_p_interval() -> None
     ends = ((found.low, scipy.stats.binom.sf(2, 40, found.low)), (found.high, scipy.stats.binom.cdf(3, 40, found.high)))
     for limit, tail in ends:
         assert tail - scipy.stats.binom.pmf(3, 40, limit) / 2 == pytest.approx(0.025, abs=1e-4)
-
-
-def test_a_difference_of_shares_lies_around_its_value() -> None:
-    judged = np.arange(200) % 2 == 0
-    first = corrected_share(np.arange(40) % 4 == 0, np.arange(40) % 2 == 0, judged)
-    second = corrected_share(np.arange(40) % 8 == 0, np.arange(40) % 2 == 0, judged)
-    value, low, high = share_difference(first, second)
-    assert value == pytest.approx(0.125)
-    assert low < value < high
-    assert list(share_difference(second, first)) == pytest.approx([-value, -high, -low])

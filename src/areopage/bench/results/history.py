@@ -87,11 +87,11 @@ def _target_changes(here: Target | None, there: Target | None) -> tuple[str, ...
 
 
 def _first_failures(view: RunView) -> dict[str, bool | None]:
-    """Whether each case fails a criterion of the categories that count first; None where it is not known."""
+    """Whether each case fails a criterion of the categories that count first; no entry where it is not known."""
     spec = view.spec
     first = {criterion.id for criterion in spec.criteria if criterion.category in view.failures.categories}
-    states = FailingCases.states(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
-    return {case_id: {"failed": True, "passed": False}.get(state) for case_id, state in states.items()}
+    failing = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    return {**dict.fromkeys(failing.failed, True), **dict.fromkeys(failing.passed, False)}
 
 
 def _finals(view: RunView) -> dict[str, float | None]:

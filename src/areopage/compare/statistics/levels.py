@@ -14,7 +14,6 @@ from areopage.compare.statistics.unpaired import Sample, UnpairedDifference, unp
 from areopage.criteria import Criterion, Scale
 from areopage.scoring import (
     LEVEL,
-    FailingCases,
     FailureRules,
     NodePath,
     PairedDifference,
@@ -205,11 +204,14 @@ def compare_unpaired(
 
 def failure_states(records: Records, criteria: Collection[str], basis: Basis) -> dict[str, bool | None]:
     """Whether each case fails one of some criteria; None where it is not known, no entry where none applies."""
-    ids, limits = frozenset(criteria), basis.failures.limits(basis.criteria, basis.scale)
-    scores = (score for record in records.values() for score in record.criteria)
-    states = FailingCases.states(scores, ids, limits, basis.scale)
-    known: dict[str, bool | None] = {"failed": True, "passed": False, "missing": None}
-    return {id: known[state] for id, state in states.items() if state in known}
+    limits, states = basis.failures.limits(basis.criteria, basis.scale), dict[str, bool | None]()
+    for id, record in records.items():
+        scores = [score for score in record.criteria if score.criterion in criteria and score.applies]
+        if any(score.fails(limits, basis.scale) for score in scores):
+            states[id] = True
+        elif scores:
+            states[id] = None if any(score.is_missing for score in scores) else False
+    return states
 
 
 def _scores_by_path(records: Records) -> dict[NodePath, dict[str, float | None]]:

@@ -5,7 +5,7 @@ from the items without labels. Judges make the same errors, so that six of them 
 
 Sources:
 - A. P. Dawid, A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm" (Applied Statistics 28,
-  1979): the model and its estimation. `dawid_skene` is their algorithm, without labels, started at the majority.
+  1979): the model and its estimation.
 - K. Nigam, A. McCallum, S. Thrun, T. Mitchell, "Text classification from labeled and unlabeled documents using EM" (Machine
   Learning 39, 2000), 5.3.1: labels stay as they are, and items without labels count less than one.
 - L. Kish, "Survey Sampling" (1965), 5.4: m equally correlated judges are worth m / (1 + (m - 1) ρ).
@@ -25,28 +25,16 @@ Table = NDArray[np.float64]
 UNKNOWN = -1
 """The code of a missing label or vote."""
 
+# What is assumed before any label is seen, in labels; the values suit the recorded juries of docs/accuracy.md.
+_POOLED = 5.0  # labels of each true category that a judge has in common with all judges
+_RIGHT = 2.0  # labels of each true category on which the judges are together assumed to be right
+_PRIOR = 0.5  # labels that each category is assumed to have
+_FIRM = 10.0  # how firmly judges' weights are held at their common value, in squared units of log-likelihood
+
 _ROUNDS = 12
 _NEWTON_STEPS = 20
 _LONGEST_STEP = 0.3
 _SMALL = 1e-3
-
-
-class Smoothing(Struct, frozen=True, kw_only=True):
-    """How much is assumed before any label is seen, in labels. The defaults suit the recorded juries of docs/accuracy.md.
-
-    Args:
-        pooled: labels of each true category that a judge has in common with all judges.
-        right: labels of each true category on which the judges are together assumed to be right.
-        prior: labels that each category is assumed to have.
-        group: labels of each group that are like those of all items.
-        weights: how firmly judges' weights are held at their common value, in squared units of log-likelihood.
-    """
-
-    pooled: float = 5.0
-    right: float = 2.0
-    prior: float = 0.5
-    group: float = 4.0
-    weights: float = 10.0
 
 
 class Confusion(Struct, frozen=True, kw_only=True):
@@ -74,47 +62,34 @@ class Confusion(Struct, frozen=True, kw_only=True):
         return found
 
 
-def anchored_confusion(
-    labels: Codes, votes: Codes, categories: int, *, groups: Codes | None = None, smoothing: Smoothing | None = None
-) -> Confusion:
+def anchored_confusion(labels: Codes, votes: Codes, categories: int) -> Confusion:
     """Estimate judges' confusion matrices and each item's category.
 
     Args:
         labels: people's category of each item from 0 to K - 1, shape (N,); `UNKNOWN` without a label. At least one is known.
         votes: the judges' categories, shape (N, m); `UNKNOWN` without a vote.
         categories: K. Categories that only judges use count too.
-        groups: a number from 0 for each item's group, such as its criterion, shape (N,): each group has shares of its own.
-        smoothing: None for the default.
     """
-    assumed = smoothing or Smoothing()
-    known, size = labels != UNKNOWN, votes.shape[0]
-    group = np.zeros(size, dtype=np.int64) if groups is None else groups
-    first, place = _equal_votes(votes, group, categories)  # equal votes: one row each
-    ballots, member = _ballots(votes[first], categories), np.eye(int(group.max()) + 1)[group[first]]
+    is_labelled, size = labels != UNKNOWN, votes.shape[0]
+    first, place = _equal_votes(votes, categories)  # equal votes: one row each
+    ballots = _ballots(votes[first], categories)
     labelled = np.zeros((first.size, categories))
-    np.add.at(labelled, (place[known], labels[known]), 1.0)
-    unlabelled = np.bincount(place[~known], minlength=first.size) * min(1.0, known.sum() / max(1, size - known.sum()))
-    counted, shares = _matrix_counts(labelled, ballots), _normal(labelled.sum(axis=0) + assumed.prior)
-    pooled = _pooled(counted, assumed)
-    effective = effective_judges(votes[known] != labels[known, None], votes[known] != UNKNOWN)
+    np.add.at(labelled, (place[is_labelled], labels[is_labelled]), 1.0)
+    weight = min(1.0, is_labelled.sum() / max(1, size - is_labelled.sum()))
+    unlabelled = np.bincount(place[~is_labelled], minlength=first.size) * weight
+    counted, shares = _matrix_counts(labelled, ballots), _normal(labelled.sum(axis=0) + _PRIOR)
+    effective = effective_judges(votes[is_labelled] != labels[is_labelled, None], votes[is_labelled] != UNKNOWN)
     start = np.full(votes.shape[1], effective / votes.shape[1])
-    weights = _fitted_weights(counted, pooled, labels[known], votes[known], np.log(shares), start, assumed)
-    truth = labelled
+    evidence = _left_out(counted, _pooled(counted), labels[is_labelled], votes[is_labelled])
+    weights = _fitted_weights(evidence, labels[is_labelled], np.log(shares), start)
     for _ in range(_ROUNDS):
-        matrices = _normal(counted + assumed.pooled * pooled)
-        posterior = _posterior(ballots, matrices, weights, _log_shares(truth, member, assumed))
+        matrices = _normal(counted + _POOLED * _pooled(counted))
+        posterior = _posterior(ballots, matrices, weights, np.log(shares)[None, :])
         truth = labelled + unlabelled[:, None] * posterior
-        counted = _matrix_counts(truth, ballots)
-        pooled = _pooled(counted, assumed)
-    matrices = _normal(counted + assumed.pooled * pooled)
-    posterior = _posterior(ballots, matrices, weights, _log_shares(truth, member, assumed))
-    return Confusion(
-        posterior=posterior[place],
-        matrices=matrices,
-        weights=weights,
-        shares=_normal(truth.sum(axis=0) + assumed.prior),
-        effective=effective,
-    )
+        counted, shares = _matrix_counts(truth, ballots), _normal(truth.sum(axis=0) + _PRIOR)
+    matrices = _normal(counted + _POOLED * _pooled(counted))
+    posterior = _posterior(ballots, matrices, weights, np.log(shares)[None, :])
+    return Confusion(posterior=posterior[place], matrices=matrices, weights=weights, shares=shares, effective=effective)
 
 
 def category_chances(votes: Codes, matrices: Table, weights: Column, shares: Column) -> Table:
@@ -125,32 +100,6 @@ def category_chances(votes: Codes, matrices: Table, weights: Column, shares: Col
         matrices, weights, shares: as in `Confusion`.
     """
     return _posterior(_ballots(votes, shares.size), matrices, weights, np.log(shares)[None, :])
-
-
-def dawid_skene(votes: Codes, categories: int, *, rounds: int = 100, tolerance: float = 1e-5) -> Confusion:
-    """Dawid's and Skene's algorithm without any label, started at the shares of the votes.
-
-    Args:
-        votes: the judges' categories from 0 to K - 1, shape (N, m); `UNKNOWN` without a vote. Each item has at least one.
-        categories: K.
-        rounds: of expectation and maximisation, at most.
-        tolerance: the increase of the log-likelihood per vote under which they end.
-    """
-    ballots, size = _ballots(votes, categories), votes.shape[0]
-    truth = _normal(ballots.reshape(size, votes.shape[1], categories).sum(axis=1))
-    weights, before = np.ones(votes.shape[1]), -np.inf
-    for _ in range(rounds):
-        counts = _matrix_counts(truth, ballots)
-        matrices = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1e-300)
-        shares = truth.mean(axis=0)
-        logs = _log_votes(ballots, matrices, weights) + np.log(np.maximum(shares, 1e-300))
-        most = logs.max(axis=1, keepdims=True)
-        likelihood = float((most[:, 0] + np.log(np.exp(logs - most).sum(axis=1))).sum()) / ballots.sum()
-        truth = _normal(np.exp(logs - most))
-        if likelihood - before < tolerance:
-            break
-        before = likelihood
-    return Confusion(posterior=truth, matrices=matrices, weights=weights, shares=shares, effective=float(votes.shape[1]))
 
 
 def effective_judges(wrong: NDArray[np.bool_], voted: NDArray[np.bool_]) -> float:
@@ -172,9 +121,9 @@ def effective_judges(wrong: NDArray[np.bool_], voted: NDArray[np.bool_]) -> floa
     return float(judges / (1 + (judges - 1) * max(0.0, mean)))
 
 
-def _equal_votes(votes: Codes, group: Codes, categories: int) -> tuple[Codes, Codes]:
-    """The first item of each different row of votes and group, and the number of each item's row, shape (N,)."""
-    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+def _equal_votes(votes: Codes, categories: int) -> tuple[Codes, Codes]:
+    """The first item of each different row of votes, and the number of each item's row, shape (N,)."""
+    place = np.zeros(votes.shape[0], dtype=np.int64)
     for judge in range(votes.shape[1]):
         _, first, place = np.unique(place * (categories + 1) + votes[:, judge] + 1, return_index=True, return_inverse=True)
     return first, place
@@ -194,10 +143,9 @@ def _matrix_counts(truth: Table, ballots: Table) -> Table:
     return counts
 
 
-def _pooled(counted: Table, assumed: Smoothing) -> Table:
+def _pooled(counted: Table) -> Table:
     """The confusion matrix of all judges together, shape (K, K)."""
-    categories = counted.shape[1]
-    return _normal(counted.sum(axis=0) + assumed.right * np.eye(categories) + 0.5)
+    return _normal(counted.sum(axis=0) + _RIGHT * np.eye(counted.shape[1]) + 0.5)
 
 
 def _normal(table: Table) -> Table:
@@ -205,43 +153,24 @@ def _normal(table: Table) -> Table:
     return found
 
 
-def _log_votes(ballots: Table, matrices: Table, weights: Column) -> Table:
-    """The weighed log-likelihood of each item's votes by true category, shape (N, K)."""
-    judges, categories, _ = matrices.shape
-    logs = np.log(np.maximum(matrices, 1e-300)) * weights[:, None, None]
-    found: Table = ballots @ logs.transpose(0, 2, 1).reshape(judges * categories, categories)
-    return found
-
-
-def _log_shares(truth: Table, member: Table, assumed: Smoothing) -> Table:
-    """Logarithms of the categories' shares by group, shape (N, K) or (1, K)."""
-    shares = _normal(truth.sum(axis=0) + assumed.prior)
-    if member.shape[1] == 1:
-        found: Table = np.log(shares)[None, :]
-        return found
-    by_group: Table = np.log(_normal(member.T @ truth + assumed.group * shares))[member.argmax(axis=1)]
-    return by_group
-
-
 def _posterior(ballots: Table, matrices: Table, weights: Column, log_shares: Table) -> Table:
-    logs = _log_votes(ballots, matrices, weights) + log_shares
+    """The probabilities of the categories by each item's weighed votes, shape (N, K)."""
+    judges, categories, _ = matrices.shape
+    log_matrices = np.log(np.maximum(matrices, 1e-300)) * weights[:, None, None]
+    logs = ballots @ log_matrices.transpose(0, 2, 1).reshape(judges * categories, categories) + log_shares
     return _normal(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def _fitted_weights(
-    counted: Table, pooled: Table, labels: Codes, votes: Codes, log_shares: Column, start: Column, assumed: Smoothing
-) -> Column:
+def _fitted_weights(evidence: Table, labels: Codes, log_shares: Column, start: Column) -> Column:
     """Judges' weights by penalised likelihood of the labels, each left out of the matrices that judge it; Newton's method."""
-    evidence = _left_out(counted, pooled, labels, votes, assumed)
-    categories = pooled.shape[0]
-    truth, weights = np.eye(categories)[labels], start.copy()
+    truth, weights = np.eye(evidence.shape[2])[labels], start.copy()
     for _ in range(_NEWTON_STEPS):
         logs = np.einsum("ijk,j->ik", evidence, weights) + log_shares
         chances = _normal(np.exp(logs - logs.max(axis=1, keepdims=True)))
-        slope = np.einsum("ijk,ik->j", evidence, truth - chances) - assumed.weights * (weights - start)
+        slope = np.einsum("ijk,ik->j", evidence, truth - chances) - _FIRM * (weights - start)
         means = np.einsum("ijk,ik->ij", evidence, chances)
         seconds = np.einsum("ijk,ilk->jl", evidence * chances[:, None, :], evidence)
-        bend = seconds - means.T @ means + assumed.weights * np.eye(start.size)
+        bend = seconds - means.T @ means + _FIRM * np.eye(start.size)
         step = np.linalg.solve(bend, slope).clip(-_LONGEST_STEP, _LONGEST_STEP)
         weights = np.maximum(0.0, weights + step)
         if np.abs(step).max() < _SMALL:
@@ -249,7 +178,7 @@ def _fitted_weights(
     return weights
 
 
-def _left_out(counted: Table, pooled: Table, labels: Codes, votes: Codes, assumed: Smoothing) -> Table:
+def _left_out(counted: Table, pooled: Table, labels: Codes, votes: Codes) -> Table:
     """Log-probabilities of each labelled item's votes by matrices without its own label, shape (n, m, K)."""
     size, judges = votes.shape
     found, rows = np.zeros((size, judges, pooled.shape[0])), np.arange(size)
@@ -257,8 +186,8 @@ def _left_out(counted: Table, pooled: Table, labels: Codes, votes: Codes, assume
         cast = votes[:, judge]
         voted = cast != UNKNOWN
         own = voted.astype(np.float64)
-        hits = (counted[judge] + assumed.pooled * pooled).T[np.where(voted, cast, 0)]
-        all_votes = np.tile(counted[judge].sum(axis=1) + assumed.pooled, (size, 1))
+        hits = (counted[judge] + _POOLED * pooled).T[np.where(voted, cast, 0)]
+        all_votes = np.tile(counted[judge].sum(axis=1) + _POOLED, (size, 1))
         hits[rows, labels] -= own
         all_votes[rows, labels] -= own
         found[:, judge] = np.where(voted[:, None], np.log(np.maximum(hits, 1e-300) / all_votes), 0.0)

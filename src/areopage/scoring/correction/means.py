@@ -8,7 +8,7 @@ Sources:
 - A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient Prediction-Powered Inference" (arXiv 2311.01453, 2023): the weight
   that makes the variance smallest. With all items, labelled ones included, in F̄, this weight is the least-squares slope.
 - W. G. Cochran, "Sampling Techniques" (3rd edition, 1977): 7.29 and 7.30, the regression estimator and its variance in a finite
-  population; 12.51, where the judged items are themselves a sample of a larger population; 2.26, labels alone.
+  population; 2.26, labels alone.
 - J. G. MacKinnon, H. White, "Some heteroskedasticity-consistent covariance matrix estimators with improved finite sample
   properties" (Journal of Econometrics 29, 1985), HC3: with few labels, errors of labels left out, (e / (1 - h))², in place of e².
 - C.-E. Särndal, B. Swensson, J. Wretman, "Model Assisted Survey Sampling" (1992), 6.6: each label's error counts with its weight
@@ -25,7 +25,6 @@ labels of skewed scores: 95 % intervals cover 90 % with 10 labels, 93 % with 20.
 """
 
 from math import sqrt
-from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
@@ -39,9 +38,6 @@ FEWEST = 4
 
 FEW = 30
 """Up to this number of labels the variance is HC3's alone."""
-
-Population = Literal["judged", "future"]
-"""What a mean is of: the items that were judged, or the larger population that they were drawn from."""
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -134,19 +130,18 @@ def _parts(size: int, weights: Column | None) -> Column:
     return found
 
 
-def corrected_mean(people: Column, predicted: Column, judged: Column, *, of: Population = "judged") -> Corrected:
+def corrected_mean(people: Column, predicted: Column, judged: Column) -> Corrected:
     """Correct the mean prediction of all judged items by the labels of a random part of them.
 
     Args:
         people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale. Items are labelled at random,
             without replacement; an item with several raters counts once, with their mean.
         predicted: predictions of the same items, shape (n,), in the same order. A prediction that was learned from labels must
-            not have seen the item's own: see `areopage.scoring.correction.weights.cross_fitted`.
-        judged: predictions of all judged items, those with labels too, shape (N,), N >= n.
-        of: whose mean is estimated. `judged`: these N items; the more of them are labelled, the narrower is the interval.
-            `future`: the population that they are a sample of, such as later answers of the same kind.
+            not have seen the item's own.
+        judged: predictions of all judged items, those with labels too, shape (N,), N >= n. The more of them are labelled, the
+            narrower is the interval.
     """
-    return _corrected(people, predicted, float(judged.mean()), judged.size, None, of)
+    return _corrected(people, predicted, float(judged.mean()), judged.size, None)
 
 
 def weighted_mean(people: Column, predicted: Column, weights: Column, mean: float) -> Corrected:
@@ -160,35 +155,34 @@ def weighted_mean(people: Column, predicted: Column, weights: Column, mean: floa
             least 1 each. Their sum is the number of judged items.
         mean: the mean prediction of all judged items, in points of the scale.
     """
-    return _corrected(people, predicted, mean, round(float(weights.sum())), weights, "judged")
+    return _corrected(people, predicted, mean, round(float(weights.sum())), weights)
 
 
-def _corrected(people: Column, predicted: Column, mean: float, total: int, weights: Column | None, of: Population) -> Corrected:
+def _corrected(people: Column, predicted: Column, mean: float, total: int, weights: Column | None) -> Corrected:
     line, size = fit_line(people, predicted, weights), people.size
     value = line.at(mean)
-    found = Corrected(
+    corrected = Corrected(
         uncorrected=mean,
         value=value,
         weight=line.slope,
         labels=size,
         judged=total,
-        labels_alone=labels_alone(people, total, of=of, weights=weights),
+        labels_alone=labels_alone(people, total, weights),
     )
     if line.effective < FEWEST - TINY or (line.residual <= TINY and size < total):
-        return found
+        return corrected
     parts = _parts(size, weights)
     unseen = np.full(size, 1 - size / total) if weights is None else np.maximum(0.0, 1 - 1 / weights)
-    finite = _variance(line, people, predicted, mean, parts, unseen)
+    variance = _variance(line, people, predicted, mean, parts, unseen)
     alone = float((parts**2 * (people - line.people) ** 2) @ unseen) * line.effective / (line.effective - 1)
-    drawn = line.spread / total if of == "future" else 0.0
-    error = sqrt(finite + drawn)
+    error = sqrt(variance)
     reach = critical_t(line.effective - 2) * error
     return structs.replace(
-        found,
+        corrected,
         low=value - reach,
         high=value + reach,
         error=error,
-        saved=1 - (finite + drawn) / (alone + drawn) if alone + drawn > TINY else None,
+        saved=1 - variance / alone if alone > TINY else None,
     )
 
 
@@ -210,14 +204,8 @@ def _variance(line: Line, people: Column, predicted: Column, mean: float, parts:
     return (1 - share) * plain + share * careful
 
 
-def labels_alone(people: Column, judged: int, *, of: Population = "judged", weights: Column | None = None) -> Estimate:
-    """The mean of a random part of `judged` items by its labels alone, with Student's interval; no judge is used.
-
-    Args:
-        people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale.
-        of: as in `corrected_mean`.
-        weights: as in `weighted_mean`; None for equal ones.
-    """
+def labels_alone(people: Column, judged: int, weights: Column | None = None) -> Estimate:
+    """The mean of a random part of `judged` items by its labels alone, with Student's interval; no judge is used."""
     parts = _parts(people.size, weights)
     value, worth = float(parts @ people), 1 / float(parts @ parts)
     if worth < FEWEST - TINY:
@@ -226,8 +214,7 @@ def labels_alone(people: Column, judged: int, *, of: Population = "judged", weig
     if float(squares.max()) <= TINY and people.size < judged:
         return Estimate(value=value, reason="constant")
     unseen = np.full(people.size, 1 - people.size / judged) if weights is None else np.maximum(0.0, 1 - 1 / weights)
-    chances = np.ones(people.size) if of == "future" else unseen
-    reach = critical_t(worth - 1) * sqrt(float((parts**2 * squares) @ chances) * worth / (worth - 1))
+    reach = critical_t(worth - 1) * sqrt(float((parts**2 * squares) @ unseen) * worth / (worth - 1))
     return Estimate(value=value, low=value - reach, high=value + reach)
 
 

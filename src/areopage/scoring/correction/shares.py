@@ -98,17 +98,6 @@ def corrected_share(people: Flags, verdicts: Flags, judged: Flags) -> CorrectedS
     return structs.replace(found, value=value, low=low, high=high, saved=saved, by_verdict=True)
 
 
-def share_difference(first: CorrectedShare, second: CorrectedShare) -> tuple[float, float, float]:
-    """The difference of two shares whose items were labelled independently, first minus second, and the ends of its interval.
-
-    Source: Zou and Donner 2008, formula for a difference.
-    """
-    value = first.value - second.value
-    low = value - sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
-    high = value + sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
-    return value, max(-1.0, low), min(1.0, high)
-
-
 @lru_cache(maxsize=4096)
 def finite_share(hits: int, labels: int, of: int) -> SampledShare:
     """The share of `hits` in `labels` items drawn from `of`, with its exact mid-p interval.

@@ -10,11 +10,10 @@ from msgspec import Struct
 from areopage.scoring.arrays import Column
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval, mean_intervals
 from areopage.scoring.intervals.scores import CaseValues, Interval
-from areopage.scoring.shares import upper_bound
+from areopage.scoring.shares import TAIL, upper_bound
 
 POWER = 0.8
 MOST_CASES = 1_000_000
-_BOUND = 0.975  # of each of two bounds; together 95 %
 _STEPS = 60  # of differences that are tried at once; and once more between two of them
 _ALIKE = 1e-9
 _ASSUMED = 1000
@@ -53,7 +52,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
         return cls(
             difference=None if sample is None else Detectable.difference_of(sample, values.ends[1] - values.ends[0]),
             cases=cases,
-            failures=upper_bound(0, failure_cases, _BOUND) if failure_cases else None,
+            failures=upper_bound(0, failure_cases) if failure_cases else None,
             failure_cases=failure_cases,
         )
 
@@ -92,7 +91,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
             first, second: half the width of the 95 % interval of each mean.
         """
         normal = NormalDist()
-        return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(_BOUND))
+        return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(TAIL))
 
 
 def cases_needed(values: Column, low: float, high: float, precision: float) -> int | None:

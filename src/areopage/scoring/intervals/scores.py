@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from areopage.criteria import Scale
 from areopage.scoring.arrays import Column, Matrix
-from areopage.scoring.intervals.means import LEVEL, mean_intervals
-from areopage.scoring.records import CriterionScore
-from areopage.scoring.score_columns import Cells, as_columns
+from areopage.scoring.intervals.means import mean_intervals
+from areopage.scoring.score_columns import Cells, ScoreColumns
 from areopage.scoring.tree import Node, NodePath
 
 _TWO = 2  # passes, under which nothing is known of their spread
@@ -65,72 +64,45 @@ class CaseValues(Struct, frozen=True, kw_only=True):
     noise: Column
     ends: tuple[float, float]
 
+    @classmethod
+    def of(cls, scores: ScoreColumns, tree: Node, scale: Scale, clusters: Mapping[str, str]) -> "CaseValues":
+        """What each cluster of cases adds to each score of a tree.
 
-def score_intervals(
-    scores: Iterable[CriterionScore],
-    tree: Node,
-    scale: Scale,
-    *,
-    clusters: Mapping[str, str] | None = None,
-    level: float = LEVEL,
-) -> dict[NodePath, Interval]:
-    """The intervals of a run's scores by their paths in the tree, () that of the final score.
+        The range of a node's values ends where a case with the criteria that move the score most would have the worst score on
+        all of them, and the best one: where all cases have all criteria, these are the ends of the scale.
 
-    Args:
-        scores: every criterion's score of every case.
-        tree: the run's tree, whose weights are used.
-        scale: that of the scores.
-        clusters: what a case has in common with others, by its id; a case without an entry stands alone.
-        level: in (0.5, 1).
+        Args:
+            tree: the run's tree, whose weights are used.
+            clusters: what a case has in common with others, by its id; a case without an entry stands alone.
+        """
+        rows = np.flatnonzero(~np.isnan(scores.cells.score))
+        values = scores.cells.score[rows]
+        cases, case = np.unique(scores.case[rows], return_inverse=True)  # they are in order
+        numbers, firsts, number = np.unique(scores.criterion[rows], return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        columns, place = [scores.criteria[number] for number in numbers[order]], np.argsort(order)
+        table = np.full((len(cases), len(columns)), np.nan)
+        noise = np.full_like(table, np.nan)
+        table[case, place[number]] = values
+        noise[case, place[number]] = _pass_noise(scores.cells)[rows]
+        shares = {path: _leaf_shares(node) for path, node in tree.paths if node.score is not None}
+        weights = np.array([[shares_of_node.get(criterion, 0.0) for criterion in columns] for shares_of_node in shares.values()])
+        weights = weights.reshape(len(shares), len(columns))
+        ends = (float(values.min(initial=scale.min)), float(values.max(initial=scale.max)))
+        alike = cluster_numbers((scores.cases[at] for at in cases.tolist()), clusters)
+        return _values_of(tuple(shares), table, noise, weights, alike, ends)
 
-    Returns:
-        Nothing for a score of under five cases: an interval from so few would say next to nothing.
-    """
-    return intervals_of(case_values(scores, tree, scale, clusters=clusters), level)
-
-
-def intervals_of(case_values: CaseValues, level: float = LEVEL) -> dict[NodePath, Interval]:
-    """The intervals of means over clusters of cases: see `score_intervals`."""
-    if not case_values.nodes:
-        return {}
-    lows, highs = mean_intervals(case_values.values, case_values.known, case_values.low, case_values.high, level=level)
-    return {
-        path: Interval(
-            low=float(lows[row].clip(case_values.ends[0], case_values.ends[1])),
-            high=float(highs[row].clip(case_values.ends[0], case_values.ends[1])),
-            cases=case_values.cases[row],
-            clusters=int(case_values.known[row].sum()),
-        )
-        for row, path in enumerate(case_values.nodes)
-        if case_values.cases[row] >= Interval.MIN_CASES
-    }
-
-
-def case_values(
-    scores: Iterable[CriterionScore], tree: Node, scale: Scale, *, clusters: Mapping[str, str] | None = None
-) -> CaseValues:
-    """What each cluster of cases adds to each score of a tree; arguments as of `score_intervals`.
-
-    The range of a node's values ends where a case with the criteria that move the score most would have the worst score on all of
-    them, and the best one: where all cases have all criteria, these are the ends of the scale.
-    """
-    score_table = as_columns(scores)
-    rows = np.flatnonzero(~np.isnan(score_table.cells.score))
-    values = score_table.cells.score[rows]
-    cases, case = np.unique(score_table.case[rows], return_inverse=True)  # they are in order
-    numbers, firsts, number = np.unique(score_table.criterion[rows], return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    columns, place = [score_table.criteria[number] for number in numbers[order]], np.argsort(order)
-    table = np.full((len(cases), len(columns)), np.nan)
-    noise = np.full_like(table, np.nan)
-    table[case, place[number]] = values
-    noise[case, place[number]] = _pass_noise(score_table.cells)[rows]
-    shares = {path: _leaf_shares(node) for path, node in tree.paths if node.score is not None}
-    weights = np.array([[shares_of_node.get(criterion, 0.0) for criterion in columns] for shares_of_node in shares.values()])
-    weights = weights.reshape(len(shares), len(columns))
-    ends = (float(values.min(initial=scale.min)), float(values.max(initial=scale.max)))
-    alike = cluster_numbers((score_table.cases[at] for at in cases.tolist()), clusters or {})
-    return _values_of(tuple(shares), table, noise, weights, alike, ends)
+    @property
+    def intervals(self) -> dict[NodePath, Interval]:
+        """The intervals of the scores; none of a score of under five cases: it would say next to nothing."""
+        if not self.nodes:
+            return {}
+        lows, highs = (ends.clip(*self.ends) for ends in mean_intervals(self.values, self.known, self.low, self.high))
+        return {
+            path: Interval(low=float(low), high=float(high), cases=cases, clusters=int(known.sum()))
+            for path, low, high, cases, known in zip(self.nodes, lows, highs, self.cases, self.known, strict=True)
+            if cases >= Interval.MIN_CASES
+        }
 
 
 def _values_of(
