@@ -15,9 +15,8 @@ from areopage.models.reference import ModelReference
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.records import DEFAULT
 from areopage.trust.calibration import Calibration, read_calibration
-from areopage.trust.judged import JudgedRun
 from areopage.trust.label_plan import plan_run, teaching_answers
-from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
+from areopage.trust.run_calibration import JudgedRun, apply_calibration, fit_calibration, mapped_scores
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PATH = "quality.answer.exactness"

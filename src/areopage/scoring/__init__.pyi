@@ -21,7 +21,6 @@ from .correction.applied import CorrectedScore as CorrectedScore
 # What people are expected to give one answer where the jury gave it its score
 from .correction.applied import MappedScore as MappedScore
 from .correction.confusion import UNKNOWN as UNKNOWN  # The code of a missing label or vote.
-from .correction.confusion import Codes as Codes
 
 # Estimate judges' confusion matrices and each item's category.
 from .correction.confusion import anchored_confusion as anchored_confusion

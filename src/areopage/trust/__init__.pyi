@@ -49,7 +49,6 @@ from .exam_plan import check_exam as check_exam  # Check the judges, and record 
 from .exam_plan import exam_size as exam_size  # Estimate what an exam asks at most, as if the ledger had nothing.
 from .exam_plan import limited as limited  # So many rows of each language, evenly spaced
 from .exam_plan import prepare_exam as prepare_exam  # Plan an exam
-from .judged import JudgedRun as JudgedRun  # What the jury of a run said.
 from .label_plan import CriterionPlan as CriterionPlan  # How many labels one criterion takes
 from .label_plan import plan_run as plan_run  # How many random labels each criterion of a run takes, and the overall score.
 
@@ -68,6 +67,7 @@ from .monitor_calibration import fit_monitored as fit_monitored
 from .probes import PROBES as PROBES
 from .probes import Probe as Probe
 from .questions import ASKED_WITHOUT as ASKED_WITHOUT  # The protections that change what a judge is asked, by name.
+from .run_calibration import JudgedRun as JudgedRun  # What the jury of a run said.
 from .run_calibration import apply_calibration as apply_calibration  # The corrected means of a run's scores.
 from .run_calibration import fit_calibration as fit_calibration  # Fit a calibration to the labels of a run's answers.
 from .run_calibration import mapped_scores as mapped_scores  # What single scores become, by criterion's path and answer

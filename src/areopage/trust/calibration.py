@@ -4,7 +4,7 @@ A calibration is for these judges with these weights, passes, prompts, language 
 fitted to a run (`areopage.trust.run_calibration`) or to a monitored period (`areopage.trust.monitor_calibration`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
@@ -16,7 +16,16 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
-from areopage.scoring import Corrected, CorrectedShare, JuryWeights, Line, Rating, ScaleMap
+from areopage.scoring import (
+    AppliedCalibration,
+    Corrected,
+    CorrectedScore,
+    CorrectedShare,
+    JuryWeights,
+    Line,
+    Rating,
+    ScaleMap,
+)
 
 METHOD = "areopage/calibration/1"
 FEWEST_LABELS = 10
@@ -59,6 +68,65 @@ class LabelsUsed(Struct, frozen=True, kw_only=True):
     selected: int
     unblind: int
     digest: str
+
+
+class Labels(Struct, frozen=True, kw_only=True):
+    """People's mean scores of judged answers, by criterion's path and answer's id.
+
+    Args:
+        sample: of answers that were drawn at random.
+        taught: of answers that were queued as they teach most.
+    """
+
+    sample: dict[str, dict[str, float]]
+    taught: dict[str, dict[str, float]]
+    used: LabelsUsed
+
+    @classmethod
+    def of(
+        cls,
+        ratings: Iterable[Rating],
+        scores: Mapping[str, Mapping[str, float]],
+        scale: Scale,
+        drawn: Collection[str],
+        *,
+        taught: Collection[str] = (),
+        unblind: int = 0,
+    ) -> "Labels":
+        """The labels of answers and criteria that the jury scored; see `fit_calibration`.
+
+        Args:
+            scores: of the jury, by criterion's path and answer's id.
+        """
+        usable = [
+            rating for rating in ratings if rating.item in scores.get(rating.criterion, {}) and scale.contains(rating.score)
+        ]
+        kept = [rating for rating in usable if rating.item in drawn]
+        more = [rating for rating in usable if rating.item in taught and rating.item not in drawn]
+        used = LabelsUsed(
+            answers=len({rating.item for rating in kept}),
+            drawn=len(drawn),
+            labels=len(kept),
+            raters=tuple(sorted({rating.rater for rating in [*kept, *more]})),
+            taught=len({rating.item for rating in more}),
+            selected=len({rating.item for rating in usable} - set(drawn) - set(taught)),
+            unblind=unblind,
+            digest=digest_of(sorted((rating.item, rating.rater, rating.criterion, rating.score) for rating in [*kept, *more])),
+        )
+        return cls(sample=people_scores(kept), taught=people_scores(more), used=used)
+
+    @property
+    def most(self) -> int:
+        """How many answers of the sample are labelled on one criterion, at most."""
+        return max(map(len, self.sample.values()), default=0)
+
+
+def people_scores(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
+    """People's mean score of each answer, by criterion's path and answer's id."""
+    by_path: dict[str, dict[str, list[float]]] = {}
+    for rating in ratings:
+        by_path.setdefault(rating.criterion, {}).setdefault(rating.item, []).append(rating.score)
+    return {path: {item: sum(scores) / len(scores) for item, scores in items.items()} for path, items in by_path.items()}
 
 
 class FailureErrors(Struct, frozen=True, kw_only=True):
@@ -178,49 +246,92 @@ class Calibration(Struct, frozen=True, kw_only=True):
             digest=self.digest,
         )
 
+    @classmethod
+    def fit(
+        cls,
+        panel: Panel,
+        run_id: str,
+        labels: Labels,
+        criteria: Collection[str],
+        fit: Callable[[str, str], CriterionFit],
+        now: datetime,
+        *,
+        monitored: LabelledDays | None = None,
+    ) -> "Calibration":
+        """A calibration with its hash.
 
-def assembled(
-    panel: Panel,
-    run_id: str,
-    labels: LabelsUsed,
-    criteria: Sequence[CriterionFit],
-    left_out: Mapping[str, int],
-    now: datetime,
-    *,
-    monitored: LabelledDays | None = None,
-) -> Calibration:
-    """A calibration with its hash.
+        Args:
+            criteria: the paths of the criteria that the jury scored.
+            fit: what labels correct on a criterion, by its path and the digest of its prompt.
+        """
+        prompts = _prompt_digests(panel)
+        counts = {path: len(labels.sample.get(path, {})) for path in criteria}
+        calibration = cls(
+            suite=panel.suite,
+            run_id=run_id,
+            monitored=monitored,
+            language=panel.language,
+            scale=panel.scale,
+            template=TEMPLATE_VERSION,
+            joint=panel.joint,
+            judges=_judges(panel),
+            labels=labels.used,
+            fitted=now.astimezone(UTC).replace(microsecond=0),
+            criteria=tuple(fit(path, prompts.get(path, "")) for path, count in counts.items() if count >= FEWEST_LABELS),
+            left_out={path: count for path, count in counts.items() if count < FEWEST_LABELS and path != OVERALL},
+        )
+        calibration = msgspec.json.decode(_body(calibration), type=cls)  # as it will be read: whole numbers become fractions
+        digest = digest_of(calibration)
+        return structs.replace(calibration, id=digest[:ID_LENGTH], digest=digest)
 
-    Args:
-        left_out: criteria with fewer than ten labelled answers, with their number.
-    """
-    calibration = Calibration(
-        suite=panel.suite,
-        run_id=run_id,
-        monitored=monitored,
-        language=panel.language,
-        scale=panel.scale,
-        template=TEMPLATE_VERSION,
-        joint=panel.joint,
-        judges=_judges(panel),
-        labels=labels,
-        fitted=now.astimezone(UTC).replace(microsecond=0),
-        criteria=tuple(criteria),
-        left_out=dict(left_out),
-    )
-    calibration = msgspec.json.decode(_body(calibration), type=Calibration)  # as it will be read: whole numbers become fractions
-    digest = digest_of(calibration)
-    return structs.replace(calibration, id=digest[:ID_LENGTH], digest=digest)
+    def applied(self, criteria: Mapping[str, CorrectedScore], final: CorrectedScore | None) -> AppliedCalibration:
+        """Corrected scores with the name of what corrected them."""
+        return AppliedCalibration(
+            id=self.id,
+            digest=self.digest,
+            fitted=self.fitted.isoformat(),
+            source=self.source,
+            answers=self.labels.answers,
+            raters=len(self.labels.raters),
+            criteria=dict(criteria),
+            final=final,
+        )
+
+    def corrected(self, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
+        """A corrected mean, cut at the ends of the scale.
+
+        Args:
+            jury: the jury's mean, uncorrected.
+            own: whether the labels are of the answers whose mean it is.
+        """
+        low, high = self.scale.min, self.scale.max
+        return CorrectedScore(
+            calibration=self.id,
+            uncorrected=jury,
+            score=min(high, max(low, mean.value)),
+            low=None if mean.low is None else min(high, max(low, mean.low)),
+            high=None if mean.high is None else min(high, max(low, mean.high)),
+            labels=fit.line.labels,
+            judged=mean.judged,
+            own=own,
+            weight=mean.weight,
+            saved=mean.saved if own else None,
+            failures=fit.failures if own else None,
+        )
+
+    def refuse_other_panel(self, panel: Panel) -> None:
+        """Refuse other judges, prompts, language or scale than those that the calibration was fitted for.
+
+        Raises:
+            UserError: with the name of what differs.
+        """
+        if faults := _faults(self, panel):
+            raise UserError(f"calibration {self.id} cannot correct these scores: {faults[0]}")
 
 
-def prompt_digests(panel: Panel) -> dict[str, str]:
+def _prompt_digests(panel: Panel) -> dict[str, str]:
     """A digest of what judges read of each criterion, by its path."""
     return {criterion.path: digest_of(criterion.content()) for criterion in panel.criteria}
-
-
-def labels_digest(ratings: Sequence[Rating]) -> str:
-    """SHA-256 over answer, rater, criterion and score of labels."""
-    return digest_of(sorted((rating.item, rating.rater, rating.criterion, rating.score) for rating in ratings))
 
 
 def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
@@ -269,17 +380,6 @@ def altered_calibrations(stored: Iterable[StoredCalibration]) -> tuple[str, ...]
     return tuple(altered)
 
 
-def refuse_other_panel(calibration: Calibration, panel: Panel) -> None:
-    """Refuse a calibration that was fitted for other judges, prompts, language or scale.
-
-    Raises:
-        UserError: with the name of what differs.
-    """
-    fault = next(iter(_faults(calibration, panel)), None)
-    if fault is not None:
-        raise UserError(f"calibration {calibration.id} cannot correct these scores: {fault}")
-
-
 def _faults(calibration: Calibration, panel: Panel) -> list[str]:
     fitted, now = {judge.name: judge for judge in calibration.judges}, {judge.name: judge for judge in _judges(panel)}
     faults: list[str] = []
@@ -302,7 +402,7 @@ def _faults(calibration: Calibration, panel: Panel) -> list[str]:
         faults.append(f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}")
     if (calibration.language, calibration.scale, calibration.joint) != (panel.language, panel.scale, panel.joint):
         faults.append("it is for another language, scale, or way of asking about criteria")
-    prompts = prompt_digests(panel)
+    prompts = _prompt_digests(panel)
     for fit in calibration.criteria:
         if fit.prompt and fit.criterion in prompts and fit.prompt != prompts[fit.criterion]:
             faults.append(f"the text of the criterion {fit.criterion} has changed")

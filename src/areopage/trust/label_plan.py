@@ -1,15 +1,14 @@
 """How many answers of a run people should label for a stated precision, and which ones."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from math import sqrt
 
 import numpy as np
 from msgspec import Struct
 
 from areopage.scoring import LabelPlan, Rating, fit_line, plan_labels, teaching_items
-from areopage.trust.calibration import FEWEST_LABELS, OVERALL
-from areopage.trust.judged import JudgedRun
-from areopage.trust.run_calibration import predictions
+from areopage.trust.calibration import FEWEST_LABELS, OVERALL, people_scores
+from areopage.trust.run_calibration import JudgedRun, predictions
 
 ASSUMED_CORRELATION = 0.5
 """Of people with the jury where nothing is labelled: juries reach .5 to .6 on recorded sets (docs/accuracy.md)."""
@@ -48,9 +47,12 @@ def plan_run(judged: JudgedRun, ratings: Sequence[Rating], drawn: Collection[str
         precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
     """
     scale = judged.panel.scale
+    labels = people_scores(
+        rating for rating in ratings if rating.item in drawn and rating.item in judged.scores.get(rating.criterion, {})
+    )
     plans: list[CriterionPlan] = []
     for path, scores in judged.scores.items():
-        people = _people(ratings, path, scores, drawn)
+        people = labels.get(path, {})
         if not scores or (path == OVERALL and not people):
             continue
         spread = max(ASSUMED_SPREAD * (scale.max - scale.min), float(np.std(list(scores.values()))))
@@ -63,15 +65,6 @@ def plan_run(judged: JudgedRun, ratings: Sequence[Rating], drawn: Collection[str
         plan = plan_labels(precision, spread, correlation, len(scores))
         plans.append(CriterionPlan(criterion=path, plan=plan, spread=spread, correlation=correlation, labelled=len(people)))
     return plans
-
-
-def _people(ratings: Sequence[Rating], path: str, scores: Mapping[str, float], drawn: Collection[str]) -> dict[str, float]:
-    """People's mean score of each labelled answer of the random sample that the jury scored."""
-    by_item: dict[str, list[float]] = {}
-    for rating in ratings:
-        if rating.criterion == path and rating.item in scores and rating.item in drawn:
-            by_item.setdefault(rating.item, []).append(rating.score)
-    return {item: sum(scores_of_item) / len(scores_of_item) for item, scores_of_item in by_item.items()}
 
 
 def teaching_answers(judged: JudgedRun, allowed: Collection[str], count: int, labelled: Collection[str]) -> tuple[str, ...]:

@@ -14,19 +14,7 @@ from msgspec import Struct
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.scoring import AppliedCalibration, CorrectedScore, Rating, choose_map, fit_line, stratified_mean, transported_mean
-from areopage.trust.calibration import (
-    FEWEST_LABELS,
-    OVERALL,
-    Calibration,
-    CriterionFit,
-    LabelledDays,
-    LabelsUsed,
-    assembled,
-    labels_digest,
-    prompt_digests,
-    refuse_other_panel,
-)
-from areopage.trust.run_calibration import Labelled, applied, by_criterion, corrected_score
+from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, LabelledDays, Labels
 
 _ALIKE = 1e-6
 
@@ -72,55 +60,36 @@ def fit_monitored(period: MonitoredPeriod, ratings: Sequence[Rating], now: datet
     Raises:
         UserError: no criterion has ten labelled answers of the random sample.
     """
-    scale = period.panel.scale
-    usable = [
-        rating for rating in ratings if rating.item in period.scores.get(rating.criterion, {}) and scale.contains(rating.score)
-    ]
-    kept = [rating for rating in usable if rating.item in period.drawn]
-    labelled = by_criterion(kept)
-    enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
-    if not enough:
-        most = max(map(len, labelled.values()), default=0)
+    labels = Labels.of(ratings, period.scores, period.panel.scale, period.drawn, unblind=unblind)
+    if labels.most < FEWEST_LABELS:
         raise UserError(
-            f"monitored {period.period.text}: {counted(most, 'answer')} of the random sample labelled blind, "
+            f"monitored {period.period.text}: {counted(labels.most, 'answer')} of the random sample labelled blind, "
             f"{FEWEST_LABELS} are needed: label the review queue, or take more days"
         )
-    used = LabelsUsed(
-        answers=len({rating.item for rating in kept}),
-        drawn=len(period.drawn),
-        labels=len(kept),
-        raters=tuple(sorted({rating.rater for rating in kept})),
-        selected=len({rating.item for rating in usable} - period.drawn),
-        unblind=unblind,
-        digest=labels_digest(kept),
-    )
-    prompts = prompt_digests(period.panel)
-    fits = [_fit(period, path, enough[path], prompts.get(path, "")) for path in period.judged if path in enough]
-    left_out = {path: len(labelled.get(path, {})) for path in period.judged if path not in enough and path != OVERALL}
-    return assembled(period.panel, period.run_id, used, fits, left_out, now, monitored=period.period)
 
+    def fit(path: str, prompt: str) -> CriterionFit:
+        labelled, judged = labels.sample[path], period.judged[path]
+        items = sorted(labelled)
+        people, jury = (np.array([scores[item] for item in items]) for scores in (labelled, period.scores[path]))
+        covered = tuple(sorted({period.days[item] for item in items}))
+        days = np.array([covered.index(period.days[item]) for item in items])
+        sizes = np.array([float(judged[day].answers) for day in covered])
+        mean = _mean_of(judged, covered)
+        line = fit_line(people, jury, (sizes / np.bincount(days))[days])
+        return CriterionFit(
+            criterion=path,
+            prompt=prompt,
+            jury=mean,
+            line=line,
+            jury_line=line,
+            mean=stratified_mean(people, jury, days, sizes, mean),
+            failures=None,
+            map=choose_map(people, jury),
+            weights=None,
+            days=covered,
+        )
 
-def _fit(period: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> CriterionFit:
-    items, judged = sorted(labelled), period.judged[path]
-    people = np.array([sum(labelled[item]) / len(labelled[item]) for item in items])
-    jury = np.array([period.scores[path][item] for item in items])
-    covered = tuple(sorted({period.days[item] for item in items}))
-    days = np.array([covered.index(period.days[item]) for item in items])
-    sizes = np.array([float(judged[day].answers) for day in covered])
-    mean = _mean_of(judged, covered)
-    line = fit_line(people, jury, (sizes / np.bincount(days))[days])
-    return CriterionFit(
-        criterion=path,
-        prompt=prompt,
-        jury=mean,
-        line=line,
-        jury_line=line,
-        mean=stratified_mean(people, jury, days, sizes, mean),
-        failures=None,
-        map=choose_map(people, jury),
-        weights=None,
-        days=covered,
-    )
+    return Calibration.fit(period.panel, period.run_id, labels, period.judged, fit, now, monitored=period.period)
 
 
 def _mean_of(judged: Mapping[date, DayTotal], days: Sequence[date]) -> float:
@@ -138,20 +107,20 @@ def apply_monitored(
     Raises:
         UserError: the period was judged by another panel.
     """
-    refuse_other_panel(calibration, panel)
+    calibration.refuse_other_panel(panel)
     corrected: dict[str, CorrectedScore] = {}
     for fit in calibration.criteria:
         days = judged.get(fit.criterion, {})
         if not days:
             continue
-        if (calibration.monitored, calibration.run_id) == (period, run_id) and _is_as_fitted(fit, days):
-            corrected[fit.criterion] = corrected_score(calibration, fit, fit.mean, fit.jury, own=True)
-        else:
+        is_as_fitted = (calibration.monitored, calibration.run_id) == (period, run_id) and _is_as_fitted(fit, days)
+        jury, mean = fit.jury, fit.mean
+        if not is_as_fitted:
             jury, answers = _mean_of(days, list(days)), sum(day_scores.answers for day_scores in days.values())
             mean = transported_mean(fit.jury_line, jury, answers)
-            corrected[fit.criterion] = corrected_score(calibration, fit, mean, jury, own=False)
+        corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_as_fitted)
     final = corrected.pop(OVERALL, None)
-    return applied(calibration, corrected, final)
+    return calibration.applied(corrected, final)
 
 
 def _is_as_fitted(fit: CriterionFit, judged: Mapping[date, DayTotal]) -> bool:

@@ -12,19 +12,23 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
 
 from areopage.errors import UserError, counted
+from areopage.jury import Panel
 from areopage.scoring import (
     FEWEST_JUDGES,
+    UNKNOWN,
     AppliedCalibration,
     Column,
-    Corrected,
-    CorrectedScore,
     JuryWeights,
     MappedScore,
     Matrix,
     Rating,
     agreement_weights,
+    anchored_confusion,
+    category_chances,
     choose_map,
     corrected_mean,
     corrected_share,
@@ -33,25 +37,35 @@ from areopage.scoring import (
     fit_weights,
     transported_mean,
 )
-from areopage.trust.calibration import (
-    FEWEST_LABELS,
-    OVERALL,
-    Calibration,
-    CriterionFit,
-    LabelsUsed,
-    assembled,
-    labels_digest,
-    prompt_digests,
-    refuse_other_panel,
-)
-from areopage.trust.failure_errors import failing_chances, fit_errors
-from areopage.trust.judged import JudgedRun
+from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, FailureErrors, Labels
 
 FEWEST_FOR_WEIGHTS = 30
+FEWEST_OF_EACH = 2
+"""With fewer labelled failures, or labelled answers that pass, there are no confusion matrices."""
+
+_PASSES, _FAILS = 0, 1
 _ALIKE = 1e-9
 
-Labelled = Mapping[str, Sequence[float]]
-"""Answer -> people's scores of it on one criterion."""
+
+class JudgedRun(Struct, frozen=True, kw_only=True):
+    """What the jury of a run said.
+
+    Args:
+        scores: of the jury, on the panel's scale: criterion's path ("" is the overall score) -> answer -> score.
+        by_judge: criterion's path -> answer -> score of each judge, in the panel's order; None where one gave none.
+        limits: of failures, by a criterion's path.
+    """
+
+    panel: Panel
+    run_id: str
+    scores: Mapping[str, Mapping[str, float]]
+    by_judge: Mapping[str, Mapping[str, Sequence[float | None]]]
+    limits: Mapping[str, float]
+
+    def voted(self, path: str) -> list[str]:
+        """The answers with the jury's score on a criterion, and one of a judge at least."""
+        scores = self.by_judge.get(path, {})
+        return [item for item in self.scores.get(path, {}) if any(score is not None for score in scores.get(item, ()))]
 
 
 def fit_calibration(
@@ -74,69 +88,34 @@ def fit_calibration(
     Raises:
         UserError: no criterion has ten answers that were drawn at random and labelled.
     """
-    panel = judged.panel
-    usable = [
-        rating
-        for rating in ratings
-        if rating.item in judged.scores.get(rating.criterion, {}) and panel.scale.contains(rating.score)
-    ]
-    kept = [rating for rating in usable if rating.item in drawn]
-    more = [rating for rating in usable if rating.item in taught and rating.item not in drawn]
-    labelled, teaching = by_criterion(kept), by_criterion(more)
-    enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
-    selected = len({rating.item for rating in usable} - set(drawn) - set(taught))
-    if not enough:
-        at_random = max(map(len, labelled.values()), default=0)
-        raise UserError(_too_few(judged.run_id, at_random, selected + len({rating.item for rating in more})))
-    used = LabelsUsed(
-        answers=len({rating.item for rating in kept}),
-        drawn=len(drawn),
-        labels=len(kept),
-        raters=tuple(sorted({rating.rater for rating in [*kept, *more]})),
-        taught=len({rating.item for rating in more}),
-        selected=selected,
-        unblind=unblind,
-        digest=labels_digest([*kept, *more]),
-    )
-    prompts = prompt_digests(panel)
-    fits = [
-        _fit(judged, path, enough[path], teaching.get(path, {}), prompts.get(path, ""))
-        for path in judged.scores
-        if path in enough
-    ]
-    left_out = {path: len(labelled.get(path, {})) for path in judged.scores if path not in enough and path != OVERALL}
-    return assembled(panel, judged.run_id, used, fits, left_out, now)
+    labels = Labels.of(ratings, judged.scores, judged.panel.scale, drawn, taught=taught, unblind=unblind)
+    if labels.most < FEWEST_LABELS:
+        others = labels.used.selected + labels.used.taught
+        picked = f"; {counted(others, 'other labelled answer')} cannot be used: they were not drawn at random" if others else ""
+        raise UserError(
+            f"run {judged.run_id}: {counted(labels.most, 'answer')} drawn at random and labelled blind, {FEWEST_LABELS} are "
+            f"needed{picked}: areopage calibrate plan {judged.run_id} --queue draws answers at random"
+        )
+
+    def fit(path: str, prompt: str) -> CriterionFit:
+        return _fit(judged, path, labels.sample[path], labels.taught.get(path, {}), prompt)
+
+    return Calibration.fit(judged.panel, judged.run_id, labels, judged.scores, fit, now)
 
 
-def by_criterion(ratings: Sequence[Rating]) -> dict[str, dict[str, list[float]]]:
-    """Criterion's path -> answer -> people's scores of it."""
-    by_name: dict[str, dict[str, list[float]]] = {}
-    for rating in ratings:
-        by_name.setdefault(rating.criterion, {}).setdefault(rating.item, []).append(rating.score)
-    return by_name
-
-
-def _too_few(run_id: str, at_random: int, selected: int) -> str:
-    picked = f"; {counted(selected, 'other labelled answer')} cannot be used: they were not drawn at random" if selected else ""
-    return (
-        f"run {run_id}: {counted(at_random, 'answer')} drawn at random and labelled blind, {FEWEST_LABELS} are needed{picked}: "
-        f"areopage calibrate plan {run_id} --queue draws answers at random"
-    )
-
-
-def _fit(judged: JudgedRun, path: str, labelled: Labelled, teaching: Labelled, prompt: str) -> CriterionFit:
+def _fit(judged: JudgedRun, path: str, labelled: Mapping[str, float], taught: Mapping[str, float], prompt: str) -> CriterionFit:
     scores, scale = judged.scores[path], judged.panel.scale
     items, everything = sorted(labelled), np.array(list(scores.values()))
-    people, jury = _people(labelled, items), np.array([scores[item] for item in items])
+    people, jury = np.array([labelled[item] for item in items]), np.array([scores[item] for item in items])
     limit, failures = judged.limits.get(path), None
     if limit is not None:
         sides = [np.array([scale.reaches(score, limit) for score in side]) for side in (people, jury, everything)]
         failures = corrected_share(*sides)
     agreement = _agreement(judged, path)
-    predicted = _predictions(judged, path, agreement)
+    predicted = predictions(judged, path, agreement)
     by_answer = np.array([predicted[item] for item in items])
-    learned = [*items, *sorted(teaching)]
-    all_people = np.concatenate([people, _people(teaching, sorted(teaching))])
+    every_label = {item: labelled[item] for item in items} | {item: taught[item] for item in sorted(taught)}
+    all_people = np.array(list(every_label.values()))
     return CriterionFit(
         criterion=path,
         prompt=prompt,
@@ -146,15 +125,10 @@ def _fit(judged: JudgedRun, path: str, labelled: Labelled, teaching: Labelled, p
         jury_line=fit_line(people, jury),
         mean=corrected_mean(people, by_answer, np.array(list(predicted.values()))),
         failures=failures,
-        map=choose_map(all_people, np.array([scores[item] for item in learned])),
-        weights=_weights(all_people, _table(judged, path, learned), agreement),
-        errors=fit_errors(judged, path, dict(zip(learned, all_people.tolist(), strict=True))),
+        map=choose_map(all_people, np.array([scores[item] for item in every_label])),
+        weights=_weights(all_people, _table(judged, path, list(every_label)), agreement),
+        errors=fit_errors(judged, path, every_label),
     )
-
-
-def _people(labelled: Labelled, items: Sequence[str]) -> Column:
-    """People's mean score of each answer, shape (n,)."""
-    return np.array([sum(labelled[item]) / len(labelled[item]) for item in items], dtype=np.float64)
 
 
 def _table(judged: JudgedRun, path: str, items: Sequence[str]) -> Matrix | None:
@@ -174,22 +148,18 @@ def _agreement(judged: JudgedRun, path: str) -> tuple[float, ...]:
     return () if np.ptp(weights_of_judges) < _ALIKE else tuple(weights_of_judges.tolist())
 
 
-def predictions(judged: JudgedRun, path: str) -> dict[str, float]:
-    """What the labels of a criterion correct: by answer, the judges' mean weighed by their agreement, or the jury's score."""
-    return _predictions(judged, path, _agreement(judged, path))
+def predictions(judged: JudgedRun, path: str, agreement: Sequence[float] | None = None) -> dict[str, float]:
+    """What the labels of a criterion correct: by answer, the judges' weighed mean, or the jury's score, also without a judge's.
 
-
-def _predictions(judged: JudgedRun, path: str, agreement: Sequence[float]) -> dict[str, float]:
-    """The prediction of each judged answer: by judges' weights, or the jury's score; also where an answer has no judge's."""
-    scores = judged.scores[path]
-    if not agreement:
-        return dict(scores)
-    weights, predictions = np.array(agreement), dict(scores)
+    Args:
+        agreement: the judges' weights, () for the jury's score; None: by their agreement.
+    """
+    weights, predicted = _agreement(judged, path) if agreement is None else agreement, dict(judged.scores[path])
     voted = judged.voted(path)
-    table = _table(judged, path, voted)
+    table = _table(judged, path, voted) if weights else None
     if table is not None:
-        predictions |= zip(voted, (filled(table) @ weights).tolist(), strict=True)
-    return predictions
+        predicted |= zip(voted, (filled(table) @ np.array(weights)).tolist(), strict=True)
+    return predicted
 
 
 def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -> JuryWeights | None:
@@ -197,6 +167,50 @@ def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -
     if table is None or len(table) < FEWEST_FOR_WEIGHTS or table.shape[1] < 2:
         return None
     return fit_weights(people, table, base=np.array(agreement) if agreement else None)
+
+
+def fit_errors(judged: JudgedRun, path: str, people: Mapping[str, float]) -> FailureErrors | None:
+    """Estimate judges' confusion matrices of failing and passing on one criterion.
+
+    Args:
+        people: people's mean score of each labelled answer, by its id; of answers that were picked by the judges' scores too.
+
+    Returns:
+        None where no score is a failure, no judge's score is known, or people fail, or pass, fewer than two answers.
+    """
+    limit, items = judged.limits.get(path), judged.voted(path)
+    if limit is None or not items:
+        return None
+    scale = judged.panel.scale
+    labels = np.array([int(scale.reaches(people[item], limit)) if item in people else UNKNOWN for item in items])
+    if min(int((labels == kind).sum()) for kind in (_PASSES, _FAILS)) < FEWEST_OF_EACH:
+        return None
+    confusion = anchored_confusion(labels, _votes(judged, path, items, limit), 2)
+    return FailureErrors(
+        missed=tuple(confusion.matrices[:, _FAILS, _PASSES].tolist()),
+        alarms=tuple(confusion.matrices[:, _PASSES, _FAILS].tolist()),
+        weights=tuple(confusion.weights.tolist()),
+        share=float(confusion.shares[_FAILS]),
+        effective=confusion.effective,
+    )
+
+
+def failing_chances(judged: JudgedRun, fit: CriterionFit) -> dict[str, float]:
+    """The chance that people fail each answer, in [0, 1], by what its judges say; {} where no matrices are known."""
+    errors, limit, items = fit.errors, judged.limits.get(fit.criterion), judged.voted(fit.criterion)
+    if errors is None or limit is None or not items:
+        return {}
+    missed, alarms = np.array(errors.missed), np.array(errors.alarms)
+    matrices = np.stack([np.column_stack([1 - alarms, alarms]), np.column_stack([missed, 1 - missed])], axis=1)
+    shares, votes = np.array([1 - errors.share, errors.share]), _votes(judged, fit.criterion, items, limit)
+    chances = category_chances(votes, matrices, np.array(errors.weights), shares)[:, _FAILS]
+    return dict(zip(items, chances.tolist(), strict=True))
+
+
+def _votes(judged: JudgedRun, path: str, items: Sequence[str], limit: float) -> NDArray[np.int64]:
+    """Whether each judge fails each answer, shape (N, m); `UNKNOWN` without a score."""
+    scale, votes = judged.panel.scale, judged.by_judge[path]
+    return np.array([[UNKNOWN if score is None else int(scale.reaches(score, limit)) for score in votes[item]] for item in items])
 
 
 def apply_calibration(calibration: Calibration, judged: JudgedRun) -> AppliedCalibration:
@@ -208,59 +222,18 @@ def apply_calibration(calibration: Calibration, judged: JudgedRun) -> AppliedCal
     Raises:
         UserError: the run has another panel.
     """
-    refuse_other_panel(calibration, judged.panel)
+    calibration.refuse_other_panel(judged.panel)
+    corrected = {}
+    for fit in calibration.criteria:
+        if scores := judged.scores.get(fit.criterion):
+            jury = float(np.mean(list(scores.values())))
+            same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
+            is_fitted_run = judged.run_id == calibration.run_id and same
+            predicted = float(np.mean(list(predictions(judged, fit.criterion, fit.agreement).values())))
+            mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
+            corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_fitted_run)
     ids = {criterion.path: criterion.id for criterion in judged.panel.criteria}
-    corrected = {
-        fit.criterion: _corrected(calibration, fit, judged) for fit in calibration.criteria if judged.scores.get(fit.criterion)
-    }
-    return applied(calibration, {ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
-
-
-def applied(calibration: Calibration, criteria: Mapping[str, CorrectedScore], final: CorrectedScore | None) -> AppliedCalibration:
-    """Corrected scores with the name of what corrected them."""
-    return AppliedCalibration(
-        id=calibration.id,
-        digest=calibration.digest,
-        fitted=calibration.fitted.isoformat(),
-        source=calibration.source,
-        answers=calibration.labels.answers,
-        raters=len(calibration.labels.raters),
-        criteria=dict(criteria),
-        final=final,
-    )
-
-
-def _corrected(calibration: Calibration, fit: CriterionFit, judged: JudgedRun) -> CorrectedScore:
-    scores = judged.scores[fit.criterion]
-    jury = float(np.mean(list(scores.values())))
-    same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
-    is_fitted_run = judged.run_id == calibration.run_id and same
-    predicted = float(np.mean(list(_predictions(judged, fit.criterion, fit.agreement).values())))
-    mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
-    return corrected_score(calibration, fit, mean, jury, own=is_fitted_run)
-
-
-def corrected_score(calibration: Calibration, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
-    """A corrected mean, cut at the ends of the scale.
-
-    Args:
-        jury: the jury's mean, uncorrected.
-        own: whether the labels are of the answers whose mean it is.
-    """
-    low, high = calibration.scale.min, calibration.scale.max
-    return CorrectedScore(
-        calibration=calibration.id,
-        uncorrected=jury,
-        score=min(high, max(low, mean.value)),
-        low=None if mean.low is None else min(high, max(low, mean.low)),
-        high=None if mean.high is None else min(high, max(low, mean.high)),
-        labels=fit.line.labels,
-        judged=mean.judged,
-        own=own,
-        weight=mean.weight,
-        saved=mean.saved if own else None,
-        failures=fit.failures if own else None,
-    )
+    return calibration.applied({ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
 
 
 def mapped_scores(calibration: Calibration, judged: JudgedRun) -> dict[str, dict[str, MappedScore]]:
@@ -272,7 +245,7 @@ def mapped_scores(calibration: Calibration, judged: JudgedRun) -> dict[str, dict
     Raises:
         UserError: the run has another panel.
     """
-    refuse_other_panel(calibration, judged.panel)
+    calibration.refuse_other_panel(judged.panel)
     scale, by_path = calibration.scale, dict[str, dict[str, MappedScore]]()
     for fit in calibration.criteria:
         scores = judged.scores.get(fit.criterion, {})
