@@ -1,6 +1,6 @@
 """The figures of one judge on one criterion of a gold set, and whether they reach the marks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from statistics import fmean
 
@@ -48,29 +48,27 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
     """
     banded = [_Row(item, scale) for item in items if item.low is not None]
     said = [row for row in banded if row.said is not None]
-    low = np.array([row.placed for row in said if row.side == "low" and not row.waived], dtype=np.float64)
-    high = np.array([row.placed for row in said if row.side == "high" and not row.waived], dtype=np.float64)
-    spread = [one for item in items if (one := _spread(item, scale)) is not None]
+    low, high = (
+        np.array([row.placed for row in said if row.side == side and not row.waived], dtype=np.float64)
+        for side in ("low", "high")
+    )
     passes = max((len(item.passes) for item in items), default=0)
-    changes = [one for item in items if (one := _change(item, scale)) is not None]
-    errors = np.array([row.distance for row in said], dtype=np.float64)
-    reach = fmean([row.reach for row in said]) if said else 1.0
-    found = {
-        "separation": _separation(low, high),
-        "error": _mean(np.abs(errors), reach),
-        "parsed": _share([None not in item.passes for item in items]),
-        "consistency": _mean(np.array(spread), _widest(passes)),
-        "sensitivity": _mean(np.array(changes), 1.0),
+    pairs = passes * (passes - 1) / 2
+    widest = (passes // 2) * (passes - passes // 2) / pairs if pairs else 1.0  # the greatest mean difference of two passes
+    spread = _distances((combinations(item.passes, 2) for item in items), scale)
+    changes = _distances((((item.passes[0], change) for change in item.variants.values()) for item in items), scale)
+    errors = np.abs(np.array([row.distance for row in said], dtype=np.float64))
+    results = {
+        "separation": _separation_mark(low, high, marks.separation),
+        "error": _distance_mark("error", errors, fmean([row.reach for row in said]) if said else 1.0, marks.error),
+        "parsed": _parsed_mark([None not in item.passes for item in items], marks.parsed),
+        "consistency": _distance_mark("consistency", spread, widest, marks.consistency),
+        "sensitivity": _distance_mark("sensitivity", changes, 1.0, marks.sensitivity),
     }
-    results = [_separation_mark(found["separation"], low.size, high.size, marks.separation)]
-    results.append(_distance_mark("error", found["error"], np.abs(errors), reach, marks.error))
-    results.append(_parsed_mark(found["parsed"], marks.parsed))
-    if repeats:
-        results.append(_distance_mark("consistency", found["consistency"], np.array(spread), _widest(passes), marks.consistency))
-    results.append(_distance_mark("sensitivity", found["sensitivity"], np.array(changes), 1.0, marks.sensitivity))
+    counted = tuple(mark for name, mark in results.items() if repeats or name != "consistency")
     return CriterionExam(
         criterion=criterion,
-        state="qualified" if all(mark.state == "met" for mark in results) else "not_qualified",
+        state="qualified" if all(mark.state == "met" for mark in counted) else "not_qualified",
         rows=len(banded),
         low_rows=sum(row.side == "low" for row in banded),
         high_rows=sum(row.side == "high" for row in banded),
@@ -80,9 +78,9 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
         inside=_share([row.distance == 0 for row in said]),
         shifts=_shifts(items, scale),
         applicability=_share([_mean_said(item) == EXAM_NOT_APPLICABLE for item in items if item.low is None]),
-        marks=tuple(results),
+        marks=counted,
         checked_rows=sum(row.item.checked for row in banded),
-        **found,
+        **{name: mark.figure for name, mark in results.items()},
     )
 
 
@@ -112,8 +110,8 @@ def _place(score: float, scale: Scale) -> float:
 
 def _mean_said(item: ExamItem) -> Said:
     """The mean of the passes' scores; that the criterion does not apply, where more passes say so than give a score."""
-    scores = [float(one) for one in item.passes if isinstance(one, int | float)]
-    waived = sum(one == EXAM_NOT_APPLICABLE for one in item.passes)
+    scores = [float(said) for said in item.passes if isinstance(said, int | float)]
+    waived = sum(said == EXAM_NOT_APPLICABLE for said in item.passes)
     return EXAM_NOT_APPLICABLE if waived > len(scores) else fmean(scores) if scores else None
 
 
@@ -126,109 +124,97 @@ def _apart(first: Said, second: Said, scale: Scale) -> float | None:
     return 0.0 if first == second else 1.0
 
 
-def _spread(item: ExamItem, scale: Scale) -> float | None:
-    """The mean difference of two passes; None under two of them."""
-    found = [abs(one) for pair in combinations(item.passes, 2) if (one := _apart(*pair, scale)) is not None]
-    return fmean(found) if found else None
-
-
-def _change(item: ExamItem, scale: Scale) -> float | None:
-    """The mean change by harmless changes, against the first pass; None without any."""
-    found = [abs(one) for said in item.variants.values() if (one := _apart(item.passes[0], said, scale)) is not None]
-    return fmean(found) if found else None
-
-
-def _widest(passes: int) -> float:
-    """The greatest mean difference that two of `passes` passes can have."""
-    pairs = passes * (passes - 1) / 2
-    return (passes // 2) * (passes - passes // 2) / pairs if pairs else 1.0
+def _distances(pairs_of_items: Iterable[Iterable[tuple[Said, Said]]], scale: Scale) -> Column:
+    """The mean distance of each item's pairs of verdicts; items without a pair are left out."""
+    means: list[float] = []
+    for pairs in pairs_of_items:
+        distances = [abs(apart) for first, second in pairs if (apart := _apart(first, second, scale)) is not None]
+        means += [fmean(distances)] if distances else []
+    return np.array(means, dtype=np.float64)
 
 
 # --- figures
 
 
-def _separation(low: Column, high: Column) -> Figure:
-    value = separation(low, high)
-    if value is None:
-        return Figure(of=low.size + high.size)
-    ends = separation_interval(value, low.size, high.size)
-    return Figure(value=value, low=ends[0], high=ends[1], of=low.size + high.size)
-
-
-def _mean(values: Column, end: float) -> Figure:
-    if not values.size:
-        return Figure()
-    low, high = error_interval(counts_of(values), end)
-    return Figure(value=float(values.mean()), low=low, high=high, of=values.size)
-
-
 def _signed(values: dict[str, float]) -> Figure:
     """The mean of values in [−1, 1], by row."""
-    found = paired_difference(values, dict.fromkeys(values, 0.0), span=1.0)
-    return Figure(value=found.difference, low=found.low, high=found.high, of=found.pairs)
+    mean = paired_difference(values, dict.fromkeys(values, 0.0), span=1.0)
+    return Figure(value=mean.difference, low=mean.low, high=mean.high, of=mean.pairs)
 
 
 def _share(hits: Sequence[bool]) -> Figure:
-    found = Share.counted(sum(hits), len(hits))
-    return Figure(value=found.share, low=found.low, high=found.high, of=found.of)
+    share = Share.counted(sum(hits), len(hits))
+    return Figure(value=share.share, low=share.low, high=share.high, of=share.of)
 
 
 def _kappa(rows: Sequence[_Row]) -> Figure:
     """κ of the three grades: the band's, and that of the score."""
     sides = {"low": 0.0, "middle": 1.0, "high": 2.0}
     gold = np.array([sides[row.side] for row in rows], dtype=np.float64)
-    given = np.array([0.0 if row.placed <= LOW else 2.0 if row.placed >= HIGH else 1.0 for row in rows], dtype=np.float64)
-    found = kappa_estimate(given, gold, (0.0, 2.0))
-    return Figure(value=found.value, low=found.low, high=found.high, of=len(rows))
+    judged = np.array([0.0 if row.placed <= LOW else 2.0 if row.placed >= HIGH else 1.0 for row in rows], dtype=np.float64)
+    kappa = kappa_estimate(judged, gold, (0.0, 2.0))
+    return Figure(value=kappa.value, low=kappa.low, high=kappa.high, of=len(rows))
 
 
 def _shifts(items: Sequence[ExamItem], scale: Scale) -> dict[str, Figure]:
-    found: dict[str, dict[str, float]] = {}
+    by_change: dict[str, dict[str, float]] = {}
     for item in items:
         for name, said in item.variants.items():
             apart = _apart(item.passes[0], said, scale)
             if apart is not None:
-                found.setdefault(name, {})[item.row] = apart
-    return {name: _signed(values) for name, values in found.items()}
+                by_change.setdefault(name, {})[item.row] = apart
+    return {name: _signed(values) for name, values in by_change.items()}
 
 
 # --- marks
 
 
-def _separation_mark(figure: Figure, low: int, high: int, limit: float) -> Mark:
-    state = _state(figure, limit, at_least=True)
-    wanted = None
+def _separation_mark(low: Column, high: Column, limit: float) -> Mark:
+    value, of = separation(low, high), low.size + high.size
+    ends = (None, None) if value is None else separation_interval(value, low.size, high.size)
+    figure = Figure(value=value, low=ends[0], high=ends[1], of=of)
+    state, wanted = _state(figure, limit, at_least=True), None
     if state == "open":
-        wanted = rows_for_separation(1.0 if figure.value is None else figure.value, low, high, limit, MOST_ROWS)
-    more = (wanted[0] - low, wanted[1] - high) if wanted else (0, 0)
-    needed = sum(more) if wanted else None
+        wanted = rows_for_separation(1.0 if value is None else value, low.size, high.size, limit, MOST_ROWS)
+    more = (wanted[0] - low.size, wanted[1] - high.size) if wanted else (0, 0)
     return Mark(
-        name="separation", state=state, limit=limit, figure=figure, needed=needed, needed_low=more[0], needed_high=more[1]
+        name="separation",
+        state=state,
+        limit=limit,
+        figure=figure,
+        needed=sum(more) if wanted else None,
+        needed_low=more[0],
+        needed_high=more[1],
     )
 
 
-def _distance_mark(name: MarkName, figure: Figure, values: Column, end: float, limit: float) -> Mark:
+def _distance_mark(name: MarkName, values: Column, end: float, limit: float) -> Mark:
+    """Args:
+    values: distances in [0, end].
+    """
+    if not values.size:
+        return Mark(name=name, state="open", limit=limit, figure=Figure())
+    counts = counts_of(values)
+    low, high = error_interval(counts, end)
+    figure = Figure(value=float(values.mean()), low=low, high=high, of=values.size)
     state = _state(figure, limit, at_least=False)
-    needed = None
-    if state == "open" and values.size:
-        wanted = rows_for_mean(counts_of(values), end, limit, MOST_ROWS)
-        needed = None if wanted is None else max(1, wanted - values.size)
+    wanted = rows_for_mean(counts, end, limit, MOST_ROWS) if state == "open" else None
+    needed = None if wanted is None else max(1, wanted - values.size)
     return Mark(name=name, state=state, limit=limit, figure=figure, needed=needed)
 
 
-def _parsed_mark(figure: Figure, limit: float) -> Mark:
-    state = _state(figure, limit, at_least=True)
-    needed = None
-    if state == "open" and figure.value is not None and figure.value > limit:
-        share = figure.value
-        wanted = first_enough(lambda size: _wilson_low(share, size) >= limit, figure.of, MOST_ROWS)
-        needed = None if wanted is None else max(1, wanted - figure.of)
+def _parsed_mark(parsed: Sequence[bool], limit: float) -> Mark:
+    figure = _share(parsed)
+    state, share, wanted = _state(figure, limit, at_least=True), figure.value, None
+
+    def enough(rows: int) -> bool:
+        ends = wilson(round((share or 0.0) * rows), rows)
+        return ends is not None and ends[0] >= limit
+
+    if state == "open" and share is not None and share > limit:
+        wanted = first_enough(enough, figure.of, MOST_ROWS)
+    needed = None if wanted is None else max(1, wanted - figure.of)
     return Mark(name="parsed", state=state, limit=limit, figure=figure, needed=needed)
-
-
-def _wilson_low(share: float, rows: int) -> float:
-    ends = wilson(round(share * rows), rows)
-    return ends[0] if ends else 0.0
 
 
 def _state(figure: Figure, limit: float, *, at_least: bool) -> MarkState:
