@@ -167,12 +167,12 @@ def test_without_labels_the_limit_lies_above_the_truth_as_shared_errors_stay_uns
 
 def test_without_labels_each_judge_is_compared_with_the_others() -> None:
     table = planted(400, 3, leniency=(1.4, 0.0, 0.0), noise=(1.0, 1.0, 1.0), seed=11)
-    found = unlabelled_worth(scores_of(table), SPAN)
+    found = unlabelled_worth(JuryTable.of(scores_of(table)), SPAN)
     assert [value_of(one.apart) for one in found.judges] == pytest.approx([1.4, -0.7, -0.7], abs=0.16)
     assert [one.stands_apart for one in found.judges] == [("level",), (), ()]
     assert value_of(found.judges[0].spread) == pytest.approx(np.sqrt(1.5), rel=0.1)
-    assert unlabelled_worth({}, SPAN).items == 0
-    assert unlabelled_worth({"alone": {"c": {"i": 1.0}}}, SPAN).judges == ()
+    assert unlabelled_worth(JuryTable.of({}), SPAN).items == 0
+    assert unlabelled_worth(JuryTable.of({"alone": {"c": {"i": 1.0}}}), SPAN).judges == ()
 
 
 # --- judges
@@ -248,7 +248,7 @@ def test_the_best_judge_is_named_and_its_error_is_not_lowered_by_the_choice() ->
     gaps = []
     for seed in range(30):  # equal judges: chosen by the error on the same items, the best one would seem better than it is
         table = planted(24, 6, seed=seed)
-        chosen = best_judge(table, SPAN, seed)
+        chosen = best_judge(table, SPAN)
         assert chosen is not None
         gaps.append(chosen.error - np.sqrt(2 / np.pi))
         assert np.abs(table.errors).mean(axis=0).min() <= chosen.error + 1e-12

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.arrays import Column, Matrix, Places
+from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correlation import TINY
 from areopage.scoring.intervals.student_t import two_sided_p
 from areopage.scoring.worth.tables import JuryTable, summed
@@ -90,17 +90,14 @@ def alternative_test(table: JuryTable, *, categories: bool = False) -> Alternati
         None under `FEWEST_RATERS` raters with `FEWEST_OF_RATER` items each, or under `FEWEST_ITEMS` items in all.
     """
     table = table.only((~np.isnan(table.labels)).sum(axis=1) >= 2)
-    raters = [at for at in range(len(table.raters)) if _items_of(table, at) >= Replacement.FEWEST_OF_RATER]
+    items = [np.unique(table.items[~np.isnan(labels)]).size for labels in table.labels.T]
+    raters = [rater for rater, count in enumerate(items) if count >= Replacement.FEWEST_OF_RATER]
     if len(raters) < Replacement.FEWEST_RATERS or table.size < Replacement.FEWEST_LABELLED:
         return None
     columns = [(name, table.scores[:, at]) for at, name in enumerate(table.judges)]
     columns += [] if categories or len(columns) < 2 else [("", table.jury)]
     replacements = [_replacement(table, name, scores, raters, categories=categories) for name, scores in columns]
     return AlternativeTest(items=table.size, raters=len(raters), judges=tuple(filter(None, replacements)))
-
-
-def _items_of(table: JuryTable, rater: int) -> int:
-    return int(np.unique(table.items[~np.isnan(table.labels[:, rater])]).size)
 
 
 def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[int], *, categories: bool) -> Replacement | None:
@@ -111,7 +108,8 @@ def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[
         others = np.delete(table.labels[units], rater, axis=1)
         near = [_nearness(ratings[units], others, categories=categories) for ratings in (scores, labels)]
         wins = np.stack([near[0] >= near[1] - TINY, near[1] >= near[0] - TINY], axis=1).astype(np.float64)
-        by_item = _means(wins, table.items[units])
+        numbers, places, counts = np.unique(table.items[units], return_inverse=True, return_counts=True)
+        by_item = summed(wins, places, numbers.size) / counts[:, None]
         if len(by_item) >= Replacement.FEWEST_OF_RATER:
             compared.append((rater, by_item[:, 0], by_item[:, 1]))
     if len(compared) < Replacement.FEWEST_RATERS:
@@ -151,13 +149,6 @@ def _nearness(values: Column, others: Matrix, *, categories: bool) -> Column:
     return nearness
 
 
-def _means(values: Matrix, items: Places) -> Matrix:
-    """The means over each item's units."""
-    numbers, places, counts = np.unique(items, return_inverse=True, return_counts=True)
-    means: Matrix = summed(values, places, numbers.size) / counts[:, None]
-    return means
-
-
 def worse_by(differences: Column, epsilon: float) -> float:
     """The one-sided p-value that a mean difference (rater's wins − judge's) is ε or more: Student's t test.
 
@@ -174,13 +165,9 @@ def worse_by(differences: Column, epsilon: float) -> float:
 
 def corrected(p_values: Sequence[float]) -> list[float]:
     """Benjamini and Yekutieli's corrected p-values, in [0, 1]: those up to q are found at a false discovery rate of q."""
-    values = np.array(p_values, dtype=np.float64)
-    count = values.size
-    if not count:
-        return []
+    values, ranks = np.array(p_values, dtype=np.float64), np.arange(1, len(p_values) + 1)
     order = np.argsort(values)
-    factor = count * float((1 / np.arange(1, count + 1)).sum())
-    raised = values[order] * factor / np.arange(1, count + 1)
-    p_corrected = np.empty(count)
+    raised = values[order] * (values.size * float((1 / ranks).sum())) / ranks
+    p_corrected = np.empty(values.size)
     p_corrected[order] = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
     return [float(value) for value in p_corrected]

@@ -76,14 +76,10 @@ class BestJudge(Struct, frozen=True, kw_only=True):
 
 
 def judge_errors(table: JuryTable, span: float) -> tuple[JudgeErrors, ...]:
-    """Each judge against people, in the table's order.
+    """Each judge of a table with labels against people; `span` is the width of the scale, in points.
 
     A judge adds nothing where the interval of `without` lies under 0 or ends there: the jury errs less, or no more, without it.
     That the interval includes 0 is no evidence that a judge is useless.
-
-    Args:
-        table: with labels.
-        span: the width of the scale, in points.
     """
     return tuple(_judge_errors(table, at, span) for at in range(len(table.judges)))
 
@@ -94,13 +90,16 @@ def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
     apart = scores[is_scored] - people[is_scored]
     others = np.delete(table.scores, at, axis=1)
     beside = is_scored & ~np.isnan(others).all(axis=1)
-    without = None
+    without: Estimate | None = None
+    contribution: JudgeContribution = "unknown"
     if np.unique(table.items[beside]).size >= FEWEST_ITEMS:
         rest = np.abs(np.nanmean(others[beside], axis=1) - people[beside])
         level = 1 - (1 - LEVEL) / len(table.judges)
         farthest = span / float((~np.isnan(table.scores[beside])).sum(axis=1).min())  # one of n judges moves a mean by span / n
         both = np.abs(table.jury[beside] - people[beside])
         without = _paired(rest, both, table.items[beside], farthest, level=level)
+        if without.low is not None and without.high is not None:
+            contribution = "helps" if without.low > 0 else "adds_nothing" if without.high <= 0 else "unknown"
     return JudgeErrors(
         judge=table.judges[at],
         units=int(is_scored.sum()),
@@ -108,27 +107,14 @@ def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
         noise=spread_estimate(apart, table.items[is_scored], table.criteria[is_scored]),
         error=float(np.abs(apart).mean()) if apart.size else None,
         without=without,
-        contribution=_contribution(without),
+        contribution=contribution,
     )
 
 
-def _contribution(without: Estimate | None) -> JudgeContribution:
-    if without is None or without.low is None or without.high is None:
-        return "unknown"
-    if without.low > 0:
-        return "helps"
-    return "adds_nothing" if without.high <= 0 else "unknown"
-
-
-def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None:
+def best_judge(table: JuryTable, span: float) -> BestJudge | None:
     """The best judge beside the jury; None under two judges, or under `FEWEST_ITEMS` items that all of them scored.
 
-    Judges that scored under half of the units are not among them.
-
-    Args:
-        table: with labels.
-        span: the width of the scale, in points.
-        seed: of the folds.
+    Judges that scored under half of the units are not among them. `span` is the width of the scale, in points.
     """
     regular = table.regular
     complete = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
@@ -137,7 +123,7 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
         return None
     errors = np.abs(table.errors)
     alone, first = np.zeros(len(errors)), int(errors.mean(axis=0).argmin())
-    random, chosen = np.random.default_rng(seed), 0
+    random, chosen = np.random.default_rng(0), 0
     for _ in range(REPEATS):
         folds = random.permutation(table.size) % FOLDS
         for fold in range(FOLDS):
@@ -162,12 +148,11 @@ def _paired(first: Column, second: Column, items: Places, span: float, *, level:
     Args:
         span: no difference of a unit is greater.
     """
-    names = [str(number) for number in range(len(first))]
     difference = paired_difference(
-        dict(zip(names, first.tolist(), strict=True)),
-        dict(zip(names, second.tolist(), strict=True)),
+        {str(unit): value for unit, value in enumerate(first.tolist())},
+        {str(unit): value for unit, value in enumerate(second.tolist())},
         span=span,
-        clusters={name: str(item) for name, item in zip(names, items.tolist(), strict=True)},
+        clusters={str(unit): str(item) for unit, item in enumerate(items.tolist())},
         level=level,
     )
     return Estimate(value=difference.difference, low=difference.low, high=difference.high)

@@ -88,7 +88,9 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
     noise, repeated = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
     draws = [portion.copy() for portion in _draws(table.size, sums.parts.shape[1], resamples, seed)]
-    judges, enough = len(table.judges), _different(table) >= FEWEST_DIFFERENT
+    _, kinds = np.unique(np.nan_to_num(table.errors.round(9), nan=np.inf), axis=0, return_inverse=True)
+    different = table.items[kinds.ravel() != np.bincount(kinds.ravel()).argmax()]  # have other errors than the most frequent ones
+    judges, enough = len(table.judges), np.unique(different).size >= FEWEST_DIFFERENT
     freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
     correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
     without, spread = None, None
@@ -105,12 +107,6 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         without_noise=without,
         people_noise=spread,
     )
-
-
-def _different(table: JuryTable) -> int:
-    """How many items have other errors than the most frequent ones."""
-    _, kinds = np.unique(np.nan_to_num(table.errors.round(9), nan=np.inf), axis=0, return_inverse=True)
-    return np.unique(table.items[kinds.ravel() != np.bincount(kinds.ravel()).argmax()]).size
 
 
 def _label_noise(table: JuryTable) -> tuple[Column, int]:

@@ -1,6 +1,6 @@
 """All that is known of a jury's worth, with labels and without."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct, structs
@@ -102,7 +102,6 @@ class JuryWorth(Struct, frozen=True, kw_only=True):
         span: float,
         *,
         table: JuryTable | None = None,
-        seed: int = 0,
     ) -> "JuryWorth":
         """Measure a jury on the labels of a random sample; on all labels where only these are enough.
 
@@ -112,29 +111,20 @@ class JuryWorth(Struct, frozen=True, kw_only=True):
             span: the width of the scale, in points.
             table: all scores; `judges` may then hold the labelled items alone. None: `judges` has all.
         """
-        drawn = labelled_worth(judges, sample, span, seed=seed)
+        drawn = labelled_worth(judges, sample, span)
         at_random = drawn.enough or len(every) == len(sample)
         return cls(
             judges=len(judges),
-            labelled=drawn if at_random else labelled_worth(judges, every, span, seed=seed),
+            labelled=drawn if at_random else labelled_worth(judges, every, span),
             at_random=at_random,
-            unlabelled=unlabelled_worth(judges, span, seed=seed) if table is None else table_worth(table, span, seed=seed),
+            unlabelled=unlabelled_worth(table or JuryTable.of(judges), span),
         )
 
 
-def labelled_worth(
-    judges: JudgesScores, ratings: Sequence[Rating], span: float, *, criteria: Collection[str] | None = None, seed: int = 0
-) -> LabelledWorth:
-    """Measure a jury on people's labels.
-
-    Args:
-        judges: judge -> criterion -> item -> score, on the scale of the ratings.
-        span: the width of the scale, in points.
-        criteria: the criteria that count; None: all but the overall score, or the overall score where it is all there is.
-        seed: of bootstraps and folds.
-    """
-    table = JuryTable.of(judges, ratings, criteria) if judges and ratings else None
-    if table is None or not table.size:
+def labelled_worth(judges: JudgesScores, ratings: Sequence[Rating], span: float) -> LabelledWorth:
+    """Measure a jury on people's labels; scores are on the scale of the ratings, and `span` is its width, in points."""
+    table = JuryTable.of(judges, ratings)
+    if not ratings or not table.size:
         return LabelledWorth(items=0, units=0, labels=0, raters=0, twice=0, enough=False)
     is_labelled = ~np.isnan(table.labels)
     counted = LabelledWorth(
@@ -147,57 +137,35 @@ def labelled_worth(
     )
     if not counted.enough:
         return counted
-    return LabelledWorth(
-        items=counted.items,
-        units=counted.units,
-        labels=counted.labels,
-        raters=counted.raters,
-        twice=counted.twice,
-        enough=True,
-        effective=effective_judges(table, seed=seed),
+    return structs.replace(
+        counted,
+        effective=effective_judges(table),
         judges=judge_errors(table, span),
-        best=best_judge(table, span, seed),
+        best=best_judge(table, span),
         replacement=alternative_test(table),
     )
 
 
-def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> UnlabelledWorth:
-    """What can be told of a jury without labels.
-
-    Args:
-        judges: judge -> criterion -> item -> score, on one scale.
-        span: the width of the scale, in points.
-        seed: of the bootstrap and of the permutations.
-    """
-    return table_worth(JuryTable.of(judges), span, seed=seed) if judges else UnlabelledWorth(items=0, at_most=None, judges=())
-
-
-def table_worth(table: JuryTable, span: float, *, seed: int = 0) -> UnlabelledWorth:
-    """`unlabelled_worth` of scores that are arranged already."""
+def unlabelled_worth(table: JuryTable, span: float) -> UnlabelledWorth:
+    """What can be told of a jury without labels; `span` is the width of the scale, in points."""
     if not table.size:
         return UnlabelledWorth(items=0, at_most=None, judges=())
-    beside = [_beside(table, at, span) for at in range(len(table.judges))] if len(table.judges) > 1 else []
     permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))
-    manners = {
-        table.judges[rater.rater]: rater.apart
-        for rater in standing_apart(table.scores, span, permutations=permutations, seed=seed)
-    }
-    beside = [judge and structs.replace(judge, stands_apart=manners.get(judge.judge, ())) for judge in beside]
-    return UnlabelledWorth(
-        items=table.size, at_most=most_judges(table, seed=seed), judges=tuple(judge for judge in beside if judge is not None)
-    )
-
-
-def _beside(table: JuryTable, at: int, span: float) -> Beside | None:
-    others = np.delete(table.scores, at, axis=1)
-    both = ~np.isnan(table.scores[:, at]) & ~np.isnan(others).all(axis=1)
-    if not both.any():
-        return None
-    apart = table.scores[both, at] - np.nanmean(others[both], axis=1)
-    items, criteria = table.items[both], table.criteria[both]
-    return Beside(
-        judge=table.judges[at],
-        units=int(both.sum()),
-        apart=mean_estimate(apart, items, span),
-        spread=spread_estimate(apart, items, criteria),
-    )
+    raters = standing_apart(table.scores, span, permutations=permutations)
+    manners = {table.judges[rater.rater]: rater.apart for rater in raters}
+    beside: list[Beside] = []
+    for at, judge in enumerate(table.judges if len(table.judges) > 1 else ()):
+        others = np.delete(table.scores, at, axis=1)
+        both = ~np.isnan(table.scores[:, at]) & ~np.isnan(others).all(axis=1)
+        if both.any():
+            apart = table.scores[both, at] - np.nanmean(others[both], axis=1)
+            beside.append(
+                Beside(
+                    judge=judge,
+                    units=int(both.sum()),
+                    apart=mean_estimate(apart, table.items[both], span),
+                    spread=spread_estimate(apart, table.items[both], table.criteria[both]),
+                    stands_apart=manners.get(judge, ()),
+                )
+            )
+    return UnlabelledWorth(items=table.size, at_most=most_judges(table), judges=tuple(beside))
