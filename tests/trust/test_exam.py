@@ -23,8 +23,7 @@ from areopage.report.judges.qualification import exam_text
 from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
-from areopage.trust.variants import variants_of
+from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam, variants_of
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 

@@ -13,7 +13,7 @@ from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed
-from areopage.trust.readings import outcome_without
+from areopage.trust.audit import outcome_without
 
 CRITERION = Criterion(
     id="a.b.c__v1_0",

@@ -1,22 +1,37 @@
 """Audit a judge: ask it about harmless changes and attacks, and say what they do to its scores.
 
 The questions go through the jury's session and the ledger: what was asked once is not asked again, so an audit can be resumed.
-Its judgments belong to a panel of the kind "audit".
+Its judgments belong to a panel of the kind "audit". How an answer would be read without a protection of reading follows from the
+judge's own text, without another call.
 """
 
 import asyncio
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
+from json_repair import repair_json
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
-from areopage.jury import CallSize, Judge, Panel, PlannedCall, signs_in
+from areopage.jury import (
+    MAX_REPAIRED,
+    PROMPT_CUT,
+    CallSize,
+    Judge,
+    Panel,
+    PlannedCall,
+    material_of,
+    read_answer,
+    signs_in,
+)
 from areopage.ledger import Judgment, Ledger
-from areopage.scoring import Outcome, Scored
+from areopage.scoring import Outcome, Scored, Unparsed
 from areopage.suites import Suite, choose_language
+from areopage.text import split_thoughts
 from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on
 from areopage.trust.attacks import load_attacks
-from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
 from areopage.trust.effects import Effect, Noise, ProbeAnswer, Resistance, effects_of, noise_of, resistance_of
 from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
 from areopage.trust.questions import (
@@ -26,10 +41,12 @@ from areopage.trust.questions import (
     AuditMaterial,
     AuditQuestion,
     bad_criterion,
+    evenly_spaced,
+    graded_responses,
+    pairs_of,
     planned,
     questions,
 )
-from areopage.trust.readings import outcome_without
 
 CASES = 20
 """How many graded responses are changed, where the user names no number."""
@@ -201,48 +218,65 @@ class JudgeAudit:
     def _answered(self, place: int, question: AuditQuestion) -> list[ProbeAnswer]:
         """The judgments of one question; those on attacks also as they would be read without a protection of reading."""
         rows: list[ProbeAnswer] = []
+        probes, is_model = self._prepared.wishes.probes, self.judge.is_model
+        of_injections = "injections" in probes and (question.probe == "injections" or question.variant == BASE)
         for call in self._calls.get(place, ()):
             judgment = self._held[call.key]
-            marked = bool(signs_in(judgment.steps))
-            for position, criterion in enumerate(call.criteria):
-                outcome = outcome_on(judgment, criterion.id)
-                if question.without == EVERYTHING:
-                    outcome = outcome_without(judgment, call, EVERYTHING)
-                row = self._row(question, call, criterion.id, outcome, position, marked=marked)
-                rows.append(row)
-            if question.without == NOTHING and self._is_of_injections(question) and self.judge.is_model:
-                rows += [
-                    self._row(
-                        question, call, call.criteria[0].id, outcome_without(judgment, call, name), 0, marked=marked, read=name
+            readings = [
+                (position, question.without, outcome_on(judgment, criterion.id))
+                for position, criterion in enumerate(call.criteria)
+            ]
+            if question.without == EVERYTHING:
+                readings = [(position, name, outcome_without(judgment, call, EVERYTHING)) for position, name, _ in readings]
+            if question.without == NOTHING and of_injections and is_model:
+                readings += [(0, name, outcome_without(judgment, call, name)) for name in READ_WITHOUT]
+            for position, without, outcome in readings:
+                criterion = call.criteria[position]
+                rows.append(
+                    ProbeAnswer(
+                        probe=question.probe,
+                        variant=question.variant,
+                        without=without,
+                        case=question.case,
+                        criterion=criterion.id,
+                        pass_index=call.pass_index,
+                        score=criterion.scale.map_to(outcome.score, self.panel.scale) if isinstance(outcome, Scored) else None,
+                        place=position,
+                        asked=len(call.criteria),
+                        addressed=bool(signs_in(judgment.steps)),
                     )
-                    for name in READ_WITHOUT
-                ]
+                )
         return rows
 
-    def _is_of_injections(self, question: AuditQuestion) -> bool:
-        return "injections" in self._prepared.wishes.probes and (question.probe == "injections" or question.variant == BASE)
 
-    def _row(
-        self,
-        question: AuditQuestion,
-        call: PlannedCall,
-        criterion: str,
-        outcome: Outcome,
-        place: int,
-        *,
-        marked: bool,
-        read: str = "",
-    ) -> ProbeAnswer:
-        scale = self.panel.criteria_by_id()[criterion].scale
-        return ProbeAnswer(
-            probe=question.probe,
-            variant=question.variant,
-            without=read or question.without,
-            case=question.case,
-            criterion=criterion,
-            pass_index=call.pass_index,
-            score=scale.map_to(outcome.score, self.panel.scale) if isinstance(outcome, Scored) else None,
-            place=place,
-            asked=len(call.criteria),
-            addressed=marked,
-        )
+def outcome_without(judgment: Judgment, call: PlannedCall, name: str) -> Outcome:
+    """The outcome of a judgment on one criterion if a protection of reading were left out.
+
+    Args:
+        name: "planted", "doubt" or "window"; "everything" for all of them.
+    """
+    (criterion,), raw = call.criteria, judgment.raw_text
+    stored = judgment.verdicts[0].outcome
+    if not raw or (PROMPT_CUT in judgment.steps and name not in ("window", EVERYTHING)):
+        return stored
+    material = "" if name in ("planted", EVERYTHING) else material_of(call.case)
+    if name in ("doubt", EVERYTHING):
+        raw = _last_verdict(raw)
+    read = read_answer(raw, "stop" if judgment.repair_text else judgment.finish_reason, (criterion,), material)
+    outcome = read.outcomes[criterion.id]
+    if isinstance(outcome, Unparsed) and judgment.repair_text and name != EVERYTHING:
+        return read_answer(judgment.repair_text, judgment.finish_reason, (criterion,), material).outcomes[criterion.id]
+    return outcome
+
+
+def _last_verdict(text: str) -> str:
+    """What a plain repair of broken JSON makes of an answer: the last of its objects that has a score."""
+    bare = split_thoughts(text, judge=True).answer
+    try:
+        repaired: Any = repair_json(bare[max(bare.find("{"), 0) :][:MAX_REPAIRED], return_objects=True)
+    except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
+        return text
+    objects = [
+        item for item in (repaired if isinstance(repaired, list) else [repaired]) if isinstance(item, Mapping) and "score" in item
+    ]
+    return json.dumps(objects[-1]) if objects else text

@@ -6,6 +6,7 @@ where it was, for its number stays until the round is stored. Which judges are d
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import count, takewhile
 
 from msgspec import Struct, structs
 
@@ -18,7 +19,7 @@ from areopage.scoring import HIGH, LOW, Look, Said, Series, look, moved, shift
 from areopage.suites import GoldRow, Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of
-from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
+from areopage.trust.exam_plan import Exam, ExamPart
 
 
 class CanaryReference(Struct, frozen=True, kw_only=True):
@@ -78,7 +79,7 @@ def plan_canaries(suite: Suite, exam: Exam, ledger: Ledger) -> tuple[Canary, ...
     Args:
         exam: on the suite's whole gold set, with its judges checked, so that their versions are known.
     """
-    return tuple(_planned(suite, exam, place, ledger) for place in range(len(exam.judges)))
+    return tuple(_planned(suite, _of_judge(exam, place), ledger) for place in range(len(exam.judges)))
 
 
 def require_references(canaries: Sequence[Canary]) -> None:
@@ -106,26 +107,22 @@ def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
     all_drifts = sorted((drift for some in drifts.values() for drift in some), key=lambda drift: drift.number)
     places: dict[str, list[int]] = {}
     for place in range(len(exam.judges)):
-        parts = [_alone(part, place) for part in exam.parts]
+        panels = [part.panel for part in exam.parts]
         keys = {
-            standing_key(part.panel.judges[0], criterion, joint=part.panel.joint)
-            for part in parts
-            for criterion in part.panel.criteria
+            standing_key(panel.judges[place], criterion, joint=panel.joint) for panel in panels for criterion in panel.criteria
         }
         latest = next((drift.round for drift in reversed(all_drifts) if keys & set(drift.keys)), "")
         places.setdefault(latest, []).append(place)
-    return tuple(_with_judges(exam, parts, f"after {round}" if round else "") for round, parts in places.items())
+    if set(places) == {""}:
+        return (exam,)
+    return tuple(_of_judge(exam, *some, salt=f"after {round}" if round else None) for round, some in places.items())
 
 
-def _with_judges(exam: Exam, places: Sequence[int], salt: str) -> Exam:
-    if not salt and len(places) == len(exam.judges):
-        return exam
-
-    def kept(part: ExamPart) -> ExamPart:
-        judges = tuple(part.panel.judges[place] for place in places)
-        return _on_panel(part, judges, salt or part.panel.salt)
-
-    return structs.replace(exam, parts=tuple(map(kept, exam.parts)))
+def _of_judge(exam: Exam, *places: int, salt: str | None = None) -> Exam:
+    """The exam of the judges at some places alone."""
+    return structs.replace(
+        exam, parts=tuple(part.judged_by([part.panel.judges[place] for place in places], salt) for part in exam.parts)
+    )
 
 
 def is_due(last: datetime | None, every: timedelta, now: datetime) -> bool:
@@ -143,10 +140,7 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
         ServerDown, ModelError, StorageError: the round stops; what arrived is kept, and running it again goes on from there.
     """
     judgments = await ask_judges(canary.exam, ledger, observer)
-    calls = [
-        exam_call.call.key for part in canary.exam.parts for exam_call in exam_calls(canary.exam, part, part.panel.judges[0])
-    ]
-    if open_calls := sum(key not in judgments or judgments[key].is_open for key in calls):
+    if open_calls := canary.exam.open_calls(judgments):
         return CanaryResult(open_calls=open_calls, found=())
     return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, judgments, at)))
 
@@ -167,14 +161,14 @@ def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -
     moved_criteria = moved({id: first_look.evidence for id, first_look in looks.items()})
     made: list[CanaryRound] = []
     for reference in canary.references:
-        id, count = reference.criterion.id, len(reference.earlier) + 1
+        id, sequence = reference.criterion.id, len(reference.earlier) + 1
         first = next((earlier for earlier in reference.earlier if earlier.moved), None)
-        window = looks[id].window if id in moved_criteria else count
+        window = looks[id].window if id in moved_criteria else sequence
         made.append(
             CanaryRound(
                 round=canary.id,
                 exam=reference.exam.exam,
-                sequence=count,
+                sequence=sequence,
                 at=at,
                 suite=canary.exam.suite,
                 judge=canary.judge.name,
@@ -183,7 +177,7 @@ def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -
                 criterion=id,
                 keys=reference.exam.keys,
                 moved=first is not None or id in moved_criteria,
-                found=first.sequence if first else count if id in moved_criteria else 0,
+                found=first.sequence if first else sequence if id in moved_criteria else 0,
                 look=looks[id],
                 shift=first.shift if first else shift(series[id], window),
                 items={row: tuple(passes) for row, passes in answers.get(id, {}).items()},
@@ -199,51 +193,45 @@ def _span(criterion: Criterion) -> float:
 # --- the plan
 
 
-def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
-    judge, section = exam.judges[place], suite.config.exam.canary
+def _planned(suite: Suite, exam: Exam, ledger: Ledger) -> Canary:
+    """The next round of the judge of an exam."""
+    judge, section = exam.judges[0], suite.config.exam.canary
     rounds = ledger.canaries.list(suite=suite.name, judge=judge.name, digest=judge.digest)
-    exam_of_judge = structs.replace(exam, whole=False, variants=(), parts=tuple(_alone(part, place) for part in exam.parts))
+    exam = structs.replace(exam, whole=False, variants=())
     exams = [qualification for qualification in ledger.qualifications.list(suite=suite.name) if qualification.whole]
-    references_of, left_out = dict[str, tuple[Criterion, Qualification]](), dict[str, str]()
+    references, left_out = list[CanaryReference](), dict[str, str]()
     chosen: dict[str, set[str]] = {}
-    for criterion in _criteria(exam_of_judge):
-        latest = _latest(exam_of_judge, criterion, exams)
+    for criterion in _criteria(exam):
+        keys = _keys(exam, criterion)
+        of_criterion = [past for past in exams if past.criterion == criterion.id]
+        latest = next((past for past in reversed(of_criterion) if set(keys.values()) & set(past.keys)), None)
         if latest is None:
-            left_out[criterion.id] = _why_unknown(judge, criterion, exams)
+            names = {judge.name, str(judge.reference)}
+            older = [past.at for past in of_criterion if names & {past.judge, past.model}]
+            changed = "with another model digest, criterion text, prompt version or language"
+            left_out[criterion.id] = f"it was examined on {max(older):%Y-%m-%d} {changed}" if older else "it was never examined"
             continue
-        references_of[criterion.id] = criterion, latest
-        chosen[criterion.id] = {
-            row.id for row in chosen_rows(_rows(exam_of_judge, criterion, latest), criterion, judge, section.rows)
-        }
-    answers = {id: _asked_then(exam_of_judge, latest, {id: chosen[id]}, ledger) for id, (_, latest) in references_of.items()}
-    references: list[CanaryReference] = []
-    for id, (criterion, latest) in references_of.items():
-        if set(answers[id]) != chosen[id]:
-            left_out[id] = f"its rows, or the judge's name or options, changed since its exam on {latest.at:%Y-%m-%d}"
+        languages = {language for language, key in keys.items() if key in latest.keys}
+        rows = [row for part in exam.parts if part.language in languages for row in part.rows if criterion.id in row.criteria]
+        wanted = {row.id for row in chosen_rows(rows, criterion, judge, section.rows)}
+        past_rows = _salted(_restricted(exam, {criterion.id: wanted}), latest.salt)
+        judgments = ledger.judgments([exam_call.call.key for exam_call in past_rows.calls])
+        asked = _said(past_rows, judgments).get(criterion.id, {})
+        if set(asked) != wanted:
+            left_out[criterion.id] = f"its rows, or the judge's name or options, changed since its exam on {latest.at:%Y-%m-%d}"
             continue
-        earlier = tuple(
-            canary_round for canary_round in rounds if canary_round.criterion == id and canary_round.exam == latest.exam
-        )
-        references.append(CanaryReference(criterion=criterion, exam=latest, asked=answers[id], earlier=earlier))
+        chosen[criterion.id] = wanted
+        earlier = tuple(past for past in rounds if past.criterion == criterion.id and past.exam == latest.exam)
+        references.append(CanaryReference(criterion=criterion, exam=latest, asked=asked, earlier=earlier))
     number = len({canary_round.round for canary_round in rounds}) + 1
-    kept = {reference.criterion.id: chosen[reference.criterion.id] for reference in references}
     return Canary(
         judge=judge,
         round=number,
-        exam=_salted(_restricted(exam_of_judge, kept), f"canary {number}", section.passes),
+        exam=_salted(_restricted(exam, chosen), f"canary {number}", section.passes),
         groups=tuple(judge.pass_options.index(options) for options in judge.pass_options),
         references=tuple(references),
         left_out=left_out,
     )
-
-
-def _alone(part: ExamPart, place: int) -> ExamPart:
-    return _on_panel(part, (part.panel.judges[place],), part.panel.salt)
-
-
-def _on_panel(part: ExamPart, judges: tuple[Judge, ...], salt: str) -> ExamPart:
-    panel = structs.replace(part.panel, judges=judges, salt=salt)
-    return structs.replace(part, asking=structs.replace(part.asking, panel=panel))
 
 
 def _criteria(exam: Exam) -> Iterator[Criterion]:
@@ -266,25 +254,6 @@ def _keys(exam: Exam, criterion: Criterion) -> dict[str, str]:
     }
 
 
-def _latest(exam: Exam, criterion: Criterion, exams: Sequence[Qualification]) -> Qualification | None:
-    keys = set(_keys(exam, criterion).values())
-    return next((exam for exam in reversed(exams) if exam.criterion == criterion.id and keys & set(exam.keys)), None)
-
-
-def _why_unknown(judge: Judge, criterion: Criterion, exams: Sequence[Qualification]) -> str:
-    names = {judge.name, str(judge.reference)}
-    older = [exam.at for exam in exams if exam.criterion == criterion.id and names & {exam.judge, exam.model}]
-    if older:
-        return f"it was examined on {max(older):%Y-%m-%d} with another model digest, criterion text, prompt version or language"
-    return "it was never examined"
-
-
-def _rows(exam: Exam, criterion: Criterion, latest: Qualification) -> list[GoldRow]:
-    """The rows on a criterion in the languages that its exam holds for."""
-    languages = {language for language, key in _keys(exam, criterion).items() if key in latest.keys}
-    return [row for part in exam.parts if part.language in languages for row in part.rows if criterion.id in row.criteria]
-
-
 def chosen_rows(rows: Sequence[GoldRow], criterion: Criterion, judge: Judge, count: int) -> tuple[GoldRow, ...]:
     """Choose a canary's rows: the same for each judge and criterion, as many low as high ones, in all languages.
 
@@ -292,25 +261,17 @@ def chosen_rows(rows: Sequence[GoldRow], criterion: Criterion, judge: Judge, cou
         rows: all gold rows on the criterion.
         count: how many to choose; all rows where there are fewer.
     """
-    groups: dict[tuple[str, str], list[GoldRow]] = {}
+    groups: dict[tuple[int, str], list[GoldRow]] = {}
     for row in sorted(rows, key=lambda row: digest_of([judge.digest or str(judge.reference), criterion.id, row.id])):
-        groups.setdefault((_side(row, criterion), row.language), []).append(row)
-    order = sorted(groups, key=lambda group: (_SIDES.index(group[0]), group[1]))
-    chosen: list[GoldRow] = []
+        side = 2  # 0: a low band, 1: a high one
+        if band := row.bands.get(criterion.id):
+            low, high = ((end - criterion.scale.min) / _span(criterion) for end in band)
+            side = 0 if high <= LOW else 1 if low >= HIGH else 2
+        groups.setdefault((side, row.language), []).append(row)
+    order, chosen = sorted(groups), list[GoldRow]()
     for depth in range(max(map(len, groups.values()), default=0)):
         chosen += [groups[group][depth] for group in order if depth < len(groups[group])]
     return tuple(chosen[:count])
-
-
-_SIDES = ("low", "high", "other")
-
-
-def _side(row: GoldRow, criterion: Criterion) -> str:
-    band = row.bands.get(criterion.id)
-    if band is None:
-        return "other"
-    low, high = ((end - criterion.scale.min) / _span(criterion) for end in band)
-    return "low" if high <= LOW else "high" if low >= HIGH else "other"
 
 
 def _restricted(exam: Exam, chosen: Mapping[str, set[str]]) -> Exam:
@@ -326,19 +287,12 @@ def _restricted(exam: Exam, chosen: Mapping[str, set[str]]) -> Exam:
     return structs.replace(exam, parts=left, gold=digest_of({id: sorted(rows) for id, rows in chosen.items()}))
 
 
-def _asked_then(exam: Exam, latest: Qualification, chosen: Mapping[str, set[str]], ledger: Ledger) -> dict[str, tuple[Said, ...]]:
-    """What the judge said of the chosen rows of one criterion in an exam; nothing of rows or with options that changed since."""
-    rows = _salted(_restricted(exam, chosen), latest.salt)
-    keys = [exam_call.call.key for part in rows.parts for exam_call in exam_calls(rows, part, part.panel.judges[0])]
-    return _said(rows, ledger.judgments(keys)).get(latest.criterion, {})
-
-
 def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
     """The exam with another salt, and its first passes alone."""
 
     def salted(part: ExamPart) -> ExamPart:
         (judge,) = part.panel.judges
-        return _on_panel(part, (structs.replace(judge, pass_options=judge.pass_options[:passes]),), salt)
+        return part.judged_by([structs.replace(judge, pass_options=judge.pass_options[:passes])], salt)
 
     return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
 
@@ -346,20 +300,18 @@ def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
 def _said(exam: Exam, judgments: Mapping[str, Judgment]) -> dict[str, dict[str, tuple[Said, ...]]]:
     """What is held of an exam, by criterion and row, up to the first pass that is not."""
     by_criterion: dict[str, dict[str, dict[int, Said]]] = {}
-    for part in exam.parts:
-        for exam_call in exam_calls(exam, part, part.panel.judges[0]):
-            if exam_call.call.key in judgments:
-                for criterion in exam_call.asked:
-                    passes = by_criterion.setdefault(criterion.id, {}).setdefault(exam_call.row, {})
-                    passes[exam_call.call.pass_index] = said_of(judgments[exam_call.call.key], criterion.id)
-    return {
-        id: {row: ordered for row, passes in rows.items() if (ordered := _in_order(passes))} for id, rows in by_criterion.items()
-    }
-
-
-def _in_order(passes: Mapping[int, Said]) -> tuple[Said, ...]:
-    count = next(number for number in range(1, len(passes) + 2) if number not in passes) - 1
-    return tuple(passes[number] for number in range(1, count + 1))
+    for exam_call in exam.calls:
+        if judgment := judgments.get(exam_call.call.key):
+            for criterion in exam_call.asked:
+                passes = by_criterion.setdefault(criterion.id, {}).setdefault(exam_call.row, {})
+                passes[exam_call.call.pass_index] = said_of(judgment, criterion.id)
+    said: dict[str, dict[str, tuple[Said, ...]]] = {}
+    for id, rows in by_criterion.items():
+        for row, passes in rows.items():
+            in_order = takewhile(passes.__contains__, count(1))
+            if ordered := tuple(passes[number] for number in in_order):
+                said.setdefault(id, {})[row] = ordered
+    return said
 
 
 def left_out_text(canary: Canary) -> str:

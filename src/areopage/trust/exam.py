@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from areopage.criteria import TEMPLATE_VERSION, Criterion, Scale
+from areopage.criteria import TEMPLATE_VERSION, Criterion
 from areopage.jury import Judge
 from areopage.ledger import Judgment, Ledger, Qualification, standing_key
 from areopage.scoring import EXAM_NOT_APPLICABLE, ExamItem, NotApplicable, Said, Scored, examine
@@ -39,8 +39,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
     """
     stored = tuple(ledger.qualifications.list(exam=exam.id))
     judgments = asyncio.run(ask_judges(exam, ledger, observer))
-    planned = [exam_call for part in exam.parts for judge in part.panel.judges for exam_call in exam_calls(exam, part, judge)]
-    open_calls = sum(exam_call.call.key not in judgments or judgments[exam_call.call.key].is_open for exam_call in planned)
+    open_calls = exam.open_calls(judgments)
     if open_calls or stored:
         return ExamResult(exam=exam.id, open_calls=open_calls, found=stored if not open_calls else ())
     qualifications = qualifications_of(exam, judgments, datetime.now(UTC))
@@ -116,7 +115,10 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, judgments: Mapping[str, Jud
         for criterion in exam_call.asked:
             answer, place = said_of(judgments[exam_call.call.key], criterion.id), (exam_call.row, criterion.id)
             if exam.best_alone and isinstance(answer, float):
-                answer = _best_or_worst(answer, criterion.scale)
+                best, worst = criterion.scale.max, criterion.scale.min
+                if not criterion.scale.higher_is_better:
+                    best, worst = worst, best
+                answer = best if answer == best else worst
             if exam_call.variant:
                 variants.setdefault(place, {})[exam_call.variant] = answer
             else:
@@ -138,11 +140,6 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, judgments: Mapping[str, Jud
                 variants=variants.get((id, criterion_id), {}),
             ),
         )
-
-
-def _best_or_worst(score: float, scale: Scale) -> float:
-    best, worst = (scale.max, scale.min) if scale.higher_is_better else (scale.min, scale.max)
-    return best if score == best else worst
 
 
 def said_of(judgment: Judgment, criterion: str) -> Said:

@@ -1,7 +1,8 @@
 """The plan of an exam: which judges are asked what about which gold rows, and what that costs."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -10,11 +11,16 @@ from areopage.criteria import WHOLE, Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall
+from areopage.ledger import Judgment
 from areopage.models import Agree
 from areopage.scoring import Marks
 from areopage.suites import GoldRow, Suite, gold_digest, read_gold
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
-from areopage.trust.variants import variants_of
+
+_BULLET = re.compile(r"^([ \t]*)[-+*]([ \t]+)", re.MULTILINE)
+_NTH = r"\b(?:first|second|last|premier|deuxième|dernier)\s+document"
+_PLACE = re.compile(rf"\[\d+\]|\bdocuments?\s*(?:n[°o]\s*)?\d|{_NTH}", re.IGNORECASE)
+_FAREWELL: Mapping[str, str] = {"en": "Have a good day.", "fr": "Bonne journée."}
 
 
 class ExamWishes(AskingWishes, frozen=True, kw_only=True):
@@ -59,6 +65,11 @@ class ExamPart(Struct, frozen=True, kw_only=True):
         """The judges and the criteria."""
         return self.asking.panel
 
+    def judged_by(self, judges: Sequence[Judge], salt: str | None = None) -> "ExamPart":
+        """The part with other judges, and with another salt."""
+        panel = structs.replace(self.panel, judges=tuple(judges), salt=self.panel.salt if salt is None else salt)
+        return structs.replace(self, asking=structs.replace(self.asking, panel=panel))
+
     @property
     def language(self) -> str:
         """The language of the rows."""
@@ -94,6 +105,16 @@ class Exam(Struct, frozen=True, kw_only=True):
         read = ["best_alone"] if self.best_alone else []
         return f"exam-{digest_of([[part.panel for part in self.parts], self.gold, self.marks, self.variants, *read])[:32]}"
 
+    @property
+    def calls(self) -> "Iterator[ExamCall]":
+        """All calls to all judges."""
+        return (call for part in self.parts for judge in part.panel.judges for call in exam_calls(self, part, judge))
+
+    def open_calls(self, judgments: Mapping[str, Judgment]) -> int:
+        """How many calls lack a final judgment among those given by key."""
+        keys = [exam_call.call.key for exam_call in self.calls]
+        return sum(key not in judgments or judgments[key].is_open for key in keys)
+
 
 class ExamCall(Struct, frozen=True, kw_only=True):
     """A call of an exam; `variant` is "" for the row as it is. `asked` are those of its criteria that the row is about."""
@@ -117,7 +138,9 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
     wanted = _wanted(suite, wishes)
     of_languages = tuple(row for row in every if row.language in languages)
     chosen_rows = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
-    rows = tuple(_chosen(chosen_rows, wishes))
+    if unknown := set(wishes.rows) - {row.id for row in chosen_rows}:
+        raise DatasetError(f"the gold set has no row {name_list(sorted(unknown))}")
+    rows = tuple(limited([row for row in chosen_rows if not wishes.rows or row.id in wishes.rows], wishes.limit))
     kept = {language: tuple(row for row in rows if row.language == language) for language in languages}
     if not any(kept.values()):
         raise DatasetError(f"no gold row is left in {name_list(languages)}: choose other rows, languages or criteria")
@@ -144,13 +167,6 @@ def _wanted(suite: Suite, wishes: ExamWishes) -> frozenset[str] | None:
     return deciding
 
 
-def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
-    """The rows that are wished for."""
-    if unknown := set(wishes.rows) - {row.id for row in rows}:
-        raise DatasetError(f"the gold set has no row {name_list(sorted(unknown))}")
-    yield from limited([row for row in rows if not wishes.rows or row.id in wishes.rows], wishes.limit)
-
-
 def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
     """So many rows of each language, evenly spaced; 0: all."""
     for language in dict.fromkeys(row.language for row in rows):
@@ -165,15 +181,12 @@ def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, 
         ids |= set(suite.registry.select(wishes.criteria or suite.config.criteria.default_selection))
     passes = wishes.passes or suite.config.exam.passes
     asking = asking_of(suite, wishes.judges, ids, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
-    _refuse_bands(rows, asking.panel.criteria_by_id())
-    return ExamPart(asking=asking, rows=rows, examined=frozenset(ids if wanted is None else wanted))
-
-
-def _refuse_bands(rows: Sequence[GoldRow], criteria: Mapping[str, Criterion]) -> None:
+    criteria = asking.panel.criteria_by_id()
     for row in rows:
         for key, ends in row.bands.items():
             if key in criteria and not all(map(criteria[key].scale.contains, ends)):
                 raise DatasetError(f"gold row {row.id}: the band of {key} leaves the criterion's scale")
+    return ExamPart(asking=asking, rows=rows, examined=frozenset(ids if wanted is None else wanted))
 
 
 def agreed_exam(exam: Exam, agree: Agree | None) -> Exam:
@@ -236,3 +249,39 @@ def exam_size(exam: Exam) -> CallSize:
             for part in exam.parts
         ]
     )
+
+
+# --- harmless changes
+
+
+def _with_layout(case: Case, language: str) -> Case | None:
+    """Blank lines around the response, and another sign before the items of lists."""
+    response = _BULLET.sub(lambda bullet: f"{bullet[1]}{'*' if '-' in bullet[0] else '-'}{bullet[2]}", case.response or "")
+    return structs.replace(case, response=f"\n\n{response}\n\n")
+
+
+def _with_courtesy(case: Case, language: str) -> Case | None:
+    """A polite sentence after the response that claims no feeling and gives no advice."""
+    farewell = _FAREWELL.get(language)
+    return structs.replace(case, response=f"{case.response}\n\n{farewell}") if farewell else None
+
+
+def _with_documents_reversed(case: Case, language: str) -> Case | None:
+    """The documents in the other order; not where a text names them by their place."""
+    texts = [case.prompt_text, case.response or "", *(document.text for document in case.documents)]
+    if len(case.documents) < 2 or any(_PLACE.search(text) for text in texts):
+        return None
+    return structs.replace(case, documents=case.documents[::-1])
+
+
+VARIANTS: Mapping[str, Callable[[Case, str], Case | None]] = {
+    "layout": _with_layout,
+    "courtesy": _with_courtesy,
+    "documents": _with_documents_reversed,
+}
+
+
+def variants_of(case: Case, language: str, wanted: tuple[str, ...] = tuple(VARIANTS)) -> dict[str, Case]:
+    """The harmless changes of a case, by name, which must not move a score; without those that cannot be made."""
+    made = {name: VARIANTS[name](case, language) for name in wanted}
+    return {name: variant for name, variant in made.items() if variant is not None}

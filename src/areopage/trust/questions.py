@@ -1,16 +1,20 @@
-"""What an audit asks a judge: each question is a changed case on a criterion, with or without a protection."""
+"""What an audit asks a judge: each question is a changed case on a criterion, with or without a protection.
+
+The cases are graded responses of a suite's gold set, and pairs that say the same in English and in French.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct, structs
 
-from areopage.cases import Case
-from areopage.criteria import HARDENED, Criterion, Hardening, short_names
+from areopage.cases import Case, Document
+from areopage.criteria import HARDENED, Criterion, Hardening, Scale, short_names
+from areopage.errors import DatasetError
 from areopage.jury import Judge, JudgedCase, Panel, PlannedCall, plan
-from areopage.suites import GoldRow
+from areopage.suites import GoldRow, Suite, read_gold, typed_lines
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
-from areopage.trust.audit_cases import AuditPair, is_bad
 from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 
 NOTHING, EVERYTHING = "", "everything"
@@ -22,9 +26,38 @@ ASKED_WITHOUT: Mapping[str, Hardening] = {
 READ_WITHOUT = ("planted", "doubt", "window")
 """The protections that change how an answer is read: they need no further call."""
 
+PAIRS_FILE = "pairs.jsonl"
+LOW = 0.4
+"""A share of the scale: a response whose band of scores ends under it is a bad one."""
+
+_Row = TypeVar("_Row")
+
 ATTACK, TWIN = "attack:", "twin:"
 FORWARD, BACKWARD = "criteria_in_order", "criteria_reversed"
 ENGLISH, FRENCH = "english", "french"
+
+
+class AuditSide(Struct, frozen=True, kw_only=True):
+    """One language of a pair."""
+
+    prompt: str
+    response: str
+    documents: tuple[Document, ...] = ()
+
+
+class AuditPair(Struct, frozen=True, kw_only=True):
+    """The same question, answer and documents in both languages."""
+
+    id: str
+    criteria: tuple[str, ...]
+    en: AuditSide
+    fr: AuditSide
+    maturity: str = ""
+
+    def case(self, language: str) -> Case:
+        """The case in a language."""
+        side = self.en if language == "en" else self.fr
+        return Case(id=self.id, prompt=side.prompt, response=side.response, documents=side.documents, maturity=self.maturity)
 
 
 class AuditQuestion(Struct, frozen=True, kw_only=True):
@@ -57,6 +90,35 @@ class AuditMaterial(Struct, frozen=True, kw_only=True):
     attacks: tuple[Attack, ...]
 
 
+def graded_responses(suite: Suite, language: str) -> tuple[GoldRow, ...]:
+    """The responses of a suite's gold set in a language that have a band of scores; conversations are left out.
+
+    Raises:
+        DatasetError: there is no gold set, a line of it is wrong, or no response is in this language.
+    """
+    rows = [row for row in read_gold(suite) if row.language == language and row.bands and isinstance(row.prompt, str)]
+    if not rows:
+        raise DatasetError(f"the gold set of the suite {suite.name} has no response in {language!r}")
+    return tuple(rows)
+
+
+def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
+    """A number of rows, evenly spaced; None: all."""
+    if limit is None or limit >= len(rows):
+        return tuple(rows)
+    return tuple(rows[place * len(rows) // limit] for place in range(limit))
+
+
+def pairs_of(suite: Suite, limit: int | None) -> tuple[AuditPair, ...]:
+    """The pairs of a suite; none where it has no file of them.
+
+    Raises:
+        DatasetError: a line cannot be read.
+    """
+    path = suite.folder / PAIRS_FILE
+    return tuple(pair for _, pair in typed_lines(path, AuditPair))[:limit] if path.is_file() else ()
+
+
 def questions(
     panel: Panel, judge: Judge, material: AuditMaterial, probes: Sequence[Probe], without: Sequence[str] = ()
 ) -> tuple[AuditQuestion, ...]:
@@ -66,13 +128,16 @@ def questions(
         without: names of `ASKED_WITHOUT`: what tries to move the score is also asked without these.
     """
     all_questions: list[AuditQuestion] = []
+    rows = {row.id: row for row in (*material.graded, *material.bad)}
     for name in (NOTHING, *without):
         chosen = [probe for probe in probes if name == NOTHING or probe in HARDENED_PROBES]
         changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material, chosen)]
-        bases = {(base.case, base.judged.criteria): base for base in _bases(panel, judge, material)}
         needed = dict.fromkeys((question.case, question.judged.criteria) for question in changed)
-        bases_asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
-        all_questions += [structs.replace(question, without=name) for question in (*bases_asked, *changed)]
+        bases = [
+            structs.replace(_question(None, BASE, rows[id].case(), criteria, id), passes=2 if name == NOTHING else 1)
+            for id, criteria in needed
+        ]
+        all_questions += [structs.replace(question, without=name) for question in (*bases, *changed)]
     all_questions += _orders_of_criteria(panel, judge, material.graded) if "order" in probes else []
     all_questions += _languages(panel, judge, material.pairs) if "language" in probes else []
     return tuple(all_questions)
@@ -87,27 +152,15 @@ def planned(panel: Panel, judge: Judge, questions: Sequence[AuditQuestion]) -> d
     for key in dict.fromkeys((question.without, question.joint, question.passes) for question in questions):
         without, joint, passes = key
         places = [place for place, question in enumerate(questions) if (question.without, question.joint, question.passes) == key]
-        cases = [_numbered(questions[place].judged, place) for place in places]
+        cases = []
+        for place in places:  # a case has the number of its question: a judgment's key does not depend on the id
+            judged = questions[place].judged
+            cases.append(structs.replace(judged, case=structs.replace(judged.case, id=str(place))))
         repeated = structs.replace(judge, pass_options=judge.pass_options[:1] * (passes if judge.kind != "code" else 1))
         hardening = ASKED_WITHOUT.get(without, HARDENED)
         for call in plan(repeated, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
             calls.setdefault(int(call.case.id), []).append(call)
     return {place: tuple(calls_of_question) for place, calls_of_question in calls.items()}
-
-
-def _numbered(judged: JudgedCase, place: int) -> JudgedCase:
-    """A case under the number of its question; a judgment's key does not depend on the id."""
-    return structs.replace(judged, case=structs.replace(judged.case, id=str(place)))
-
-
-def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Criterion, ...]:
-    return criteria_named(panel, ids, judge)[:1]
-
-
-def _bases(panel: Panel, judge: Judge, material: AuditMaterial) -> Iterator[AuditQuestion]:
-    for graded in {row.id: row for row in (*material.graded, *material.bad)}.values():
-        for criterion in criteria_named(panel, graded.bands, judge):
-            yield _question(None, BASE, graded.case(), (criterion,), graded.id)
 
 
 def _question(probe: Probe | None, variant: str, case: Case, criteria: tuple[Criterion, ...], id: str) -> AuditQuestion:
@@ -120,7 +173,7 @@ def _changes(panel: Panel, judge: Judge, graded: Sequence[GoldRow], probes: Sequ
         if variant.probe not in probes:
             continue
         for row in graded:
-            for criterion in _first_criterion(panel, judge, list(row.bands)):
+            for criterion in criteria_named(panel, list(row.bands), judge)[:1]:
                 best, worst = _ends(criterion)
                 setting = Setting(language=row.language, top=best, bottom=worst, own_name=own_model, other_name=other)
                 case = variant.change(row.case(), setting) if is_harmless(variant.probe, criterion) else None
@@ -135,9 +188,11 @@ def _ends(criterion: Criterion) -> tuple[float, float]:
 
 
 def bad_criterion(panel: Panel, judge: Judge, graded: GoldRow) -> Criterion | None:
-    """The first criterion by which a response is beyond dispute a bad one; None where there is none."""
-    criteria = criteria_named(panel, list(graded.bands), judge)
-    return next((criterion for criterion in criteria if is_bad(graded, criterion)), None)
+    """The first criterion by which a response is bad beyond dispute: its whole band lies at the worse end of the scale."""
+    for criterion in criteria_named(panel, list(graded.bands), judge):
+        if max(criterion.scale.map_to(end, Scale(0.0, 1.0)) for end in graded.bands[criterion.id]) <= LOW:
+            return criterion
+    return None
 
 
 def _injections(panel: Panel, judge: Judge, material: AuditMaterial, probes: Sequence[Probe]) -> Iterator[AuditQuestion]:
@@ -172,6 +227,6 @@ def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -
 
 def _languages(panel: Panel, judge: Judge, pairs: Sequence[AuditPair]) -> Iterator[AuditQuestion]:
     for pair in pairs:
-        for criterion in _first_criterion(panel, judge, pair.criteria):
+        for criterion in criteria_named(panel, pair.criteria, judge)[:1]:
             for name, language in ((ENGLISH, "en"), (FRENCH, "fr")):
                 yield _question("language", name, pair.case(language), (criterion,), pair.id)
