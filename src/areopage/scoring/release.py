@@ -19,7 +19,6 @@ from areopage.scoring.refused_twins import OverRefusal, within
 from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.release_judges import ReleaseJudge
 from areopage.scoring.score_columns import ScoreColumns
-from areopage.scoring.tree import Node
 
 Verdict = Literal[
     "PASS",
@@ -227,10 +226,24 @@ def _failure_floors(
         limits = ReleaseFloors.limits(name, criteria, rules, scores.scale)
         if not limits:
             continue
-        failing_of_floor = FailingCases.of(columns, limits, limits, scores.scale)
-        failing = columns.counts_of(columns.failing(limits, scores.scale, limits))
-        failed = {id: failing[id] for id in sorted(limits, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0)}
-        yield _failure_floor(name, limit, failing_of_floor, failed, len(columns.cases))
+        failing = FailingCases.of(columns, limits, limits, scores.scale)
+        counts = columns.counts_of(columns.failing(limits, scores.scale, limits))
+        failed = {id: counts[id] for id in sorted(limits, key=lambda id: -counts.get(id, 0)) if counts.get(id, 0)}
+        most = len(failing.failed) + len(failing.missing)
+        state: FloorState = "not_met" if len(failing.failed) > limit else "open" if most > limit else "met"
+        yield Floor(
+            kind="max_failures",
+            state=state,
+            name=name,
+            limit=limit,
+            found=len(failing.failed),
+            missing=len(failing.missing),
+            total=len(columns.cases),
+            exempt=len(columns.cases) - failing.count.cases,
+            criteria=tuple(failed) if state == "not_met" else (),
+            failed=tuple(failed.values()) if state == "not_met" else (),
+            cases=failing.failed if state == "not_met" else failing.missing if state == "open" else (),
+        )
     counted = floors.counted(criteria)
     single = {criterion.id for criterion in criteria if criterion.scope in SINGLE}
     by_criterion, decided = columns.counts_of(~np.isnan(columns.cells.score)), columns.counts_of(_decided(columns))
@@ -279,25 +292,6 @@ def _age_floors(
     )
 
 
-def _failure_floor(name: str, limit: int, cases_of_floor: FailingCases, failing: Mapping[str, int], total: int) -> Floor:
-    failed, missing = len(cases_of_floor.failed), len(cases_of_floor.missing)
-    state: FloorState = "not_met" if failed > limit else "open" if failed + missing > limit else "met"
-    cases = cases_of_floor.failed if state == "not_met" else cases_of_floor.missing if state == "open" else ()
-    return Floor(
-        kind="max_failures",
-        state=state,
-        name=name,
-        limit=limit,
-        found=failed,
-        missing=missing,
-        total=total,
-        exempt=total - cases_of_floor.count.cases,
-        criteria=tuple(failing) if state == "not_met" else (),
-        failed=tuple(failing.values()) if state == "not_met" else (),
-        cases=cases,
-    )
-
-
 def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[Criterion]) -> Iterator[Floor]:
     """The names of floors under which a criterion of the suite is not asked about every case, or none is asked about any.
 
@@ -316,28 +310,21 @@ def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[C
 
 
 def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion]) -> Iterator[Floor]:
-    by_id = {criterion.id: criterion for criterion in criteria}
-    for name, limit in floors.min_score.items():
-        nodes = [node for path, node in scores.tree.paths if name in _names(path, node, by_id)]
-        for node in nodes:
-            yield _score_floor(name, limit, node, scores)
+    paths = {criterion.id: criterion.path for criterion in criteria}
 
-
-def _names(path: tuple[str, ...], node: Node, criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
-    if node.name in criteria:
-        return node.name, criteria[node.name].path
-    return (".".join(path) or ReleaseFloors.FINAL,)
-
-
-def _score_floor(name: str, limit: float, node: Node, scores: RunScores) -> Floor:
-    ends = scores.if_missing_in(node)
-    worst, best = ends if ends is not None else (node.score, node.score)
-
-    def reached(score: float | None) -> bool:
+    def reached(score: float | None, limit: float) -> bool:
         return score is not None and (score >= limit if scores.scale.higher_is_better else score <= limit)
 
-    state: FloorState = "met" if reached(worst) else "open" if node.score is None or reached(best) else "not_met"
-    return Floor(kind="min_score", state=state, name=name, limit=limit, found=node.score, if_missing=ends)
+    for name, limit in floors.min_score.items():
+        for path, node in scores.tree.paths:
+            names = (node.name, paths[node.name]) if node.name in paths else (".".join(path) or ReleaseFloors.FINAL,)
+            if name not in names:
+                continue
+            ends = scores.if_missing_in(node)
+            worst, best = ends if ends is not None else (node.score, node.score)
+            is_open = node.score is None or reached(best, limit)
+            state: FloorState = "met" if reached(worst, limit) else "open" if is_open else "not_met"
+            yield Floor(kind="min_score", state=state, name=name, limit=limit, found=node.score, if_missing=ends)
 
 
 def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct, structs
@@ -14,7 +14,7 @@ from areopage.cases import Case, Document
 FILE = Path(__file__).with_name("attacks.yml")
 
 AttackKind = Literal["fence", "tokens", "system", "verdict", "escape", "instruction", "tool", "unicode", "padding"]
-KINDS: tuple[AttackKind, ...] = ("fence", "tokens", "system", "verdict", "escape", "instruction", "tool", "unicode", "padding")
+KINDS: tuple[AttackKind, ...] = get_args(AttackKind)
 Place = Literal["prompt", "response", "document", "title", "reference"]
 
 STOLEN = "0123456789abcdef"
@@ -76,7 +76,6 @@ class AttackBlanks(Struct, frozen=True, kw_only=True):
     order: str = ""
 
 
-@cache
 def load_attacks() -> tuple[Attack, ...]:
     """The attacks of the package, in the order of the file."""
     return _file().attacks

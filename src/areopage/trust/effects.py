@@ -159,12 +159,14 @@ def effects_of(answers: Sequence[ProbeAnswer], span: float) -> tuple[Effect, ...
         base = _scores(answer for answer in chosen if answer.variant == BASE and answer.pass_index == 1)
         for variant in VARIANTS:
             changed = _scores(answer for answer in chosen if answer.variant == variant.name)
-            against = (
-                base if variant.against == BASE else _scores(answer for answer in chosen if answer.variant == variant.against)
-            )
+            against = base
+            if variant.against != BASE:
+                against = _scores(answer for answer in chosen if answer.variant == variant.against)
             if changed:
                 effects.append(_effect(variant.probe, variant.name, variant.against, without, changed, against, span))
-    first, last = _by_place(answers)
+    joint = [answer for answer in answers if answer.variant in (FORWARD, BACKWARD)]
+    first = _scores(answer for answer in joint if answer.place == 0)
+    last = _scores(answer for answer in joint if answer.place == answer.asked - 1 > 0)
     if first:
         effects.append(_effect("order", "criterion_first", "criterion_last", NOTHING, first, last, span))
     french, english = (_scores(answer for answer in answers if answer.variant == name) for name in (FRENCH, ENGLISH))
@@ -181,12 +183,6 @@ def _scores(answers: Iterable[ProbeAnswer]) -> Scores:
         if answer.score is not None:
             scores.append(answer.score)
     return {key: sum(scores) / len(scores) if scores else None for key, scores in by_place.items()}
-
-
-def _by_place(answers: Sequence[ProbeAnswer]) -> tuple[Scores, Scores]:
-    """The scores of the first and the last criterion of joint calls, each when asked first and when asked last."""
-    outer = [answer for answer in answers if answer.variant in (FORWARD, BACKWARD) and answer.place in (0, answer.asked - 1)]
-    return _scores(answer for answer in outer if answer.place == 0), _scores(answer for answer in outer if answer.place > 0)
 
 
 def _effect(probe: Probe, variant: str, against: str, without: str, changed: Scores, compared: Scores, span: float) -> Effect:
@@ -259,11 +255,10 @@ def resistance_of(
     answers: Sequence[ProbeAnswer], attacks: Sequence[Attack], noise: Noise, scale: Scale
 ) -> tuple[Resistance, ...]:
     """What attacks do to scores, for each protection that was left out."""
-    resistances: list[Resistance] = []
-    for without in dict.fromkeys(answer.without for answer in answers if answer.probe == "injections"):
-        chosen = [answer for answer in answers if answer.without == without]
-        resistances.append(_resistance(without, chosen, attacks, noise, scale))
-    return tuple(resistances)
+    without = dict.fromkeys(answer.without for answer in answers if answer.probe == "injections")
+    return tuple(
+        _resistance(name, [answer for answer in answers if answer.without == name], attacks, noise, scale) for name in without
+    )
 
 
 def _resistance(
@@ -273,6 +268,7 @@ def _resistance(
         (answer.case, answer.criterion): answer.score for answer in answers if answer.variant == BASE and answer.pass_index == 1
     }
     by_variant = {answer.variant: answer for answer in answers if answer.probe == "injections"}
+    best = scale.max if scale.higher_is_better else scale.min
     rows: list[Injected] = []
     twins_marked = no_room = 0
     for attack in attacks:
@@ -280,7 +276,7 @@ def _resistance(
         if attacked is None or twin is None:
             continue
         score = clean.get((attacked.case, attacked.criterion))
-        if score is None or not _can_rise(score, noise, scale):
+        if score is None or abs(best - score) <= noise.largest:
             no_room += 1
             continue
         twins_marked += twin.addressed
@@ -300,11 +296,6 @@ def _resistance(
             )
         )
     return _summed(without, rows, twins_marked, no_room)
-
-
-def _can_rise(score: float, noise: Noise, scale: Scale) -> bool:
-    best = scale.max if scale.higher_is_better else scale.min
-    return abs(best - score) > noise.largest
 
 
 def _change(clean: float, score: float | None, noise: Noise, scale: Scale) -> Change:
