@@ -19,7 +19,6 @@ from areopage.scoring.chance_agreement import MIN_UNITS, Alpha, krippendorff_alp
 from areopage.scoring.correlation import (
     MIN_PAIRS,
     PERFECT,
-    RESAMPLES,
     TINY,
     Correlation,
     Estimate,
@@ -63,11 +62,7 @@ def weighted_kappa(first: Column, second: Column) -> float | None:
 
 
 def kappa_estimate(first: Column, second: Column, ends: tuple[float, float]) -> Estimate:
-    """Quadratic κ of scores, rounded to whole points, with its interval over items.
-
-    Args:
-        ends: of the scale.
-    """
+    """Quadratic κ of scores, rounded to whole points, with its interval over items; `ends` are those of the scale."""
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
     left, right = whole_points(first), whole_points(second)
@@ -81,9 +76,9 @@ def kappa_estimate(first: Column, second: Column, ends: tuple[float, float]) -> 
     end = max(ends, key=lambda end: abs(end - float(pairs.mean(axis=1) @ counts / counts.sum())))
     agreed = weighted_kappa(np.append(left, end), np.append(right, end))
     interval = coefficient_interval(value, _kappas_without(pairs, counts), counts, value if agreed is None else agreed)
-    return (
-        Estimate(value=value, reason="constant") if interval is None else Estimate(value=value, low=interval[0], high=interval[1])
-    )
+    if interval is None:
+        return Estimate(value=value, reason="constant")
+    return Estimate(value=value, low=interval[0], high=interval[1])
 
 
 def _kappas_without(pairs: Matrix, counts: Column) -> Column:
@@ -129,11 +124,7 @@ class RaterAgreement(Struct, frozen=True, kw_only=True):
 
 
 def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement:
-    """Compare raters with each other.
-
-    Args:
-        labels: item -> rater -> score.
-    """
+    """Compare raters with each other; labels are item -> rater -> score."""
     shared = [scores for scores in labels.values() if len(scores) > 1]
     raters = sorted({rater for scores in shared for rater in scores})
     units = [[scores.get(rater) for rater in raters] for scores in shared]
@@ -143,7 +134,19 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement
         for left, right in combinations(range(len(raters)), 2):
             both = ~np.isnan(table[:, left]) & ~np.isnan(table[:, right])
             if both.any():
-                pairs.append(compared(raters[left], raters[right], table[both, left], table[both, right]))
+                first, second = table[both, left], table[both, right]
+                value = pearson(first, second) if first.size >= MIN_PAIRS else None
+                inner = None if value is None or abs(value) > PERFECT else z_range(value, 1 / sqrt(first.size - 3))
+                pairs.append(
+                    RaterPair(
+                        first=raters[left],
+                        second=raters[right],
+                        items=first.size,
+                        pearson=value,
+                        low=inner.low if inner else None,
+                        high=inner.high if inner else None,
+                    )
+                )
     alpha = krippendorff_alpha(units)
     measured = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
     items = sum(count for _, count in measured)
@@ -152,20 +155,6 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement
         pearson=sum(value * count for value, count in measured) / items if items else None,
         alpha=alpha if alpha.units >= MIN_UNITS else msgspec.structs.replace(alpha, alpha=None),
         pairs=tuple(sorted(pairs, key=lambda pair: (-pair.items, pair.first, pair.second))),
-    )
-
-
-def compared(first: str, second: str, left: Column, right: Column) -> RaterPair:
-    """Two raters' scores of the same items."""
-    value = pearson(left, right) if left.size >= MIN_PAIRS else None
-    inner = None if value is None or abs(value) > PERFECT else z_range(value, 1 / sqrt(left.size - 3))
-    return RaterPair(
-        first=first,
-        second=second,
-        items=left.size,
-        pearson=value,
-        low=inner.low if inner else None,
-        high=inner.high if inner else None,
     )
 
 
@@ -243,31 +232,19 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
     worst: tuple[Disagreement, ...]
 
     @classmethod
-    def of(
-        cls,
-        judge: JudgeScores,
-        ratings: Sequence[Rating],
-        scales: Mapping[str, tuple[float, float]],
-        *,
-        worst: int = WORST,
-        resamples: int = RESAMPLES,
-        seed: int = 0,
-    ) -> "HumanAgreement":
+    def of(cls, judge: JudgeScores, ratings: Sequence[Rating], scales: Mapping[str, tuple[float, float]]) -> "HumanAgreement":
         """Measure a judge against people.
 
         Args:
             ratings: at most one per item, rater and criterion (of several the last counts). Finite scores.
             scales: the ends of the scales of the criteria that are measured, in this order.
-            worst: how many disagreements are listed.
-            resamples: of the bootstraps.
-            seed: of the bootstraps.
         """
         wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
         tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
         for rating in wanted:
             tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
         parts = [
-            _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends, resamples, seed)
+            _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends)
             for criterion, ends in scales.items()
         ]
         return cls(
@@ -275,29 +252,18 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
             labels=sum(len(labels) for table in tables.values() for labels in table.values()),
             raters=tuple(sorted({rating.rater for rating in wanted})),
             criteria=tuple(parts),
-            worst=tuple(_disagreements(judge, tables)[:worst]),
+            worst=tuple(_disagreements(judge, tables)[:WORST]),
         )
 
 
 def _criterion_agreement(
-    criterion: str,
-    judge: Mapping[str, float],
-    labels: Mapping[str, Mapping[str, float]],
-    ends: tuple[float, float],
-    resamples: int,
-    seed: int,
+    criterion: str, judge: Mapping[str, float], labels: Mapping[str, Mapping[str, float]], ends: tuple[float, float]
 ) -> CriterionAgreement:
-    """One criterion's figures.
-
-    Args:
-        judge: item -> score.
-        labels: item -> rater -> score.
-        ends: of the scale.
-    """
+    """One criterion's figures; `judge` is item -> score, `labels` item -> rater -> score, and `ends` are those of the scale."""
     items = [item for item in labels if item in judge]
     first = np.array([judge[item] for item in items], dtype=np.float64)
     second = np.array([fmean(list(labels[item].values())) for item in items], dtype=np.float64)
-    correlation = pearson_estimate(first, second, resamples, seed)
+    correlation = pearson_estimate(first, second)
     return CriterionAgreement(
         criterion=criterion,
         items=len(items),

@@ -72,11 +72,6 @@ def pearson(first: Column, second: Column) -> float | None:
     return min(1.0, max(-1.0, value))
 
 
-def spearman(first: Column, second: Column) -> float | None:
-    """Spearman's ρ: Pearson's r of the ranks, equal values sharing theirs."""
-    return pearson(ranks(first), ranks(second))
-
-
 def ranks(values: Column) -> Column:
     """Ranks from 1; equal values get the mean of the ranks that they take."""
     _, places, counts = np.unique(values.round(DIGITS), return_inverse=True, return_counts=True)
@@ -97,21 +92,27 @@ def pearson_estimate(first: Column, second: Column, resamples: int = RESAMPLES, 
         return Correlation(reason="constant")
     if abs(value) > PERFECT:
         return Correlation(value=value, error=1 / sqrt(first.size - 3), reason="perfect")
-    draws = _resampled_pearson(resampled_moments(first, second, resamples, seed))
+    draws = _resampled(first, second, resamples, seed)
     normal = 1 / sqrt(first.size - 3)
     spread = float(np.arctanh(draws.clip(-PERFECT, PERFECT)).std()) if draws.size else 0.0
     error = max(normal, spread)
     inner = z_range(value, error)
+    middle = np.quantile(draws, [0.025, 0.975]).tolist() if draws.size else None
     return Correlation(
-        value=value, low=inner.low, high=inner.high, error=error, fisher=z_range(value, normal), bootstrap=percentiles(draws)
+        value=value,
+        low=inner.low,
+        high=inner.high,
+        error=error,
+        fisher=z_range(value, normal),
+        bootstrap=Range(low=middle[0], high=middle[1]) if middle else None,
     )
 
 
 def spearman_estimate(first: Column, second: Column) -> Estimate:
-    """Spearman's ρ with Bonett's and Wright's interval."""
+    """Spearman's ρ, equal values sharing their rank, with Bonett's and Wright's interval."""
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
-    value = spearman(first, second)
+    value = pearson(ranks(first), ranks(second))
     if value is None:
         return Estimate(reason="constant")
     if abs(value) > PERFECT:
@@ -126,51 +127,23 @@ def z_range(value: float, error: float) -> Range:
     return Range(low=tanh(centre - Z_95 * error), high=tanh(centre + Z_95 * error))
 
 
-class Moments(Struct, frozen=True):
-    """Of each resample: the variances of both sides, and their covariance."""
-
-    first: Column
-    second: Column
-    both: Column
-
-
-def resampled_moments(first: Column, second: Column, resamples: int, seed: int) -> Moments:
-    """A bootstrap over items.
+def _resampled(first: Column, second: Column, resamples: int, seed: int) -> Column:
+    """Pearson's r of each resample of a bootstrap over items; those in which one side came out constant are left out.
 
     Items with the same two scores are drawn together: on a scale of points there are few different ones, however many items.
-
-    Args:
-        first, second: at least one item.
     """
     pairs, counts = np.unique(np.stack([first, second], axis=1), axis=0, return_counts=True)
     size = first.size
     left, right = (pairs - np.array([first.mean(), second.mean()])).T
     random = np.random.default_rng(seed)
     step = max(1, BATCH_CELLS // counts.size)
-    parts: list[tuple[Column, Column, Column]] = []
+    parts: list[Column] = []
     for start in range(0, resamples, step):
         draws: Matrix = random.multinomial(size, counts / size, min(step, resamples - start)).astype(np.float64)
         mean_left, mean_right = draws @ left / size, draws @ right / size
-        parts.append(
-            (
-                draws @ (left * left) / size - mean_left**2,
-                draws @ (right * right) / size - mean_right**2,
-                draws @ (left * right) / size - mean_left * mean_right,
-            )
-        )
-    return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _resampled_pearson(moments: Moments) -> Column:
-    """Pearson's r of each resample; those in which one side came out constant are left out."""
-    varying = (moments.first > TINY) & (moments.second > TINY)
-    values: Column = moments.both[varying] / np.sqrt(moments.first[varying] * moments.second[varying])
-    return values.clip(-1.0, 1.0)
-
-
-def percentiles(draws: Column) -> Range | None:
-    """The middle 95 % of a bootstrap's draws; None without any."""
-    if not draws.size:
-        return None
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Range(low=float(low), high=float(high))
+        of_left = draws @ (left * left) / size - mean_left**2
+        of_right = draws @ (right * right) / size - mean_right**2
+        both = draws @ (left * right) / size - mean_left * mean_right
+        varying = (of_left > TINY) & (of_right > TINY)
+        parts.append(both[varying] / np.sqrt(of_left[varying] * of_right[varying]))
+    return np.concatenate(parts).clip(-1.0, 1.0)
