@@ -17,7 +17,8 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.exams.intervals import Column, error_interval, separation_interval
+from areopage.scoring.arrays import Column
+from areopage.scoring.exams.intervals import error_interval, separation_interval
 from areopage.scoring.exams.records import HIGH, LOW, MarkName, Marks
 from areopage.scoring.shares import at_least, wilson
 

@@ -23,10 +23,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.exams.records import DriftKind, Look, Said, Shift
 from areopage.scoring.families import ALPHA
 
-Column = NDArray[np.float64]
 Asked = Mapping[str, Sequence[Said]]
 """What a judge said of each row, pass by pass."""
 
@@ -72,25 +72,26 @@ class Series(Struct, frozen=True):
             rounds: what it said in each round since.
             groups, span: as in `Series`.
         """
-        cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
         order = {row: place for place, row in enumerate(exam)}
+        cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
         rows = np.array([order[row] for row, _ in cells], dtype=np.int64)
-        values = (np.zeros(0), np.array([0.0, 1.0]))
-        scores, lacks = (_Calls(rows, known, np.zeros((0, len(cells), known.size))) for known in values)
-        found = cls(cells, tuple(groups), span, scores, lacks)
+        scores, lacks = (
+            _Calls(rows, values, np.zeros((0, len(cells), values.size))) for values in (np.zeros(0), np.array([0.0, 1.0]))
+        )
+        series = cls(cells, tuple(groups), span, scores, lacks)
         for asked in (exam, *rounds):
-            found = found.then(asked)
-        return found
+            series = series.then(asked)
+        return series
 
     def then(self, asked: Asked) -> "Series":
         """The series with another round."""
         scores, lacks = list[tuple[int, float]](), list[tuple[int, float]]()
         for row, said in asked.items():
-            for group, one in zip(self.groups, said, strict=False):
+            for group, verdict in zip(self.groups, said, strict=False):
                 if (place := self.cells.get((row, group))) is not None:
-                    has_score = isinstance(one, int | float)
+                    has_score = isinstance(verdict, int | float)
                     lacks.append((place, 0.0 if has_score else 1.0))
-                    scores += [(place, round(one / self.span, 9))] if isinstance(one, int | float) else []
+                    scores += [(place, round(verdict / self.span, 9))] if isinstance(verdict, int | float) else []
         return Series(self.cells, self.groups, self.span, self.scores.then(scores), self.lacks.then(lacks))
 
     @property
@@ -110,13 +111,13 @@ def look(series: Series, before: float = 0.0) -> Look:
     """
     count = series.rounds
     sizes = windows(count)
-    found: list[tuple[float, DriftKind, int]] = []
+    comparisons: list[tuple[float, DriftKind, int]] = []
     for window in sizes:
         level, answers = _logs(series.scores.split(window))
         verdicts, _ = _logs(series.lacks.split(window))
-        found += [(level, "level", window), (answers, "answers", window), (verdicts, "verdicts", window)]
-    added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in found) / len(sizes)
-    _, kind, window = max(found, key=lambda one: one[0])
+        comparisons += [(level, "level", window), (answers, "answers", window), (verdicts, "verdicts", window)]
+    added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in comparisons) / len(sizes)
+    _, kind, window = max(comparisons, key=lambda comparison: comparison[0])
     return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
 
 
@@ -161,13 +162,13 @@ def moved(evidence: Mapping[str, float], alpha: float = ALPHA) -> frozenset[str]
     Args:
         evidence: of each criterion of one judge, as `look` gives it.
     """
-    return frozenset(name for name in evidence if _least_mean(name, evidence) >= 1.0 / alpha)
-
-
-def _least_mean(name: str, evidence: Mapping[str, float]) -> float:
-    others = np.sort([value for other, value in evidence.items() if other != name])
-    sums = evidence[name] + np.concatenate([[0.0], np.cumsum(others)])
-    return float((sums / np.arange(1, len(sums) + 1)).min())
+    named: set[str] = set()
+    for name in evidence:
+        others = np.sort([value for other, value in evidence.items() if other != name])
+        sums = evidence[name] + np.concatenate([[0.0], np.cumsum(others)])
+        if (sums / np.arange(1, len(sums) + 1)).min() >= 1.0 / alpha:
+            named.add(name)
+    return frozenset(named)
 
 
 def windows(count: int) -> list[int]:
@@ -221,12 +222,12 @@ class _Calls(Struct, frozen=True):
     values: Column
     counts: Column
 
-    def then(self, found: Sequence[tuple[int, float]]) -> "_Calls":
+    def then(self, verdicts: Sequence[tuple[int, float]]) -> "_Calls":
         """The calls with those of another round, by cell."""
-        values = np.union1d(self.values, [value for _, value in found])
+        values = np.union1d(self.values, [value for _, value in verdicts])
         counts = np.zeros((len(self.counts) + 1, self.counts.shape[1], len(values)))
         counts[:-1, :, np.searchsorted(values, self.values)] = self.counts
-        for place, value in found:
+        for place, value in verdicts:
             counts[-1, place, np.searchsorted(values, value)] += 1.0
         return _Calls(self.rows, values, counts)
 
@@ -247,14 +248,14 @@ def _means(values: Column, counts: Column) -> Column:
 def _logs(split: _Split) -> tuple[float, float]:
     """The logarithms of the e-values that all rows moved one way, and that each row moved in its own way."""
     sizes = np.stack([split.old.sum(axis=1), split.new.sum(axis=1)])
-    told = (sizes > 0).all(axis=0) & ((split.old + split.new > 0).sum(axis=1) > 1)
-    if not told.any():
+    is_compared = (sizes > 0).all(axis=0) & ((split.old + split.new > 0).sum(axis=1) > 1)
+    if not is_compared.any():
         return 0.0, 0.0
-    rows, old, new = split.rows[told], split.old[told], split.new[told]
+    rows, old, new = split.rows[is_compared], split.old[is_compared], split.new[is_compared]
     means = _means(split.values, old + new)
     # what the smaller side gives is minus what the other gives
-    smaller = np.where((sizes[0] < sizes[1])[told, None], old, new)
-    tilts = np.where((sizes[0] < sizes[1])[told, None], -_BOTH, _BOTH)
+    smaller = np.where((sizes[0] < sizes[1])[is_compared, None], old, new)
+    tilts = np.where((sizes[0] < sizes[1])[is_compared, None], -_BOTH, _BOTH)
     size = smaller.sum(axis=1)
     sums = smaller @ split.values - size * means
     by_cell = tilts * sums[:, None] - _log_expected(split.values[None, :] - means[:, None], old + new, size, tilts)
@@ -278,31 +279,31 @@ def _log_expected(values: Column, counts: Column, size: Column, tilts: Column) -
     """
     powers = np.exp(tilts[:, :, None] * values[:, None, :])
     totals = counts.sum(axis=1)
-    found: Column = size[:, None] * np.log((powers * counts[:, None, :]).sum(axis=2) / totals[:, None])
+    logs: Column = size[:, None] * np.log((powers * counts[:, None, :]).sum(axis=2) / totals[:, None])
     exact = size <= _EXACT
     if exact.any():
         most = int(size[exact].max())
         sums = _symmetric(powers[exact], counts[exact], most)
         chosen = np.take_along_axis(sums, size[exact].astype(np.int64)[:, None, None], axis=2)[:, :, 0]
         ways = [math.log(math.comb(int(total), int(count))) for total, count in zip(totals[exact], size[exact], strict=True)]
-        found[exact] = np.log(chosen) - np.array(ways)[:, None]
-    return found
+        logs[exact] = np.log(chosen) - np.array(ways)[:, None]
+    return logs
 
 
 def _symmetric(powers: Column, counts: Column, most: int) -> Column:
     """The elementary symmetric polynomials up to a degree, of values with their counts: shape (cells, tilts, 1 + most)."""
-    found = np.zeros((*powers.shape[:2], most + 1))
-    found[:, :, 0] = 1.0
+    sums = np.zeros((*powers.shape[:2], most + 1))
+    sums[:, :, 0] = 1.0
     for place in range(powers.shape[2]):
-        terms, next_found = np.ones(powers.shape[:2]), found.copy()
+        terms, next_sums = np.ones(powers.shape[:2]), sums.copy()
         for degree in range(1, most + 1):
             left = np.maximum(0.0, counts[:, place] - degree + 1)
             if not left.any():
                 break
             terms = terms * (left / degree)[:, None] * powers[:, :, place]
-            next_found[:, :, degree:] += terms[:, :, None] * found[:, :, : most + 1 - degree]
-        found = next_found
-    return found
+            next_sums[:, :, degree:] += terms[:, :, None] * sums[:, :, : most + 1 - degree]
+        sums = next_sums
+    return sums
 
 
 def _log_mean(logs: Column) -> float:

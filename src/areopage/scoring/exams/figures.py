@@ -8,8 +8,8 @@ import numpy as np
 
 from areopage.criteria import Scale
 from areopage.scoring.agreement_with_people import kappa_estimate
+from areopage.scoring.arrays import Column
 from areopage.scoring.exams.intervals import (
-    Column,
     counts_of,
     error_interval,
     first_enough,

@@ -8,12 +8,10 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from areopage.scoring.arrays import Column
 from areopage.scoring.correlation import Z_95
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval
-
-Column = NDArray[np.float64]
 
 _HALVINGS = 50
 
@@ -62,8 +60,8 @@ def _edge(beyond: Callable[[float], bool], outside: float, inside: float) -> flo
 
 def counts_of(values: Column) -> dict[float, float]:
     """How often each value occurs, after rounding to nine decimals."""
-    found, counts = np.unique(values.round(9), return_counts=True)
-    return dict(zip(found.tolist(), map(float, counts.tolist()), strict=True))
+    kinds, counts = np.unique(values.round(9), return_counts=True)
+    return dict(zip(kinds.tolist(), map(float, counts.tolist()), strict=True))
 
 
 def error_interval(counts: Mapping[float, float], end: float) -> tuple[float, float]:
@@ -96,10 +94,10 @@ def rows_for_separation(value: float, low: int, high: int, limit: float, most: i
     """
     if value <= limit:
         return None
-    found = first_enough(
+    size = first_enough(
         lambda size: separation_interval(value, max(low, size), max(high, size))[0] >= limit, max(1, min(low, high)), most
     )
-    return None if found is None else (max(low, found), max(high, found))
+    return None if size is None else (max(low, size), max(high, size))
 
 
 def first_enough(enough: Callable[[int], bool], least: int, most: int) -> int | None:
