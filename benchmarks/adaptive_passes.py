@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Scale
 from areopage.jury.parsing import verdict_of
 from areopage.scoring.outcome import Scored
-from areopage.scoring.passes.allocation import PassItems, PassPlan
-from areopage.scoring.passes.settings import PassSettings
+from areopage.scoring.passes.allocation import PassItems, PassPlan, PassSettings
 
 Table = NDArray[np.float64]
 Codes = NDArray[np.intp]

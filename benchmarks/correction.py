@@ -41,13 +41,11 @@ from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
-from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import choose_map, fold_numbers
-from areopage.scoring.correction.means import corrected_mean, weighted_mean
+from areopage.scoring.correction.means import corrected_mean, stratified_mean, weighted_mean
 from areopage.scoring.correction.planning import teaching_items
 from areopage.scoring.correction.shares import corrected_share
-from areopage.scoring.correction.stratified import stratified_mean
-from areopage.scoring.correction.weights import fit_weights
+from areopage.scoring.correction.weights import agreement_weights, fit_weights
 from areopage.scoring.correlation import pearson
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan
+from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan, PassSettings
 from areopage.scoring.passes.noise import item_noise
-from areopage.scoring.passes.settings import PassSettings
 from areopage.scoring.passes.stopping import StoppingShift
 from areopage.scoring.shares import lower_bound, upper_bound
 

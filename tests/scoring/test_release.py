@@ -13,8 +13,7 @@ from areopage.scoring.folding import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.records import DEFAULT
 from areopage.scoring.release import Floor, Release, RunState
-from areopage.scoring.release_floors import ReleaseFloors
-from areopage.scoring.release_judges import JudgeState, ReleaseJudge
+from areopage.scoring.release_floors import JudgeState, ReleaseFloors, ReleaseJudge
 from areopage.scoring.weights import Weights
 
 SCALE = Scale(min=0, max=5)

@@ -27,10 +27,6 @@ from .correction.confusion import anchored_confusion as anchored_confusion
 
 # The probability of each category by votes of judges whose confusion matrices are known, shape (N, K)
 from .correction.confusion import category_chances as category_chances
-from .correction.factor import FEWEST_JUDGES as FEWEST_JUDGES  # Two judges agree with each other alike
-
-# The judges' weights by their agreement with each other, shape (m,)
-from .correction.factor import agreement_weights as agreement_weights
 
 # A non-decreasing map from scores by a judge to scores by people, both in points of the scale.
 from .correction.maps import ScaleMap as ScaleMap
@@ -48,6 +44,9 @@ from .correction.means import Line as Line
 from .correction.means import corrected_mean as corrected_mean
 from .correction.means import fit_line as fit_line  # Fit people's scores to predictions by least squares.
 
+# Correct the mean prediction of the judged items of several days by a random sample of each day.
+from .correction.means import stratified_mean as stratified_mean
+
 # Correct the mean of other items, none of them labelled, by a line that was fitted to labels of earlier ones.
 from .correction.means import transported_mean as transported_mean
 from .correction.planning import LabelPlan as LabelPlan  # How many random labels an interval of half the width `precision` takes.
@@ -59,10 +58,11 @@ from .correction.shares import CorrectedShare as CorrectedShare  # A share in [0
 
 # Correct the share of all judged items that a jury counts by the labels of a random part of them.
 from .correction.shares import corrected_share as corrected_share
-
-# Correct the mean prediction of the judged items of several days by a random sample of each day.
-from .correction.stratified import stratified_mean as stratified_mean
+from .correction.weights import FEWEST_JUDGES as FEWEST_JUDGES  # Two judges agree with each other alike
 from .correction.weights import JuryWeights as JuryWeights  # A prediction of people's scores
+
+# The judges' weights by their agreement with each other, shape (m,)
+from .correction.weights import agreement_weights as agreement_weights
 
 # Scores with missing ones replaced by the mean of the item's others, shape (N, m)
 from .correction.weights import filled as filled
@@ -178,7 +178,7 @@ from .pass_columns import PassColumns as PassColumns  # Planned passes.
 from .passes.allocation import PassFloor as PassFloor  # A release floor
 from .passes.allocation import PassItems as PassItems  # What is known of a run's items
 from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
-from .passes.settings import PassSettings as PassSettings  # How passes are added.
+from .passes.allocation import PassSettings as PassSettings  # How passes are added.
 from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
 from .records import DEFAULT as DEFAULT
 from .records import V1_1 as V1_1
@@ -192,10 +192,10 @@ from .release import Release as Release  # The release verdict with all floors
 from .release import RunState as RunState  # What floors need to know of a run beside its scores.
 from .release import Standing as Standing  # The release verdict
 from .release import Verdict as Verdict  # The verdict with its reservations
+from .release_floors import JudgeState as JudgeState  # What is known of a judge on a criterion.
+from .release_floors import Lack as Lack
 from .release_floors import ReleaseFloors as ReleaseFloors  # What a run must reach.
-from .release_judges import JudgeState as JudgeState  # What is known of a judge on a criterion.
-from .release_judges import Lack as Lack
-from .release_judges import ReleaseJudge as ReleaseJudge  # A judge of a run.
+from .release_floors import ReleaseJudge as ReleaseJudge  # A judge of a run.
 from .score_columns import ScoreColumns as ScoreColumns  # The scores of cases and criteria, a row each, in order of cases.
 
 # Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
@@ -211,7 +211,6 @@ from .shares import at_least as at_least  # The probability of `k` or more hits,
 # The probability of `k` or fewer hits in `n` independent tries with the chance `share` each, in [0, 1].
 from .shares import at_most as at_most
 from .shares import upper_bound as upper_bound  # Clopper and Pearson's bound from above
-from .sign_flips import sign_flip_p_value as sign_flip_p_value  # The two-sided p-value of no effect, in (0, 1]
 from .tree import Leaf as Leaf  # A criterion's score as the tree takes it.
 from .tree import Node as Node  # One node.
 from .tree import NodePath as NodePath  # The names of the nodes from below the root down to a node

@@ -16,8 +16,7 @@ from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailingCases
 from areopage.scoring.folding import RunScores
 from areopage.scoring.refused_twins import OverRefusal, within
-from areopage.scoring.release_floors import ReleaseFloors
-from areopage.scoring.release_judges import ReleaseJudge
+from areopage.scoring.release_floors import ReleaseFloors, ReleaseJudge
 from areopage.scoring.score_columns import ScoreColumns
 
 Verdict = Literal[

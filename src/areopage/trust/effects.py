@@ -2,7 +2,7 @@
 
 An effect is the mean paired difference of scores, in points of the suite's scale, with the interval of a bounded mean; see
 `effect_interval`. Whether there is any effect is a weaker question, which few cases can answer: that is tested by exchanging
-changed and unchanged scores, see `scoring.sign_flips`. Many effects are tested at once, so p-values are corrected by Holm's
+changed and unchanged scores, see `sign_flip_p_value`. Many effects are tested at once, so p-values are corrected by Holm's
 method.
 
 An attack changes a score where the difference is larger than every difference between two askings about the same unchanged
@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from areopage.criteria import Scale
-from areopage.scoring import ALPHA, Share, holm, mean_interval, paired_difference, sign_flip_p_value
+from areopage.scoring import ALPHA, Share, holm, mean_interval, paired_difference
 from areopage.trust.attacks import Attack
 from areopage.trust.probes import BASE, VARIANTS, Probe
 from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
@@ -25,6 +25,11 @@ from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH,
 _LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.25, 0.6, 0.3
 _DIGITS = 9
 """Means of the same scores may differ by the last bit: differences are rounded to this number of decimals."""
+
+EXACT_UP_TO = 14
+"""Up to this number of differences all signs are tried; of more, signs are drawn."""
+DRAWS = 20_000
+_ROUNDING = 1e-9
 
 Change = Literal["raised", "lowered", "lost", "kept"]
 
@@ -211,6 +216,30 @@ def _effect(probe: Probe, variant: str, against: str, without: str, changed: Sco
         corrected=None,
         lost=Share.exact(sum(changed[key] is None for key in whole), len(whole)),
     )
+
+
+def sign_flip_p_value(differences: Sequence[float], seed: int = 0) -> float | None:
+    """The two-sided p-value of no effect, in (0, 1], by the randomisation test of paired differences; None without a difference.
+
+    If the change has no effect, each difference is as likely with the other sign. The p-value is the share of all choices of
+    signs whose sum is as far from 0 as the observed one. Nothing is assumed of the shape of the scores. Source: R. A. Fisher,
+    "The Design of Experiments" (1935), section 21.
+
+    Args:
+        differences: one for each case, changed minus unchanged; cases must be independent.
+        seed: of the drawn signs. Drawn p-values count the observed signs as one draw, so that they are never too small.
+    """
+    values = np.array([difference for difference in differences if difference], dtype=np.float64)
+    if not len(differences):
+        return None
+    if not len(values):
+        return 1.0
+    observed = abs(values.sum()) - _ROUNDING
+    if len(values) <= EXACT_UP_TO:
+        bits = (np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1
+        return float((np.abs((1 - 2 * bits) @ values) >= observed).mean())
+    signs = np.random.default_rng(seed).integers(0, 2, (DRAWS, len(values))) * 2 - 1
+    return (1.0 + float((np.abs(signs @ values) >= observed).sum())) / (DRAWS + 1.0)
 
 
 def effect_interval(differences: Sequence[float], span: float) -> tuple[float, float]:

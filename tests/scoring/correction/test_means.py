@@ -10,11 +10,11 @@ from areopage.scoring.correction.means import (
     corrected_mean,
     fit_line,
     labels_alone,
+    stratified_mean,
     transported_mean,
     weighted_mean,
 )
 from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
-from areopage.scoring.correction.stratified import stratified_mean
 
 RANDOM = np.random.default_rng
 LEVEL_LOW, LEVEL_HIGH = 0.93, 0.97

@@ -28,6 +28,7 @@ from math import sqrt
 
 import numpy as np
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column
 from areopage.scoring.correlation import TINY, Estimate
@@ -194,14 +195,18 @@ def _variance(line: Line, people: Column, predicted: Column, mean: float, parts:
         unseen: of each label the share of the items that it stands for, and that are not labelled: the finite correction.
     """
     share = min(1.0, (FEW / line.effective) ** 2)
-    apart = predicted - line.predicted
-    squares = line.squares / line.effective if line.squares > TINY else 1.0
-    held = np.minimum(parts * (1 + apart**2 / squares), 1 - parts)
-    counted = 1 + (mean - line.predicted) * apart / squares
-    strays = people - line.people - line.slope * apart
+    strays, counted, held = _strays(line, people, predicted, mean, parts)
     plain = float((parts**2 * strays**2) @ unseen) * line.effective / (line.effective - 2)
     careful = float((parts * counted * strays / (1 - held)) ** 2 @ unseen)
     return (1 - share) * plain + share * careful
+
+
+def _strays(line: Line, people: Column, predicted: Column, mean: float, parts: Column) -> tuple[Column, Column, Column]:
+    """Each label's distance from the line, how far it counts in the estimate, and its leverage."""
+    apart = predicted - line.predicted
+    squares = line.squares / line.effective if line.squares > TINY else 1.0
+    held: Column = np.minimum(parts * (1 + apart**2 / squares), 1 - parts)
+    return people - line.people - line.slope * apart, 1 + (mean - line.predicted) * apart / squares, held
 
 
 def labels_alone(people: Column, judged: int, weights: Column | None = None) -> Estimate:
@@ -216,6 +221,58 @@ def labels_alone(people: Column, judged: int, weights: Column | None = None) -> 
     unseen = np.full(people.size, 1 - people.size / judged) if weights is None else np.maximum(0.0, 1 - 1 / weights)
     reach = critical_t(worth - 1) * sqrt(float((parts**2 * squares) @ unseen) * worth / (worth - 1))
     return Estimate(value=value, low=value - reach, high=value + reach)
+
+
+def stratified_mean(people: Column, predicted: Column, days: NDArray[np.int64], sizes: Column, mean: float) -> Corrected:
+    """Correct the mean prediction of the judged items of several days by a random sample of each day.
+
+    The estimate is that of `weighted_mean`: each label stands for the answers of its day over its labels. As each day has labels
+    of its own, differences between days add nothing to the variance: it is that of the errors within days (Cochran 1977, 7.10;
+    degrees of freedom: 5.4, after F. E. Satterthwaite, "An approximate distribution of estimates of variance components", 1946).
+    With few labels in a day that variance is itself too uncertain: under thirty labels beyond one for each day, the interval is
+    that of `weighted_mean`, which takes labels as drawn from all days together and is on the safe side.
+
+    A day with one label has no error within it: its label counts with its distance from the line, which is on the safe side.
+
+    Args:
+        people: labelled items' scores by people, shape (n,), in points of the scale.
+        predicted: predictions of the same items, shape (n,).
+        days: the number of each labelled item's day, from 0 to H - 1, shape (n,); each day has a label.
+        sizes: how many items of each day are judged, shape (H,), not fewer than its labels.
+        mean: the mean prediction of all judged items of these days, in points of the scale.
+    """
+    counts = np.bincount(days, minlength=sizes.size)
+    weights = (sizes / counts)[days]
+    corrected = weighted_mean(people, predicted, weights, mean)
+    line = fit_line(people, predicted, weights)
+    if corrected.error is None or people.size - sizes.size < FEW:
+        return corrected
+    parts, unseen = weights / weights.sum(), np.maximum(0.0, 1 - 1 / weights)
+    alone, alone_freedom = _within(parts * (people - line.people), unseen, days, counts)
+    share = min(1.0, FEW / line.effective)
+    strays, counted, held = _strays(line, people, predicted, mean, parts)
+    errors = (1 - share) * (parts * strays) + share * counted * (parts * strays) / (1 - held)
+    spread, freedom = _within(errors, unseen, days, counts)
+    freedom = max(1.0, freedom - 1)  # the slope takes one
+    reach, alone_reach = critical_t(freedom) * sqrt(spread), critical_t(alone_freedom) * sqrt(alone)
+    return structs.replace(
+        corrected,
+        low=corrected.value - reach,
+        high=corrected.value + reach,
+        error=sqrt(spread),
+        labels_alone=Estimate(value=line.people, low=line.people - alone_reach, high=line.people + alone_reach),
+        saved=1 - spread / alone if alone > TINY else None,
+    )
+
+
+def _within(errors: Column, unseen: Column, days: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, float]:
+    """The variance of a sum of errors that were drawn within days, and its degrees of freedom, at least 1."""
+    means = np.bincount(days, errors) / counts
+    several = counts[days] > 1
+    squares = np.where(several, (errors - means[days]) ** 2, errors**2) * unseen
+    by_day = np.bincount(days, squares) * np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0)
+    total, parts = float(by_day.sum()), float((by_day**2 / np.maximum(counts - 1, 1)).sum())
+    return total, max(1.0, total**2 / parts) if parts > 0 else float(max(1, days.size - FEWEST))
 
 
 def transported_mean(line: Line, mean: float, items: int) -> Corrected:
