@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from areopage.bench.pass_allocation import PassItems, PassPlan
+from areopage.bench.pass_settings import PassSettings
 from areopage.criteria.records import Scale
 from areopage.jury.parsing import verdict_of
 from areopage.scoring.outcome import Scored
-from areopage.scoring.passes.allocation import PassItems, PassPlan, PassSettings
 
 Table = NDArray[np.float64]
 Codes = NDArray[np.intp]

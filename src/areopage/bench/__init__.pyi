@@ -82,6 +82,7 @@ from .panels import part_differences as part_differences  # What two runs do not
 
 # In what the scores of a run differ from those that a panel of production gives.
 from .panels import production_differences as production_differences
+from .pass_settings import PassSettings as PassSettings  # How passes are added.
 from .planning.budget import budget_of as budget_of  # The budget of some runs together
 from .planning.budget import paid_models as paid_models  # The target and the judges that cost money
 from .planning.budget import spent_by as spent_by  # What the calls of a run have cost, by currency

@@ -6,19 +6,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from areopage.bench.pass_allocation import PassFloor, PassItems, PassPlan
 from areopage.bench.pass_items import Item, PassKey, outcome_for
+from areopage.bench.pass_settings import PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
 from areopage.ledger import Answer, Judgment
-from areopage.scoring import (
-    PassFloor,
-    PassItems,
-    PassPlan,
-    PassSettings,
-    ReleaseFloors,
-    Scored,
-    Unparsed,
-)
+from areopage.scoring import ReleaseFloors, Scored, Unparsed
 
 T = TypeVar("T")
 

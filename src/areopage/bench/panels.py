@@ -7,12 +7,12 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.pass_settings import PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case, field_named, fold_name
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury import ContextBudget, Judge, Panel
-from areopage.scoring import PassSettings
 
 Part = Literal[
     "suite",

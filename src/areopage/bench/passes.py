@@ -1,7 +1,7 @@
 """The passes of a run: how often each judge judges each case, computed from what the ledger holds.
 
 Without adaptive passes it is the number that the suite or the user gives. With them it is planned in rounds, see
-`areopage.scoring.passes.allocation`: every process that replays the rounds over the same ledger gets the same plan.
+`areopage.bench.pass_allocation`: every process that replays the rounds over the same ledger gets the same plan.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from areopage.jury import Judge, JudgedCase, PassesOf, no_passes
 from areopage.ledger import Answer, Judgment, Ledger, Run
 
 if TYPE_CHECKING:
-    from areopage.scoring import PassPlan
+    from areopage.bench.pass_allocation import PassPlan
 
 
 class RunPasses(Struct, frozen=True, kw_only=True):

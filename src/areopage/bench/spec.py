@@ -10,13 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.mode import Mode
+from areopage.bench.pass_settings import PassSettings
 from areopage.cases import Case
 from areopage.digest import digest_of_list
 from areopage.jury import Judge, Panel
 from areopage.ledger import Run
 from areopage.locales import Note
 from areopage.models import ModelReference, ModelSettings, Price
-from areopage.scoring import PassSettings, ReleaseFloors
+from areopage.scoring import ReleaseFloors
 
 TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""

@@ -9,6 +9,7 @@ from .agreement_with_people import Rating as Rating  # One rater's score of one 
 from .arrays import Column as Column
 from .arrays import Flags as Flags
 from .arrays import Matrix as Matrix  # Of two dimensions or more.
+from .arrays import Places as Places
 from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
 from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
 
@@ -69,9 +70,6 @@ from .correction.weights import filled as filled
 from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
 from .correlation import Correlation as Correlation  # Pearson's r.
 from .correlation import Estimate as Estimate  # A figure with its 95 % interval
-from .drift import Drift as Drift  # One criterion over the replies of one conversation.
-from .drift import FailedByTurn as FailedByTurn  # How many conversations have failed up to a reply.
-from .drift import RunDrift as RunDrift  # One criterion over the conversations of a run.
 from .exams.drift import Series as Series  # What a judge said of a canary's rows
 from .exams.drift import look as look  # Look at the latest round.
 from .exams.drift import moved as moved  # Which members of a family moved
@@ -175,11 +173,6 @@ from .pass_columns import CODES as CODES
 from .pass_columns import NOT_APPLICABLE as NOT_APPLICABLE
 from .pass_columns import NOT_MADE as NOT_MADE  # The code of a pass without an outcome
 from .pass_columns import PassColumns as PassColumns  # Planned passes.
-from .passes.allocation import PassFloor as PassFloor  # A release floor
-from .passes.allocation import PassItems as PassItems  # What is known of a run's items
-from .passes.allocation import PassPlan as PassPlan  # The passes of a run so far.
-from .passes.allocation import PassSettings as PassSettings  # How passes are added.
-from .passes.stopping import StoppingShift as StoppingShift  # How far all passes lie from the first ones, on average over cases.
 from .records import DEFAULT as DEFAULT
 from .records import V1_1 as V1_1
 from .records import CriterionScore as CriterionScore  # One criterion of one case.
@@ -210,6 +203,7 @@ from .shares import at_least as at_least  # The probability of `k` or more hits,
 
 # The probability of `k` or fewer hits in `n` independent tries with the chance `share` each, in [0, 1].
 from .shares import at_most as at_most
+from .shares import lower_bound as lower_bound  # Their bound from below
 from .shares import upper_bound as upper_bound  # Clopper and Pearson's bound from above
 from .tree import Leaf as Leaf  # A criterion's score as the tree takes it.
 from .tree import Node as Node  # One node.

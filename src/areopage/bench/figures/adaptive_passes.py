@@ -8,11 +8,11 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.pass_allocation import PassPlan, StoppingShift
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows
-from areopage.scoring import PassPlan, StoppingShift
 
 Stopped = Literal["settled", "budget", "open"]
 """Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""

@@ -7,6 +7,7 @@ import numpy as np
 from areopage.bench.conversations.turns import ConversationEnds
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
+from areopage.bench.results.drift import Drift, FailedByTurn, RunDrift
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.locales import MISSING, Locale, one_line
@@ -28,7 +29,7 @@ from areopage.report import (
     excerpt,
     rows,
 )
-from areopage.scoring import Drift, FailedByTurn, RecordScores, RunDrift
+from areopage.scoring import RecordScores
 
 WHOLE = 20  # conversations that are shown turn by turn; further ones are rows of a table
 CHARTED = 6  # criteria with a line

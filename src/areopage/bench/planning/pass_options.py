@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from areopage.bench.options import RunOptions
+from areopage.bench.pass_settings import PassSettings
 from areopage.bench.planning.run_plan import judge_costs, plan_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury import Judge
 from areopage.locales import Note
-from areopage.scoring import PassSettings
 from areopage.suites import PassesSection, Suite
 
 PRECISION_SHARE = 0.05

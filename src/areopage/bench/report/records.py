@@ -14,6 +14,7 @@ from msgspec import Struct
 from areopage.bench.figures.coverage import Coverage
 from areopage.bench.figures.figure import Figure
 from areopage.bench.figures.registry import all_figures
+from areopage.bench.results.drift import Drift, RunDrift
 from areopage.bench.spec import ChosenPart, Reassessed
 from areopage.cases import Turn
 from areopage.criteria import Scale, Scope
@@ -23,13 +24,11 @@ from areopage.scoring import (
     Alpha,
     Consistency,
     CorrectedScore,
-    Drift,
     FailureAgreement,
     Interval,
     JuryWorth,
     MappedScore,
     Profile,
-    RunDrift,
     Weights,
 )
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import typer
 
-from areopage.bench import LongCases, LongKind, ModelPlan, RunCase, RunPlan, RunSize, RunSpec, calls_of, plan_run
+from areopage.bench import LongCases, LongKind, ModelPlan, PassSettings, RunCase, RunPlan, RunSize, RunSpec, calls_of, plan_run
 from areopage.cli.asking import told_size
 from areopage.errors import counted, name_list
 from areopage.jury import Judge
 from areopage.ledger import Ledger
-from areopage.scoring import PassSettings
 
 _FIRST = 5
 _LONG: dict[LongKind, str] = {

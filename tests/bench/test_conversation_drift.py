@@ -5,8 +5,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.bench.results.drift import Drift, RunDrift, kendall_tau_b
 from areopage.criteria.records import Scale
-from areopage.scoring.drift import Drift, RunDrift, kendall_tau_b
 from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut
 from areopage.scoring.records import DEFAULT, CriterionScore
 from areopage.scoring.score_columns import reduce_passes

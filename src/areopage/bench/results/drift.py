@@ -15,8 +15,7 @@ from statistics import median
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.records import CriterionScore
-from areopage.scoring.shares import lower_bound, upper_bound
+from areopage.scoring import CriterionScore, lower_bound, upper_bound
 
 MIN_TURNS = 3
 """With fewer scored replies there is no trend."""

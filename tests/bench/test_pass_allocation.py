@@ -6,9 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan, PassSettings
-from areopage.scoring.passes.noise import item_noise
-from areopage.scoring.passes.stopping import StoppingShift
+from areopage.bench.pass_allocation import (
+    DECISION,
+    FLOOR,
+    NONE,
+    PILOT,
+    START,
+    PassFloor,
+    PassItems,
+    PassPlan,
+    StoppingShift,
+    item_noise,
+)
+from areopage.bench.pass_settings import PassSettings
 from areopage.scoring.shares import lower_bound, upper_bound
 
 Table = NDArray[np.float64]

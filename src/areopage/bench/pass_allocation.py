@@ -6,18 +6,29 @@ rounds before it, once none of their calls is open. A replay of the rounds over 
 
 The stopping depends on the scores, which would bias their averages: a case that happens to score high may stop early and keep
 what it happened to get. So averages over cases rest on the first `start` passes, which every case has; the passes that are added
-decide about single cases. See `areopage.scoring.passes.stopping`.
+decide about single cases. See `StoppingShift`.
+
+The noise of a judge's passes over one item is shrunk to what the judge shows on other items (empirical Bayes). An item is a judge
+on one criterion of one case. Few items have enough passes for a variance of their own, so each variance is drawn to that of its
+group (the judge on the criterion), a group's to that of the judge, and a judge's to that of the jury. An item's own passes only
+raise its variance: a few equal passes prove little, since a rare low score may not have come yet.
+
+Source of the shrinkage: G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in
+microarray experiments" (2004): a scaled inverse χ² prior with ν degrees of freedom gives (ν·pool + SS)/(ν + df). ν is taken from
+the second moment of the items' variances, since scores on a scale of points have many variances of 0, which have no logarithm.
 """
 
-from statistics import NormalDist
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist, fmean, variance
 from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.arrays import Column, Flags, Matrix, Places
-from areopage.scoring.passes.noise import item_noise
+from areopage.bench.pass_settings import PassSettings
+from areopage.scoring import Column, Flags, Matrix, Places
 
 Reasons = NDArray[np.int8]
 
@@ -32,41 +43,19 @@ NEAR_BEST = 0.5
 """Of a case's judges, those get a pass whose gain is at least this share of the best one's."""
 PRIOR_DEVIATION = 0.1
 """Standard deviation of a pass, as a share of the scale, that is assumed before any item has two scores."""
+LEAST_STRENGTH = 4.0
+"""Degrees of freedom of the prior at least, where the items' variances differ without bound."""
+MOST_STRENGTH = 100.0
+USUAL_STRENGTH = 8.0
+"""The prior's degrees of freedom where fewer than `MIN_REPEATED` items have two passes."""
+MIN_REPEATED = 30
+POOL_STRENGTH = 4.0
+"""Degrees of freedom with which a group's variance is drawn to its judge's, and a judge's to the jury's."""
+
+MIN_CASES = 5
+"""With fewer cases the shift of early stopping has no interval."""
+
 _Z_95 = NormalDist().inv_cdf(0.975)
-
-
-class PassSettings(Struct, frozen=True, kw_only=True):
-    """How passes are added.
-
-    Args:
-        start: passes that every item has, at least 1.
-        most: passes that an item has at most.
-        precision: half the width of the 95 % interval of a case's score on a criterion that is narrow enough, as far as the noise
-            of the judges makes it; in units of the suite's scale, above 0.
-        reliability: what is enough, in (0, 1), of the reliability that a criterion would have if all of its items had `most`
-            passes: then no pass is added for its precision; None: only `precision` is enough. Reliability is the part of the
-            variance between the scores of cases that is not noise; the correlation with anything else grows with its root.
-        risk: the probability, in (0, 1), that a score that counts as settled would lie on the other side of its limit if the
-            judges were asked without end; shared by all looks at it.
-        calls: judge calls of the run at most, the first ones included; None: no bound.
-        cost: what all of the run's judge calls may cost; None: no bound.
-        seed: draws the items of the pilot.
-    """
-
-    start: int = 1
-    most: int = 5
-    precision: float
-    reliability: float | None = None
-    risk: float = 0.05
-    calls: int | None = None
-    cost: float | None = None
-    seed: int = 0
-
-    @property
-    def decided_at(self) -> float:
-        """How many standard errors from its limit a score is settled."""
-        looks = max(1, self.most - self.start + 1)
-        return NormalDist().inv_cdf(1.0 - self.risk / (2 * looks))
 
 
 class PassFloor(Struct, frozen=True):
@@ -296,3 +285,104 @@ def _affordable(
         kept &= np.cumsum(prices[items_wanted]) <= settings.cost - float(items.costs[planned].sum())
     added = items_wanted[kept]
     return _Round(added, reasons[added], unsettled, bool(items_wanted.size > added.size))
+
+
+# --- noise
+
+
+def item_noise(scores: Matrix, groups: Places, judges: Places, prior: float) -> Column:
+    """Estimate the variance of one pass for each item.
+
+    Args:
+        scores: items × passes, on the suite's scale; NaN where a pass gave no score or was not made.
+        groups: of each item, the number of its judge and criterion together, from 0.
+        judges: of each item, the number of its judge, from 0.
+        prior: a variance that counts as one degree of freedom of the whole jury: what is assumed before any item has two scores.
+
+    Returns:
+        A positive variance for each item, in squared units of the scale.
+    """
+    is_scored = ~np.isnan(scores)
+    counts = is_scored.sum(axis=1)
+    means = np.where(is_scored, scores, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    squares: Column = (np.where(is_scored, scores - means[:, None], 0.0) ** 2).sum(axis=1)
+    freedom = np.maximum(counts - 1, 0).astype(np.float64)
+    jury = (squares.sum() + prior) / (freedom.sum() + 1.0)
+    by_judge = _drawn(squares, freedom, judges, np.full(judges.size, jury))
+    pools = _drawn(squares, freedom, groups, by_judge)
+    strength = _strength(squares, freedom, pools)
+    variances: Column = np.maximum(pools, (strength * pools + squares) / (strength + freedom))
+    return variances
+
+
+def _drawn(squares: Column, freedom: Column, groups: Places, centre: Column) -> Column:
+    """The pooled variance of each item's group, drawn to a centre that all items of the group share."""
+    sums, weights = np.bincount(groups, squares), np.bincount(groups, freedom)
+    drawn: Column = (sums[groups] + POOL_STRENGTH * centre) / (weights[groups] + POOL_STRENGTH)
+    return drawn
+
+
+def _strength(squares: Column, freedom: Column, pools: Column) -> float:
+    """The degrees of freedom of the prior, from how much the items' variances differ beyond chance.
+
+    A variance over its pool, from d degrees of freedom, has the mean 1 and the variance 2/d·(1 + c) + c, where c is the squared
+    coefficient of variation of the true variances; a scaled inverse χ² has c = 2/(ν − 4).
+    """
+    repeated = freedom > 0
+    if repeated.sum() < MIN_REPEATED:
+        return USUAL_STRENGTH
+    apart = float(((squares[repeated] / freedom[repeated] / pools[repeated] - 1.0) ** 2).mean())
+    chance = float((2.0 / freedom[repeated]).mean())
+    differing = (apart - chance) / (1.0 + chance)
+    if differing <= 0:
+        return MOST_STRENGTH
+    return min(MOST_STRENGTH, LEAST_STRENGTH + 2.0 / differing)
+
+
+# --- early stopping
+
+
+class StoppingShift(Struct, frozen=True, kw_only=True):
+    """How far all passes lie from the first ones, on average over cases: what early stopping does to averages.
+
+    The mean of an item's passes is biased where its own scores decide when it stops: a score far from its limit stops, and keeps
+    the noise that took it there. The mean of the first passes, whose number no score decides, is unbiased. So the difference of
+    the two, averaged over cases, estimates the bias without bias.
+
+    Args:
+        first: the mean of the scores by the first passes alone, on the suite's scale.
+        all: the mean of the scores by all passes.
+        shift: `all` − `first`, an unbiased estimate of the bias of `all`; low, high: its 95 % interval, None under five cases.
+        cases: how many have both scores.
+    """
+
+    first: float
+    all: float
+    shift: float
+    low: float | None
+    high: float | None
+    cases: int
+
+    @classmethod
+    def of(cls, first: Sequence[float], every: Sequence[float]) -> "StoppingShift | None":
+        """Compare the scores of cases by their first passes with those by all of their passes.
+
+        Args:
+            first, every: of the same cases, in the same order.
+
+        Returns:
+            None without a case.
+        """
+        apart = [late - early for early, late in zip(first, every, strict=True)]
+        if not apart:
+            return None
+        shift = fmean(apart)
+        half = _Z_95 * sqrt(variance(apart) / len(apart)) if len(apart) >= MIN_CASES else None
+        return cls(
+            first=fmean(first),
+            all=fmean(every),
+            shift=shift,
+            low=None if half is None else shift - half,
+            high=None if half is None else shift + half,
+            cases=len(apart),
+        )
