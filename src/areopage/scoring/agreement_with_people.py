@@ -233,12 +233,7 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, judge: JudgeScores, ratings: Sequence[Rating], scales: Mapping[str, tuple[float, float]]) -> "HumanAgreement":
-        """Measure a judge against people.
-
-        Args:
-            ratings: at most one per item, rater and criterion (of several the last counts). Finite scores.
-            scales: the ends of the scales of the criteria that are measured, in this order.
-        """
+        """Measure a judge against people, on the criteria of `scales`; of several labels of one rater the last counts."""
         wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
         tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
         for rating in wanted:
@@ -309,8 +304,7 @@ def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> Corr
 def items_needed(distance: float, unit_error: float) -> int | None:
     """How many items settle a distance in z, at 95 % on one side; None over `MOST_NEEDED`.
 
-    Args:
-        unit_error: the standard error of z times √(n − 3): 1 where scores are normal.
+    `unit_error` is the standard error of z times √(n − 3): 1 where scores are normal.
     """
     if distance == 0:
         return None

@@ -47,11 +47,7 @@ class Ac2(Struct, frozen=True, kw_only=True):
 
 
 def krippendorff_alpha(ratings: Ratings) -> Alpha:
-    """Ordinal α; None where all ratings are equal.
-
-    Args:
-        ratings: the levels are those that occur.
-    """
+    """Ordinal α; None where all ratings are equal. The levels are those that occur."""
     table = _table(ratings)
     counts = _counts(table, np.unique(table[~np.isnan(table)]))
     counts = counts[counts.sum(axis=1) >= 2]
@@ -94,8 +90,7 @@ def _with_interval(
 ) -> tuple[float | None, float | None, float | None]:
     """A coefficient with the ends of its interval.
 
-    Args:
-        coefficients: by how often each sample has each pattern of counts, and the patterns; NaN where not defined.
+    `coefficients` takes how often each sample has each pattern of counts, and the patterns; NaN where not defined.
     """
     if not counts.shape[0]:
         return None, None, None

@@ -56,13 +56,7 @@ class FailingCases(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, columns: ScoreColumns, criteria: Collection[str], limits: Mapping[str, float], scale: Scale) -> "FailingCases":
-        """Count the cases that fail any of some criteria.
-
-        Args:
-            criteria: the ids of those that are counted.
-            limits: the limit of each criterion by its id.
-            scale: that of the scores and the limits.
-        """
+        """Count the cases that fail any of some criteria, by the ids of these and their limits on the scale of the scores."""
         rows = np.flatnonzero(_among(columns, criteria))
         cases, codes = _state_codes(columns, columns.failing(limits, scale, criteria), rows)
         failed, passed, missing = (
@@ -127,11 +121,7 @@ class GroupFailures(Struct, frozen=True, kw_only=True):
     def of(
         columns: ScoreColumns, criteria: Sequence[Criterion], scale: Scale, rules: FailureRules, groups: Mapping[str, str]
     ) -> "dict[str, GroupFailures]":
-        """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
-
-        Args:
-            groups: the group of each case, by the case's id.
-        """
+        """Count the failures of each group, by a case's id; a group whose cases are not judged has counts of 0."""
         limits = rules.limits(criteria, scale)
         numbers = {group: number for number, group in enumerate(dict.fromkeys(groups.values()))}
         judged = set(columns.case_ids)

@@ -54,12 +54,9 @@ class HumanFailures(Struct, frozen=True, kw_only=True):
         scale: Scale,
         first: Sequence[str],
     ) -> "HumanFailures":
-        """Compare the failures of a jury with those of people.
+        """Compare the failures of a jury with those of people, on one scale, on the criteria that have a limit.
 
-        Args:
-            jury: criterion -> item -> score, on the scale of the ratings.
-            limits: of failures, by criterion; the others are not compared.
-            first: the criteria whose failures count first.
+        `jury` is criterion -> item -> score; `first` are the criteria whose failures count first.
         """
         labels_of: dict[str, dict[str, list[float]]] = {criterion: {} for criterion in limits}
         for rating in ratings:

@@ -52,8 +52,7 @@ class Consistency(Struct, frozen=True, kw_only=True):
     def of(scores: Sequence[CriterionScore], repeating: Collection[str] = ()) -> "Consistency":
         """Measure the scores of a few cases; judges without a counted pass have no variance.
 
-        Args:
-            repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
+        The variance of `repeating` judges, with several passes on some cases only, is not known where they have one.
         """
         judges = [judge for score in scores if score.applies for judge in score.worst_reply.judges if judge.score is not None]
         return _consistency(

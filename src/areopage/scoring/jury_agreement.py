@@ -75,12 +75,7 @@ class RunAgreement(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, columns: ScoreColumns, suite: Scale, limits: Mapping[str, float], first: Sequence[str]) -> "RunAgreement":
-        """The agreement of a run's judges.
-
-        Args:
-            limits: of failures, by a criterion's id.
-            first: the ids of the criteria whose failures are counted over all.
-        """
+        """The agreement of a run's judges, with failures over all on the `first` criteria."""
         counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
         rated = rating_table(columns, suite)
         return cls(
@@ -114,12 +109,7 @@ class Dispute(Struct, frozen=True, kw_only=True):
     def of_scores(
         columns: ScoreColumns, suite: Scale, limits: Mapping[str, float], first: Collection[str]
     ) -> "tuple[Dispute, ...]":
-        """The disputed scores: those of criteria that count first before the others, then the widest apart.
-
-        Args:
-            limits: of failures, by a criterion's id.
-            first: the ids of the criteria whose failures count first.
-        """
+        """The disputed scores: those of criteria that count first before the others, then the widest apart."""
         judge_scores, failing = _judges_failing(columns, suite, limits)
         counts, count = (~np.isnan(judge_scores)).sum(axis=1), failing.sum(axis=1)
         disputes: list[Dispute] = []

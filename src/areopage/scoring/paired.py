@@ -163,9 +163,5 @@ def cases_for(width: float, span: float, level: float = LEVEL) -> int:
 
 
 def mcnemar(first: int, second: int) -> float:
-    """The exact two-sided p-value of McNemar's test.
-
-    Args:
-        first, second: how many cases only the one side fails, and only the other.
-    """
+    """The exact two-sided p-value of McNemar's test: so many cases only the first side fails, and so many only the second."""
     return min(1.0, 2.0 * at_most(min(first, second), first + second, 0.5))

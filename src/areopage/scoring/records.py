@@ -32,11 +32,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def named(name: str) -> "Profile":
-        """Look a profile up.
-
-        Raises:
-            UserError: there is no such profile.
-        """
+        """The profile of a name; a UserError where there is none."""
         if name not in PROFILES:
             raise UserError(f"unknown scoring profile {name!r}: use one of {', '.join(PROFILES)}")
         return PROFILES[name]

@@ -50,11 +50,9 @@ class OverRefusal(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, tag: str, twins: Mapping[str, str], states: Mapping[str, str]) -> "OverRefusal | None":
-        """Count the benign twins that are refused; None where there are none.
+        """Count the benign twins that are refused, by the states of answers; None where there are none.
 
-        Args:
-            twins: the id of the counterpart of each twin by its id, "" where it names none.
-            states: of the answers to all cases; `refused_in_words` for a whole answer that declines.
+        `twins` is the counterpart of each twin, "" where it names none. A whole answer that declines has the state `DECLINED`.
         """
         if not twins:
             return None
@@ -87,9 +85,7 @@ ShareState = Literal["met", "not_met", "open"]
 def within(limit: float, count: int, missing: int, total: int) -> ShareState:
     """Whether at most this number of all cases is counted; open where the missing ones decide, or where there are no cases.
 
-    Args:
-        limit: a number of cases, or, where it is not whole, a share of all cases, under 1.
-        missing: cases of which it is not known.
+    A limit that is no whole number is a share of all cases, under 1.
     """
     most = limit if isinstance(limit, int) else limit * total + 1e-9
     if count > most:

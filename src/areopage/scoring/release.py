@@ -204,9 +204,6 @@ class RunState(Struct, frozen=True, kw_only=True):
 
 
 def _verdict(floors: Iterable[Floor], provisional: Sequence[str]) -> Verdict:
-    """Args:
-    provisional: the judges that are qualified by gold rows that no person has checked.
-    """
     states = {(floor.state, floor.kind) for floor in floors}
     if any(state == "not_met" for state, _ in states):
         return "FAIL"
@@ -372,9 +369,7 @@ def _run_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
 
 
 def _judge_floors(floors: ReleaseFloors, criteria: Sequence[str], judges: Sequence[ReleaseJudge]) -> Iterator[Floor]:
-    """Args:
-    criteria: the ids of those that decide the verdict.
-    """
+    """The floors on judges, for the criteria that decide the verdict."""
     unfit = tuple(judge.judge for judge in judges if judge.unfit)
     yield Floor(kind="fit_judges", state="open" if unfit else "met", judges=unfit)
     lacking = tuple(ReleaseJudge.lacking(judges, criteria))

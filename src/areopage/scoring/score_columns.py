@@ -115,11 +115,7 @@ class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
         return dict(zip(self.criteria, counts, strict=True))
 
     def failing(self, limits: Mapping[str, float], scale: Scale, criteria: Collection[str] | None = None) -> Flags:
-        """Which scores lie at or beyond their limits; missing ones do not.
-
-        Args:
-            criteria: those that have a limit; None: all.
-        """
+        """Which scores lie at or beyond their limits, on those criteria that have one (None: all); missing ones do not."""
         limit = [limits[criterion] if criteria is None or criterion in criteria else np.nan for criterion in self.criteria]
         return _reaches(scale, self.cells.score, np.array(limit, dtype=np.float64)[self.criterion])
 
@@ -213,13 +209,7 @@ def _number(value: float) -> float | None:
 def score_columns(
     passes: PassColumns, scales: Mapping[str, Scale], suite: Scale, profile: Profile, limits: Mapping[str, float]
 ) -> ScoreColumns:
-    """Compute the scores of each case and criterion from all planned passes.
-
-    Args:
-        scales: the scale of each criterion by its id.
-        suite: the scale every score is mapped to.
-        limits: from which score on a criterion fails, by its id.
-    """
+    """Compute the scores of each case and criterion from all planned passes, on the scale `suite`."""
     limit = np.array([limits[criterion] for criterion in passes.criteria])[passes.criterion]
     turns = _reduced(passes, _mapped(passes, scales, suite), suite, profile, limit)
     firsts = np.flatnonzero((np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0))

@@ -64,13 +64,10 @@ class Weights(Struct, frozen=True, kw_only=True):
         return unknown or overfull
 
     def laid_over(self, base: "Weights", names: LevelNames) -> "Weights":
-        """Lay these weights over those of a tree.
+        """Lay these weights over those of a tree that has all their names.
 
         At a level with weights of these, the other parts share what they leave of 1, in proportion to their own weights. All
         other levels stay as they are.
-
-        Args:
-            names: of the tree; all that is weighed here must be among them.
         """
         levels = base._levels
         merged: Levels = dict(levels)
@@ -107,18 +104,10 @@ def _weights(levels: Levels) -> Weights:
 
 
 def level_weights(where: str, names: Sequence[str], configured: Mapping[str, float]) -> tuple[dict[str, float], tuple[Note, ...]]:
-    """Settle the weights of one level.
+    """The weights of the names of one level, at least one, which sum to 1, and warnings; `where` names the level in them.
 
     No usable weights: equal ones. Some missing: they get the mean of the others. A configured level that does not sum to 1
-    is normalised. Each of these gives a warning. The weights of the names sum to 1.
-
-    Args:
-        where: what the level is called in a warning, e.g. `weights.criteria["safety.sexual"]`.
-        names: the parts that exist at this level, at least one.
-        configured: the weights as configured; parts that are not in `names` count for the sum only.
-
-    Returns:
-        The weight of each name, and the warnings.
+    is normalised. Each of these gives a warning. Weights of other names count for the sum only.
     """
     warnings: list[Note] = []
     weights = {name: configured[name] for name in names if name in configured}

@@ -84,17 +84,12 @@ def asking_of(
     salt: str = "",
     joint: bool = False,
 ) -> Asking:
-    """Judges of a suite, or references, with some of its criteria; nothing is opened yet.
+    """Judges of a suite, or references, with some of its criteria by id; nothing is opened yet.
 
     Args:
         judges: names of the suite's judges, model references, or NAME=REF; none: all of the suite.
-        ids: of criteria.
         salt: "" or a text that sets the keys of the judgments apart from all others.
         joint: models are asked about all criteria of a scope in one call.
-
-    Raises:
-        CriteriaError: a criterion cannot be loaded, or there is none.
-        ModelError, ConfigError: a judge is named wrongly.
     """
     config, wanted = suite.config, set(ids)
     criteria = tuple(id for id in suite.registry.entries if id in wanted)
@@ -132,12 +127,7 @@ def agreed(askings: Sequence[Asking], agree: Agree | None) -> tuple[Asking, ...]
 
 
 async def checked(asking: Asking) -> Asking:
-    """Check the judges, and record their digests and what they may judge.
-
-    Raises:
-        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
-        CriteriaError: no judge may judge anything.
-    """
+    """Check the judges, and record their digests and what they may judge."""
     return structs.replace(asking, panel=asking.panel.checked(await asking.panel.judge_statuses(asking.settings)))
 
 
@@ -187,11 +177,7 @@ class Asker:
     ) -> None:
         """Make the calls that the ledger lacks; each judgment is committed and added to `judgments`, as are those of the ledger.
 
-        Args:
-            requests: calls, each with the id of the case that it is about; cases that are alike share a call.
-
-        Raises:
-            ServerDown, ModelError, StorageError: what has arrived is kept.
+        Each call comes with the id of its case; cases that are alike share a call. What has arrived before an error is kept.
         """
         calls: dict[str, PlannedCall] = {}
         cases: dict[str, list[str]] = {}
@@ -212,11 +198,7 @@ class Asker:
 
 
 def outcome_on(judgment: Judgment, criterion: str) -> Outcome:
-    """The outcome of a judgment on a criterion that was asked about.
-
-    Raises:
-        StorageError: it has none.
-    """
+    """The outcome of a judgment on a criterion that was asked about."""
     for verdict in judgment.verdicts:
         if verdict.criterion == criterion:
             return verdict.outcome

@@ -152,11 +152,7 @@ class JudgeAudit:
         return self.panel.judges[0]
 
     async def plan(self) -> CallSize:
-        """Check the judge, and say what is left to ask.
-
-        Raises:
-            UserError: the judge cannot be used, or judges none of the graded responses.
-        """
+        """Check the judge, and say what is left to ask."""
         self._asking = await checked(self._asking)
         wishes, material = self._prepared.wishes, self._prepared.material
         bad = tuple(graded for graded in material.bad if bad_criterion(self.panel, self.judge, graded) is not None)
@@ -175,11 +171,7 @@ class JudgeAudit:
         return [(call, self._questions[place].case) for place in sorted(self._calls) for call in self._calls[place]]
 
     async def carry_out(self, observer: AskingObserver | None = None) -> AuditResult:
-        """Ask what is left, and compute the figures.
-
-        Raises:
-            ServerDown, ModelError, StorageError: what has arrived is kept.
-        """
+        """Ask what is left, and compute the figures; what has arrived before an error is kept."""
         if not self._questions:
             await self.plan()
         async with Asker(self._asking, self._ledger, "audit", observer) as asker:
@@ -250,11 +242,7 @@ class JudgeAudit:
 
 
 def outcome_without(judgment: Judgment, call: PlannedCall, name: str) -> Outcome:
-    """The outcome of a judgment on one criterion if a protection of reading were left out.
-
-    Args:
-        name: "planted", "doubt" or "window"; "everything" for all of them.
-    """
+    """The outcome of a judgment on one criterion if a protection of reading, or "everything", were left out."""
     (criterion,), raw = call.criteria, judgment.raw_text
     stored = judgment.verdicts[0].outcome
     if not raw or (PROMPT_CUT in judgment.steps and name not in ("window", EVERYTHING)):

@@ -93,11 +93,7 @@ class Labels(Struct, frozen=True, kw_only=True):
         taught: Collection[str] = (),
         unblind: int = 0,
     ) -> "Labels":
-        """The labels of answers and criteria that the jury scored; see `fit_calibration`.
-
-        Args:
-            scores: of the jury, by criterion's path and answer's id.
-        """
+        """The labels of answers and criteria that the jury scored, by criterion's path and answer's id; see `fit_calibration`."""
         usable = [
             rating for rating in ratings if rating.item in scores.get(rating.criterion, {}) and scale.contains(rating.score)
         ]
@@ -258,11 +254,9 @@ class Calibration(Struct, frozen=True, kw_only=True):
         *,
         monitored: LabelledDays | None = None,
     ) -> "Calibration":
-        """A calibration with its hash.
+        """A calibration with its hash, of the criteria that the jury scored.
 
-        Args:
-            criteria: the paths of the criteria that the jury scored.
-            fit: what labels correct on a criterion, by its path and the digest of its prompt.
+        `fit` says what labels correct on a criterion, by its path and the digest of its prompt.
         """
         prompts = _prompt_digests(panel)
         counts = {path: len(labels.sample.get(path, {})) for path in criteria}
@@ -298,12 +292,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         )
 
     def corrected(self, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
-        """A corrected mean, cut at the ends of the scale.
-
-        Args:
-            jury: the jury's mean, uncorrected.
-            own: whether the labels are of the answers whose mean it is.
-        """
+        """A corrected mean, cut at the ends of the scale; `own`: the labels are of the answers whose mean it is."""
         low, high = self.scale.min, self.scale.max
         return CorrectedScore(
             calibration=self.id,
@@ -320,11 +309,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         )
 
     def refuse_other_panel(self, panel: Panel) -> None:
-        """Refuse other judges, prompts, language or scale than those that the calibration was fitted for.
-
-        Raises:
-            UserError: with the name of what differs.
-        """
+        """Refuse other judges, prompts, language or scale than those that the calibration was fitted for."""
         if faults := _faults(self, panel):
             raise UserError(f"calibration {self.id} cannot correct these scores: {faults[0]}")
 

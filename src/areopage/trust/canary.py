@@ -146,11 +146,7 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
 
 
 def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
-    """What the judgments of a round show, criterion by criterion.
-
-    Args:
-        judgments: by key; of every call.
-    """
+    """What the judgments of a round, by key, show, criterion by criterion."""
     answers = _said(canary.exam, judgments)
     looks, series = dict[str, Look](), dict[str, Series]()
     for reference in canary.references:
@@ -255,12 +251,7 @@ def _keys(exam: Exam, criterion: Criterion) -> dict[str, str]:
 
 
 def chosen_rows(rows: Sequence[GoldRow], criterion: Criterion, judge: Judge, count: int) -> tuple[GoldRow, ...]:
-    """Choose a canary's rows: the same for each judge and criterion, as many low as high ones, in all languages.
-
-    Args:
-        rows: all gold rows on the criterion.
-        count: how many to choose; all rows where there are fewer.
-    """
+    """Choose so many of the gold rows: the same for each judge and criterion, as many low as high ones, in all languages."""
     groups: dict[tuple[int, str], list[GoldRow]] = {}
     for row in sorted(rows, key=lambda row: digest_of([judge.digest or str(judge.reference), criterion.id, row.id])):
         side = 2  # 0: a low band, 1: a high one

@@ -153,11 +153,7 @@ Scores = Mapping[str, float | None]
 
 
 def effects_of(answers: Sequence[ProbeAnswer], span: float) -> tuple[Effect, ...]:
-    """The effects of all changes that were asked about; those with all protections first.
-
-    Args:
-        span: the width of the suite's scale.
-    """
+    """The effects of all changes that were asked about; those with all protections first."""
     effects: list[Effect] = []
     for without in dict.fromkeys(answer.without for answer in answers):
         chosen = [answer for answer in answers if answer.without == without]

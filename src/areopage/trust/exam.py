@@ -47,11 +47,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
 
 
 async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:
-    """Make the calls of an exam that the ledger lacks, judge by judge, so that a server keeps one model in memory.
-
-    Raises:
-        ServerDown, ModelError, StorageError: what arrived is kept.
-    """
+    """Make the calls of an exam that the ledger lacks, judge by judge, so that a server keeps one model in memory."""
     judgments: dict[str, Judgment] = {}
     for place, judge in enumerate(exam.judges):
         for part in exam.parts:
@@ -65,12 +61,7 @@ async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None
 
 
 def qualifications_of(exam: Exam, judgments: Mapping[str, Judgment], at: datetime) -> tuple[Qualification, ...]:
-    """What the judgments of an exam show, one judge on one criterion each.
-
-    Args:
-        judgments: by key; of every call.
-        at: when the exam was finished.
-    """
+    """What the judgments of an exam, by key, show, one judge on one criterion each."""
     qualifications: list[Qualification] = []
     for place, judge in enumerate(exam.judges):
         items: dict[str, list[ExamItem]] = {}
@@ -143,11 +134,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, judgments: Mapping[str, Jud
 
 
 def said_of(judgment: Judgment, criterion: str) -> Said:
-    """What a judgment says on a criterion.
-
-    Raises:
-        StorageError: it has no verdict on it.
-    """
+    """What a judgment says on a criterion."""
     outcome = outcome_on(judgment, criterion)
     if isinstance(outcome, Scored):
         return float(outcome.score)

@@ -91,11 +91,7 @@ class AuditMaterial(Struct, frozen=True, kw_only=True):
 
 
 def graded_responses(suite: Suite, language: str) -> tuple[GoldRow, ...]:
-    """The responses of a suite's gold set in a language that have a band of scores; conversations are left out.
-
-    Raises:
-        DatasetError: there is no gold set, a line of it is wrong, or no response is in this language.
-    """
+    """The responses of a suite's gold set in a language that have a band of scores; conversations are left out."""
     rows = [row for row in read_gold(suite) if row.language == language and row.bands and isinstance(row.prompt, str)]
     if not rows:
         raise DatasetError(f"the gold set of the suite {suite.name} has no response in {language!r}")
@@ -110,11 +106,7 @@ def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
 
 
 def pairs_of(suite: Suite, limit: int | None) -> tuple[AuditPair, ...]:
-    """The pairs of a suite; none where it has no file of them.
-
-    Raises:
-        DatasetError: a line cannot be read.
-    """
+    """The pairs of a suite; none where it has no file of them."""
     path = suite.folder / PAIRS_FILE
     return tuple(pair for _, pair in typed_lines(path, AuditPair))[:limit] if path.is_file() else ()
 
@@ -122,11 +114,7 @@ def pairs_of(suite: Suite, limit: int | None) -> tuple[AuditPair, ...]:
 def questions(
     panel: Panel, judge: Judge, material: AuditMaterial, probes: Sequence[Probe], without: Sequence[str] = ()
 ) -> tuple[AuditQuestion, ...]:
-    """All questions of an audit, in a fixed order; the unchanged cases first.
-
-    Args:
-        without: names of `ASKED_WITHOUT`: what tries to move the score is also asked without these.
-    """
+    """All questions of an audit, the unchanged cases first; what tries to move the score is also asked `without` protections."""
     all_questions: list[AuditQuestion] = []
     rows = {row.id: row for row in (*material.graded, *material.bad)}
     for name in (NOTHING, *without):

@@ -149,11 +149,7 @@ def _agreement(judged: JudgedRun, path: str) -> tuple[float, ...]:
 
 
 def predictions(judged: JudgedRun, path: str, agreement: Sequence[float] | None = None) -> dict[str, float]:
-    """What the labels of a criterion correct: by answer, the judges' weighed mean, or the jury's score, also without a judge's.
-
-    Args:
-        agreement: the judges' weights, () for the jury's score; None: by their agreement.
-    """
+    """What the labels of a criterion correct, by answer: the judges' mean, weighed by `agreement`, or the jury's score."""
     weights, predicted = _agreement(judged, path) if agreement is None else agreement, dict(judged.scores[path])
     voted = judged.voted(path)
     table = _table(judged, path, voted) if weights else None
@@ -170,13 +166,9 @@ def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -
 
 
 def fit_errors(judged: JudgedRun, path: str, people: Mapping[str, float]) -> FailureErrors | None:
-    """Estimate judges' confusion matrices of failing and passing on one criterion.
+    """Estimate judges' confusion matrices of failing and passing on one criterion, by people's mean scores.
 
-    Args:
-        people: people's mean score of each labelled answer, by its id; of answers that were picked by the judges' scores too.
-
-    Returns:
-        None where no score is a failure, no judge's score is known, or people fail, or pass, fewer than two answers.
+    None where no score is a failure, no judge's score is known, or people fail, or pass, fewer than two answers.
     """
     limit, items = judged.limits.get(path), judged.voted(path)
     if limit is None or not items:

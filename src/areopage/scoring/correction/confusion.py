@@ -105,9 +105,7 @@ def category_chances(votes: Codes, matrices: Table, weights: Column, shares: Col
 def effective_judges(wrong: NDArray[np.bool_], voted: NDArray[np.bool_]) -> float:
     """How many independent judges a jury is worth, by Kish's formula with the mean correlation of its errors; from 1 to m.
 
-    Args:
-        wrong: whether a judge differs from people, shape (n, m).
-        voted: whether the judge voted, shape (n, m); a missing vote is taken as the judge's mean.
+    A missing vote is taken as the judge's mean; both tables have the shape (n, m).
     """
     size, judges = wrong.shape
     if judges == 1 or size == 0:

@@ -54,12 +54,7 @@ class ScaleMap(Struct, frozen=True, kw_only=True):
 
 
 def isotonic(values: Column, weights: Column | None = None) -> Column:
-    """The non-decreasing sequence nearest to `values` by weighted squares, by pooling adjacent violators.
-
-    Args:
-        values: shape (n,), in the order of what they shall not decrease with.
-        weights: shape (n,), positive; None for equal ones.
-    """
+    """The non-decreasing sequence nearest to `values` by squares with positive weights, by pooling adjacent violators."""
     sums: list[float] = []
     sizes: list[float] = []
     counts: list[int] = []
@@ -75,12 +70,7 @@ def isotonic(values: Column, weights: Column | None = None) -> Column:
 
 
 def fit_map(kind: Kind, people: Column, judged: Column) -> ScaleMap:
-    """Fit a map of one kind.
-
-    Args:
-        people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale.
-        judged: the judge's scores of the same items, shape (n,).
-    """
+    """Fit a map of one kind to people's and the judge's scores of the same items, at least one, in points of the scale."""
     if kind == "same":
         return ScaleMap(kind=kind, at=(0.0, 1.0), to=(0.0, 1.0))
     shift = float((people - judged).mean())

@@ -190,9 +190,7 @@ def _corrected(people: Column, predicted: Column, mean: float, total: int, weigh
 def _variance(line: Line, people: Column, predicted: Column, mean: float, parts: Column, unseen: Column) -> float:
     """The variance of the corrected mean: Cochran's, with HC3's part for few labels.
 
-    Args:
-        parts: of each label the part of all weights, with the sum 1.
-        unseen: of each label the share of the items that it stands for, and that are not labelled: the finite correction.
+    `parts` are of all weights, with the sum 1; `unseen` is of each label the share of its items that are not labelled.
     """
     share = min(1.0, (FEW / line.effective) ** 2)
     strays, counted, held = _strays(line, people, predicted, mean, parts)

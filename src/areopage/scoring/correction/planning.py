@@ -59,12 +59,9 @@ def plan_labels(precision: float, spread: float, correlation: float, judged: int
 
 
 def half_width(labels: int, spread: float, judged: int, *, used: int) -> float:
-    """Half the width of a mean's interval, in points.
+    """Half the width of a mean's interval, in points, by the standard deviation of what is left to explain.
 
-    Args:
-        labels: how many of the `judged` items are labelled.
-        spread: standard deviation of what is left to explain, in points.
-        used: degrees of freedom that the estimate takes: 2 with a weight, 1 without.
+    `used` are the degrees of freedom that the estimate takes: 2 with a weight, 1 without.
     """
     if labels >= judged:
         return 0.0

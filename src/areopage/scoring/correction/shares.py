@@ -100,12 +100,7 @@ def corrected_share(people: Flags, verdicts: Flags, judged: Flags) -> CorrectedS
 
 @lru_cache(maxsize=4096)
 def finite_share(hits: int, labels: int, of: int) -> SampledShare:
-    """The share of `hits` in `labels` items drawn from `of`, with its exact mid-p interval.
-
-    Args:
-        hits: from 0 to `labels`.
-        labels: from 1 to `of`.
-    """
+    """The share of `hits` in `labels` items, at least one, drawn from `of`, with its exact mid-p interval."""
     share = hits / labels
     if labels == of:
         return SampledShare(value=share, low=share, high=share)

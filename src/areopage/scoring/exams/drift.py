@@ -63,15 +63,7 @@ class Series(Struct, frozen=True):
 
     @classmethod
     def of(cls, exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> "Series":
-        """The calls of an exam and of rounds in their order.
-
-        A round need not have all rows or passes. Rows that only a round has are left out.
-
-        Args:
-            exam: what the judge said of the rows in its exam.
-            rounds: what it said in each round since.
-            groups, span: as in `Series`.
-        """
+        """The calls of an exam and of rounds in their order; rows that only a round has are left out."""
         order = {row: place for place, row in enumerate(exam)}
         cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
         rows = np.array([order[row] for row, _ in cells], dtype=np.int64)

@@ -189,9 +189,6 @@ def _separation_mark(low: Column, high: Column, limit: float) -> Mark:
 
 
 def _distance_mark(name: MarkName, values: Column, end: float, limit: float) -> Mark:
-    """Args:
-    values: distances in [0, end].
-    """
     if not values.size:
         return Mark(name=name, state="open", limit=limit, figure=Figure())
     counts = counts_of(values)

@@ -28,11 +28,7 @@ def separation(low: Column, high: Column) -> float | None:
 
 
 def separation_interval(value: float, low: int, high: int) -> tuple[float, float]:
-    """Newcombe's 95 % interval of a separation in [0, 1].
-
-    Args:
-        low, high: how many values are on each side, from 1.
-    """
+    """Newcombe's 95 % interval of a separation in [0, 1] of `low` and `high` values, at least one each."""
 
     def beyond(share: float) -> bool:
         return (value - share) ** 2 > Z_95**2 * _variance(share, low, high)
@@ -65,11 +61,7 @@ def counts_of(values: Column) -> dict[float, float]:
 
 
 def error_interval(counts: Mapping[float, float], end: float) -> tuple[float, float]:
-    """The 95 % interval of the mean of values in [0, end] of any shape: see `scoring.intervals.means`.
-
-    Args:
-        counts: value -> how often it was seen; at least one. Counts may be fractions, of a distribution that is expected.
-    """
+    """The 95 % interval of the mean of values in [0, end] of any shape, by how often each was seen; counts may be fractions."""
     values, seen = (np.fromiter(side, dtype=np.float64) for side in (counts.keys(), counts.values()))
     return mean_interval(values, 0.0, end, counts=seen, unseen=GUARANTEED)
 

@@ -21,16 +21,12 @@ _TINY = 1e-9
 
 
 def coefficient_interval(value: float, left_out: Column, counts: Column, agreed: float) -> tuple[float, float] | None:
-    """The 95 % interval of a coefficient.
+    """The 95 % interval of a coefficient; None where agreement is perfect, or no unit changes anything.
 
     Args:
-        value: of all units.
-        left_out: the coefficient without one unit, for each kind of unit; NaN where it is not defined. Shape (kinds,).
+        left_out: the coefficient without one unit, for each kind of unit; NaN where it is not defined.
         counts: how many units of each kind there are.
         agreed: the coefficient with the unseen unit.
-
-    Returns:
-        None where agreement is perfect, or no unit changes anything: nothing is left to compute an interval from.
     """
     units = float(counts.sum())
     values = np.where(np.isnan(left_out), value, left_out)

@@ -84,9 +84,6 @@ def cluster_values(values: Column, clusters: NDArray[np.intp]) -> Column:
     """One value for each cluster, whose mean is that of all values: the mean, plus what the cluster adds to it.
 
     What it adds counts as often as there are clusters (the delta method), so that clusters of unequal sizes weigh as they should.
-
-    Args:
-        clusters: the number of each value's cluster, from 0, none left out.
     """
     centre, size = values.mean(), int(clusters.max()) + 1
     values_of: Column = centre + np.bincount(clusters, weights=values - centre, minlength=size) * size / len(values)
@@ -94,14 +91,9 @@ def cluster_values(values: Column, clusters: NDArray[np.intp]) -> Column:
 
 
 def with_unseen(values: Matrix, counts: Matrix, end: Column, unseen: float | None) -> tuple[WeightedMeans, Column, Column]:
-    """The means under random weights, with an unseen value at the lower end.
+    """The means under random weights of the values' shares of the range, with an unseen value at the range's lower end `end`.
 
-    Args:
-        end: of each mean's range; a value below it widens the range.
-        unseen: see `mean_interval`.
-
-    Returns:
-        The means of the values' shares of the range, the range's lower end, and its width up to the greatest value.
+    A value below the end widens the range. Also returns the lower end, and the range's width up to the greatest value.
     """
     end = np.minimum(end, np.where(counts > 0, values, np.inf).min(axis=1))
     shape = unseen_shape(values, counts, end) if unseen is None else np.full(len(end), unseen)

@@ -39,12 +39,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, values: CaseValues, failure_cases: int) -> "Detectable":
-        """What a run can tell.
-
-        Args:
-            values: of the run's scores.
-            failure_cases: the cases of which it is known whether they fail.
-        """
+        """What a run can tell; of `failure_cases` it is known whether they fail."""
         row = values.nodes.index(()) if () in values.nodes else None
         cases = 0 if row is None else values.cases[row]
         sample = None if row is None or cases < Interval.MIN_CASES else values.values[row][values.known[row] > 0]
@@ -85,11 +80,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def change_of(first: float, second: float) -> float:
-        """The smallest difference of two independent means that four of five samples find certain, in the means' unit.
-
-        Args:
-            first, second: half the width of the 95 % interval of each mean.
-        """
+        """The smallest difference of two means that four of five samples find certain, by half the width of each 95 % interval."""
         normal = NormalDist()
         return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(TAIL))
 
@@ -150,12 +141,7 @@ def assumed_values(mean: float, spread: float, worst: float, best: float) -> Col
 
 
 def least_enough(is_enough: Callable[[int], bool], start: int, most: int) -> int | None:
-    """The least number from `start` on that is enough; None where doubling `start` passes `most` first.
-
-    Args:
-        is_enough: whether a number is; from the least one on, all are.
-        start: ≥ 1.
-    """
+    """The least number from `start` (≥ 1) on that is enough; None where doubling `start` passes `most` first."""
     few, many = start - 1, start
     while not is_enough(many):
         few, many = many, 2 * many

@@ -66,14 +66,10 @@ class CaseValues(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, scores: ScoreColumns, tree: Node, scale: Scale, clusters: Mapping[str, str]) -> "CaseValues":
-        """What each cluster of cases adds to each score of a tree.
+        """What each cluster of cases adds to each score of a tree, whose weights are used; a case without a cluster stands alone.
 
         The range of a node's values ends where a case with the criteria that move the score most would have the worst score on
         all of them, and the best one: where all cases have all criteria, these are the ends of the scale.
-
-        Args:
-            tree: the run's tree, whose weights are used.
-            clusters: what a case has in common with others, by its id; a case without an entry stands alone.
         """
         rows = np.flatnonzero(~np.isnan(scores.cells.score))
         values = scores.cells.score[rows]
@@ -113,14 +109,7 @@ def _values_of(
     numbers: NDArray[np.intp],
     ends: tuple[float, float],
 ) -> CaseValues:
-    """The values of nodes.
-
-    Args:
-        table: the scores of cases by criteria, NaN where there is none.
-        noise: the variances of these scores that come from passes.
-        weights: of the criteria in each node's score.
-        numbers: of each case's cluster.
-    """
+    """The values of nodes, by scores of cases on criteria (NaN: none), their variances from passes, and clusters."""
     is_scored = ~np.isnan(table)
     counts = np.maximum(is_scored.sum(axis=0), 1)
     means = np.where(is_scored, table, 0.0).sum(axis=0) / counts

@@ -79,15 +79,10 @@ class AlternativeTest(Struct, frozen=True, kw_only=True):
 
 
 def alternative_test(table: JuryTable, *, categories: bool = False) -> AlternativeTest | None:
-    """Test each judge and, of scores, the whole jury.
+    """Test each judge and, of scores, the whole jury; None with too few raters or items, see `Replacement`.
 
-    Args:
-        table: with labels.
-        categories: scores and labels are numbers of categories: the share of the other raters with the same one counts, in
-            place of the root mean squared distance.
-
-    Returns:
-        None under `FEWEST_RATERS` raters with `FEWEST_OF_RATER` items each, or under `FEWEST_ITEMS` items in all.
+    Where scores and labels are numbers of categories, the share of the other raters with the same one counts, in place of the
+    root mean squared distance.
     """
     table = table.only((~np.isnan(table.labels)).sum(axis=1) >= 2)
     items = [np.unique(table.items[~np.isnan(labels)]).size for labels in table.labels.T]
@@ -150,11 +145,7 @@ def _nearness(values: Column, others: Matrix, *, categories: bool) -> Column:
 
 
 def worse_by(differences: Column, epsilon: float) -> float:
-    """The one-sided p-value that a mean difference (rater's wins − judge's) is ε or more: Student's t test.
-
-    Args:
-        differences: in [−1, 1], an item each; at least two.
-    """
+    """The one-sided p-value that a mean difference (rater's wins − judge's) is ε or more: Student's t test."""
     centre, spread = float(differences.mean()) - epsilon, float(differences.std(ddof=1))
     if spread < TINY:
         return 0.0 if centre < 0 else 1.0

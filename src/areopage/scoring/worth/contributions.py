@@ -143,11 +143,7 @@ def best_judge(table: JuryTable, span: float) -> BestJudge | None:
 
 
 def _paired(first: Column, second: Column, items: Places, span: float, *, level: float = LEVEL) -> Estimate:
-    """The mean of first − second over units, those of one item drawn together.
-
-    Args:
-        span: no difference of a unit is greater.
-    """
+    """The mean of first − second over units, those of one item drawn together; `span` is the greatest difference of a unit."""
     difference = paired_difference(
         {str(unit): value for unit, value in enumerate(first.tolist())},
         {str(unit): value for unit, value in enumerate(second.tolist())},

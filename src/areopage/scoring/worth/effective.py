@@ -76,10 +76,6 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
     the jackknife's over items and that of normal errors, times Student's quantile (R. A. Fisher, "Statistical Methods for
     Research Workers", 1925, § 39). Where large errors are rare, few items may hold none that all judges make: the upper end of
     the correlation also allows for one unseen item, of the weight 0.3, with the farthest error for all judges.
-
-    Args:
-        table: with labels.
-        resamples, seed: of the bootstrap over items.
     """
     table = table.regular
     table = table.only((~np.isnan(table.errors)).sum(axis=1) >= 2)
@@ -126,11 +122,7 @@ def _label_noise(table: JuryTable) -> tuple[Column, int]:
 
 
 def _draws(items: int, sums: int, resamples: int, seed: int) -> Iterator[Matrix]:
-    """How often each resample draws each item, resamples × items: in portions, of which each is written over by the next.
-
-    Args:
-        sums: how many sums are made of each resample.
-    """
+    """How often each of `resamples` draws each item: in portions, of which each is written over by the next."""
     generator, chances = np.random.default_rng(seed), np.full(items, 1 / items)
     step = max(1, min(BATCH_CELLS // sums, _DRAWN_AT_ONCE // items))
     drawn = np.empty((min(step, resamples), items))
@@ -182,11 +174,7 @@ class _Sums(NamedTuple):
         return cls(parts.reshape(table.size, -1), np.tile(shared, len(pairs)), noise_sums, judges, criteria)
 
     def moments(self, drawn: Matrix) -> Matrix:
-        """Of each sample and pair: both variances and the covariance, within criteria.
-
-        Args:
-            drawn: the sums of each sample's parts.
-        """
+        """Of each sample (the sums of its parts) and pair: both variances and the covariance, within criteria."""
         pairs = self.judges * (self.judges - 1) // 2
         sums = drawn.reshape(len(drawn), pairs, self.criteria, 6)
         count = np.maximum(sums[..., 0], TINY)
@@ -196,12 +184,7 @@ class _Sums(NamedTuple):
         return moments
 
     def correlations(self, drawn: Matrix, noise_sums: Matrix, *, subtract: bool) -> Column:
-        """The mean correlation of two judges in each sample; NaN where no pair has one.
-
-        Args:
-            drawn, noise_sums: the sums of each sample's parts, and of its noise.
-            subtract: leave people's noise out.
-        """
+        """The mean correlation of two judges in each sample, with people's noise or without; NaN where no pair has one."""
         moments = self.moments(drawn)
         if subtract:
             noise = (noise_sums[:, 1] / noise_sums[:, 0])[:, None, None]
@@ -216,11 +199,7 @@ class _Sums(NamedTuple):
         return correlations
 
     def found(self, draws: Sequence[Matrix], *, subtract: bool) -> _MeanCorrelation:
-        """The mean correlation of two judges, in all samples that its interval needs.
-
-        Args:
-            draws: how often each resample draws each item: portions of resamples × items.
-        """
+        """The mean correlation of two judges, in all samples that its interval needs; `draws` are resamples × items."""
         parts, noise = self.parts.sum(axis=0), self.noise.sum(axis=0)
         seen, unseen = self.correlations(
             np.stack([parts, parts + _UNSEEN * self.shared]), np.stack([noise, noise]), subtract=subtract

@@ -73,15 +73,11 @@ class _Terms(NamedTuple):
 def standing_apart(
     scores: Matrix, scale_range: float, *, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> tuple[StandingApart, ...]:
-    """Compare each rater with the others; raters under `FEWEST_ITEMS` items are left out.
+    """Compare each rater with the others; raters under `FEWEST_ITEMS` items, and items under three scores, do not count.
 
     A rater far apart moves the mean that the others are compared with. So the one farthest apart is named first, and the others
-    are then compared without it, until none stands apart or fewer than three are left.
-
-    Args:
-        scores: items × raters, NaN where a score is missing. Items under three scores do not count.
-        scale_range: the width of the scale, in points.
-        permutations, seed: of the test.
+    are then compared without it, until none stands apart or fewer than three are left. `scores` are items × raters, NaN where one
+    is missing; `scale_range` is the width of the scale.
     """
     left, named_apart = list(range(scores.shape[1])), dict[int, StandingApart]()
     while True:

@@ -128,13 +128,7 @@ def summed(values: Matrix, items: Places, size: int) -> Matrix:
 
 
 def mean_estimate(values: Column, items: Places, span: float) -> Estimate:
-    """A mean of differences with its 95 % interval over items; see `intervals.means`.
-
-    Args:
-        values: without NaN; in [−span, span].
-        items: the item of each value: values of one item are not taken as independent.
-        span: the width of the scale.
-    """
+    """A mean of differences in [−span, span] with its 95 % interval over items, as values of one item depend on each other."""
     if not values.size:
         return Estimate(reason="few")
     numbers, places = np.unique(items, return_inverse=True)
@@ -149,10 +143,6 @@ def spread_estimate(values: Column, items: Places, criteria: Places) -> Estimate
 
     The standard error is the larger one of the values' own (infinitesimal jackknife, clusters as in `mean_estimate`) and of
     normal values: 1/√(2 · degrees of freedom).
-
-    Args:
-        values: without NaN.
-        items, criteria: of each value.
     """
     centred = within(values[:, None], criteria)[:, 0]
     freedom = values.size - np.unique(criteria).size

@@ -105,11 +105,7 @@ class JuryWorth(Struct, frozen=True, kw_only=True):
     ) -> "JuryWorth":
         """Measure a jury on the labels of a random sample; on all labels where only these are enough.
 
-        Args:
-            judges: judge -> criterion -> item -> score, on the scale of the ratings.
-            sample, every: labels of the random sample, and all labels.
-            span: the width of the scale, in points.
-            table: all scores; `judges` may then hold the labelled items alone. None: `judges` has all.
+        `span` is the width of the scale; with a `table` of all scores, `judges` may hold those of the labelled items alone.
         """
         drawn = labelled_worth(judges, sample, span)
         at_random = drawn.enough or len(every) == len(sample)
