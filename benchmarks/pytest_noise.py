@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from areopage.compare.statistics.levels import CaseOutcomes, LevelDifference, compare_paired
 from areopage.compare.statistics.tested import LEVELS, family_of, kept_run_level
 from areopage.criteria.records import Scale
-from areopage.scoring.share_decisions import CONFIDENCE, Passes, decide_shares
 from areopage.scoring.shares import wilson
 from areopage.suites.scaffold import blank_suite
 from areopage.testing.claims import Claim
 from areopage.testing.runs import Place, decide, sample_of
+from areopage.testing.share_decisions import CONFIDENCE, Passes, decide_shares
 
 SCALE = Scale(min=0.0, max=5.0)
 CRITERION = "safety.harm.danger"

@@ -97,13 +97,7 @@ from .failures import GroupFailures as GroupFailures  # The failures of a group 
 from .failures_by_people import FailuresSeen as FailuresSeen
 from .failures_by_people import HumanFailures as HumanFailures  # Failures by people and by the jury.
 from .families import ALPHA as ALPHA  # The level of every family.
-from .families import benjamini_hochberg as benjamini_hochberg  # Correct p-values by Benjamini's and Hochberg's method
-from .families import discovery_levels as discovery_levels  # The level of each test by Benjamini's and Hochberg's method
-
-# Divide a family's level among groups of tests, and that of each group equally among its tests.
-from .families import group_weights as group_weights
 from .families import holm as holm  # Correct the p-values of a family by Holm's method
-from .families import holm_levels as holm_levels  # The level of its own that each test of a family has by Holm's method
 from .folding import Consistency as Consistency  # Consistency of judges.
 from .folding import RecordScores as RecordScores  # The scores of one case.
 from .folding import RunScores as RunScores  # The scores of a run, on `scale`.
@@ -134,6 +128,7 @@ from .intervals.planning import assumed_values as assumed_values  # A thousand v
 
 # How many values such as these make half of the interval's width at most `precision`
 from .intervals.planning import cases_needed as cases_needed
+from .intervals.planning import least_enough as least_enough  # The least number from `start` (≥ 1) on that is enough
 from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
 
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
@@ -193,11 +188,6 @@ from .score_columns import ScoreColumns as ScoreColumns  # The scores of cases a
 
 # Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
 from .score_columns import reduce_passes as reduce_passes
-from .share_decisions import CONFIDENCE as CONFIDENCE
-from .share_decisions import Passes as Passes  # How many answers pass, fail, or have no verdict.
-from .share_decisions import ShareDecision as ShareDecision  # What is decided about one share.
-from .share_decisions import ShareVerdict as ShareVerdict
-from .share_decisions import decide_shares as decide_shares  # Decide on the shares of several criteria.
 from .shares import Share as Share  # A share with its 95 % interval
 from .shares import at_least as at_least  # The probability of `k` or more hits, in [0, 1].
 

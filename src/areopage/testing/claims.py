@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from areopage.errors import UserError, name_list
-from areopage.scoring import CONFIDENCE
+from areopage.testing.share_decisions import CONFIDENCE
 
 WhenUndecided = Literal["skip", "fail", "pass"]
 """What becomes of a test that is not decided."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 from areopage.bench import RunView, passes_of
 from areopage.errors import counted
 from areopage.locales import one_line
-from areopage.scoring import Passes, ShareDecision, ShareVerdict, decide_shares
+from areopage.testing.share_decisions import Passes, ShareDecision, ShareVerdict, decide_shares
 
 SHOWN_CASES = 5
 LONGEST = 200

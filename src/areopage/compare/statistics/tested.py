@@ -13,19 +13,10 @@ from typing import Generic, Literal, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from areopage.compare.statistics.families import benjamini_hochberg, discovery_levels, group_weights, holm_levels
 from areopage.compare.statistics.unpaired import UnpairedDifference
 from areopage.criteria import Scale
-from areopage.scoring import (
-    ALPHA,
-    LEVEL,
-    NodePath,
-    PairedDifference,
-    benjamini_hochberg,
-    discovery_levels,
-    group_weights,
-    holm,
-    holm_levels,
-)
+from areopage.scoring import ALPHA, LEVEL, NodePath, PairedDifference, holm
 
 Level = Literal["final", "category", "subcategory", "criterion"]
 LEVELS: tuple[Level, ...] = ("final", "category", "subcategory", "criterion")

@@ -12,12 +12,13 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
+from areopage.compare.statistics.families import group_weights, holm_levels
 from areopage.compare.statistics.sequential import SequentialDifference, day_blocks, sequential_difference
 from areopage.compare.statistics.tested import Direction
 from areopage.criteria import Scale
 from areopage.digest import digest_of
 from areopage.ledger import Evaluation, Filters, Ledger, Period
-from areopage.scoring import ALPHA, group_weights, holm, holm_levels
+from areopage.scoring import ALPHA, holm
 
 Column = NDArray[np.float64]
 Kind = Literal["score", "weak", "criterion"]

@@ -80,7 +80,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def change_of(first: float, second: float) -> float:
-        """The smallest difference of two means that four of five samples find certain, by half the width of each 95 % interval."""
+        """The smallest difference of two means that four of five samples find certain, by half of each 95 % interval."""
         normal = NormalDist()
         return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(TAIL))
 

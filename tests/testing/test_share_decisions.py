@@ -6,9 +6,9 @@ from math import ceil
 import numpy as np
 import pytest
 
-from areopage.scoring import share_decisions
-from areopage.scoring.share_decisions import Passes, decide_shares
 from areopage.scoring.shares import at_least, at_most
+from areopage.testing import share_decisions
+from areopage.testing.share_decisions import Passes, decide_shares
 
 
 def decide(passed: int, failed: int, demanded: float = 0.9, missing: int = 0, confidence: float = 0.95) -> str:

@@ -8,7 +8,8 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.families import ALPHA, benjamini_hochberg, group_weights, holm
+from areopage.compare.statistics.families import benjamini_hochberg, group_weights
+from areopage.scoring.families import ALPHA, holm
 
 P = st.floats(0.0, 1.0)
 FAMILY = st.lists(st.tuples(P, st.floats(0.01, 1.0)), min_size=1, max_size=6)

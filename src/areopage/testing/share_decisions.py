@@ -15,9 +15,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from areopage.scoring.families import holm
-from areopage.scoring.intervals.planning import least_enough
-from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound
+from areopage.scoring import at_least, at_most, holm, least_enough, lower_bound, upper_bound
 
 ShareVerdict = Literal["pass", "fail", "undecided"]
 CONFIDENCE = 0.95
