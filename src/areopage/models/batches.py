@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import CallError, CallRejected, ModelError
+from areopage.extensions import imported
 from areopage.models.http import MAX_RESPONSE_BYTES, Query
 from areopage.models.json_chat import ChatModel
 from areopage.models.port import Completion, Message, Options, Schema
@@ -257,12 +258,5 @@ def open_service(reference: ModelReference, settings: ModelSettings, calls: Call
         raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(BATCH_PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))
     server = connect(reference.provider, reference.endpoint, replace(settings, timeouts=limits))
-    if reference.provider == "anthropic":
-        from areopage.models.anthropic import AnthropicModel
-        from areopage.models.anthropic_batches import AnthropicBatches
-
-        return AnthropicBatches(AnthropicModel(reference, server), calls)
-    from areopage.models.openai import OpenAIModel
-    from areopage.models.openai_batches import OpenAIBatches
-
-    return OpenAIBatches(OpenAIModel(reference, server), calls)
+    opened: BatchService = imported(f"areopage.models.{reference.provider}_batches:open_batches")(reference, server, calls)
+    return opened
