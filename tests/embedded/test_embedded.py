@@ -21,12 +21,11 @@ from pathlib import Path
 import pytest
 
 from areopage.criteria.records import Scale
-from areopage.embedded.chat import Loading, chat_request, read_chunks, terse_schema, usual_threads
+from areopage.embedded.chat import Loading, chat_request, read_chunks, terse_schema
 from areopage.embedded.weights import (
     SMOLLM2,
     Weights,
     cache_folder,
-    file_digest,
     find_weights,
     pull,
     weights_path,
@@ -154,35 +153,6 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         pull({"AREOPAGE_CACHE": str(tmp_path / "file")}, weights=WEIGHTS, fetch=never)
 
 
-def test_a_file_is_not_hashed_again_until_it_changes(tmp_path: Path) -> None:
-    cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
-    path = tmp_path / "file"
-    path.write_bytes(b"one")
-    first = file_digest(path, cache)
-    assert first == hashlib.sha256(b"one").hexdigest()
-    (note,) = (tmp_path / "cache/digests").iterdir()
-    note.write_bytes(note.read_bytes().replace(first.encode(), b"remembered"))
-    assert file_digest(path, cache) == "remembered"
-    path.write_bytes(b"longer")
-    assert file_digest(path, cache) == hashlib.sha256(b"longer").hexdigest()
-    note.write_bytes(b"{broken")
-    assert file_digest(path, cache) == hashlib.sha256(b"longer").hexdigest()
-
-
-@pytest.mark.parametrize("way", ["written over", "replaced"])
-def test_a_file_that_changed_is_hashed_again_though_its_size_and_time_are_kept(tmp_path: Path, way: str) -> None:
-    cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
-    path, other = tmp_path / "file", tmp_path / "other"
-    path.write_bytes(b"one")
-    file_digest(path, cache)
-    kept = path.stat()
-    (path if way == "written over" else other).write_bytes(b"two")
-    if way == "replaced":
-        other.replace(path)
-    os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
-    assert file_digest(path, cache) == hashlib.sha256(b"two").hexdigest()
-
-
 @pytest.mark.parametrize(
     ("environment", "platform", "expected"),
     [
@@ -265,7 +235,8 @@ def test_options_of_other_providers_are_understood_and_unknown_ones_refused() ->
     assert (request["max_tokens"], request["temperature"]) == (9, 0)
     assert set(request) == {"messages", "max_tokens", "temperature", "cache_prompt", "stream", "stream_options"}
     assert chat_request([], {})[1]["max_tokens"] == 512
-    assert chat_request([], {})[0] == Loading(n_ctx=4096, n_threads=usual_threads())
+    usual = chat_request([], {})[0]
+    assert usual.n_ctx == 4096 and 1 <= usual.n_threads <= (os.cpu_count() or 1)
     assert not chat_request([], {})[1]["cache_prompt"], "an answer depends on its own call alone"
     assert chat_request([], {"cache_prompt": True})[1]["cache_prompt"]
     assert chat_request([], {}, trained=512)[0].n_ctx == 512

@@ -62,7 +62,10 @@ def chat_request(messages: Sequence[Message], options: Options, trained: int | N
     n_ctx = _whole("n_ctx", named.pop("n_ctx", usual_context(trained)))
     if trained is not None and n_ctx > trained:
         raise ModelError(f"option n_ctx of an embedded model is {n_ctx}: this model was trained with {trained} tokens at most")
-    loading = Loading(n_ctx=n_ctx, n_threads=_whole("n_threads", named.pop("n_threads", usual_threads())))
+    # Half of the processors that this process may use, often the cores: a thread that waits for a busy processor holds all others
+    # up at every token.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    loading = Loading(n_ctx=n_ctx, n_threads=_whole("n_threads", named.pop("n_threads", max(1, usable // 2))))
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
         raise ModelError(
@@ -82,15 +85,6 @@ def chat_request(messages: Sequence[Message], options: Options, trained: int | N
 def usual_context(trained: int | None) -> int:
     """The context of a call that asks for none, in tokens."""
     return min(DEFAULT_N_CTX, trained or DEFAULT_N_CTX)
-
-
-def usual_threads() -> int:
-    """The threads of a call that asks for no number: half of the processors that this process may use, often the cores.
-
-    A thread that waits for a busy processor holds all others up at every token.
-    """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, usable // 2)
 
 
 def _whole(name: str, value: object) -> int:
@@ -127,7 +121,11 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
     for chunk in read:
         if chunk.error is not None:
             fault = msgspec.convert(chunk.error, _Fault)
-            raise CallRejected(f"{asked}: {_fault_text(fault)}", status=fault.code)
+            reason = fault.message
+            if fault.n_prompt_tokens is not None and fault.n_ctx is not None:
+                sizes = f"the prompt has {fault.n_prompt_tokens} tokens and the context holds {fault.n_ctx}"
+                reason = f"{sizes}: raise the option n_ctx or shorten the case"
+            raise CallRejected(f"{asked}: {reason}", status=fault.code)
     choices = [choice for chunk in read for choice in chunk.choices or () if choice is not None]
     tokens = [choice.logprobs.get("content") or () for choice in choices if isinstance(choice.logprobs, dict)]
     usage = next((chunk.usage for chunk in reversed(read) if chunk.usage), None)
@@ -139,12 +137,3 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
         seconds=seconds,
         logprobs=read_logprobs([*chain.from_iterable(tokens)]),
     )
-
-
-def _fault_text(fault: _Fault) -> str:
-    if fault.n_prompt_tokens is not None and fault.n_ctx is not None:
-        return (
-            f"the prompt has {fault.n_prompt_tokens} tokens and the context holds {fault.n_ctx}: "
-            "raise the option n_ctx or shorten the case"
-        )
-    return fault.message

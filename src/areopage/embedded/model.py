@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.cases import Case
-from areopage.embedded.chat import (
-    Loading,
-    chat_request,
-    read_chunks,
-    terse_schema,
-    usual_context,
-)
+from areopage.embedded.chat import Loading, chat_request, read_chunks, terse_schema, usual_context
 from areopage.embedded.weights import SMOLLM2, file_digest, find_weights
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
 from areopage.models import Completion, Message, ModelReference, ModelSettings, ModelStatus, Options, Schema
@@ -59,9 +53,10 @@ class EmbeddedModel:
     async def check(self) -> ModelStatus:
         """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none."""
         path = await asyncio.to_thread(self._file)
-        digest = await asyncio.to_thread(file_digest, path, self._settings.environment)
-        unfit = SMOLLM2.unfit if self._path is None else ""
-        return ModelStatus(digest=digest, context_length=usual_context(self._trained), unfit=unfit)
+        if self._path is None:  # whose digest was compared
+            return ModelStatus(digest=SMOLLM2.sha256, context_length=usual_context(self._trained), unfit=SMOLLM2.unfit)
+        digest = await asyncio.to_thread(file_digest, path)
+        return ModelStatus(digest=digest, context_length=usual_context(self._trained))
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
@@ -128,9 +123,12 @@ class EmbeddedModel:
             return abandoned.is_set() or self._closed.is_set() or time.monotonic() - started > limit
 
         try:
-            # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
-            demanded = {} if schema is None else {"grammar": _schema_grammar(schema)}
-            self._server.handle_chat_completions(request | demanded, take)
+            if schema is not None:
+                from xllamacpp import json_schema_to_grammar
+
+                # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
+                request["grammar"] = str(json_schema_to_grammar(terse_schema(schema)))
+            self._server.handle_chat_completions(request, take)
         except (TypeError, ValueError, RuntimeError) as error:  # TypeError: text that is no UTF-8, where orjson is installed
             raise CallRejected(f"{self.reference}: {error}", status=400) from error
         seconds = time.monotonic() - started
@@ -179,10 +177,3 @@ def load_server(path: Path, loading: Loading) -> Any:
     # its end for ever. The thread itself answers this question, so that it has begun by then.
     server.handle_metrics()
     return server
-
-
-def _schema_grammar(schema: Schema) -> str:
-    """The grammar that holds the model to a JSON schema; RuntimeError where llama.cpp cannot make one."""
-    import xllamacpp
-
-    return str(xllamacpp.json_schema_to_grammar(terse_schema(schema)))

