@@ -90,21 +90,17 @@ def _named(folder: Path, files: Any) -> Splits:
     for one in listed:
         split, patterns = (one.get("split", "train"), one.get("path", [])) if isinstance(one, dict) else ("train", one)
         for pattern in patterns if isinstance(patterns, list) else [patterns]:
-            found.setdefault(str(split), []).extend(_matching(folder, str(pattern)))
-    return found
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    """The files of a pattern that lie in the folder."""
-    parts = Path(pattern).parts
-    if not parts or Path(pattern).is_absolute() or ".." in parts or "://" in pattern:
-        raise DatasetError(f"{folder / CARD}: data_files {pattern!r}: only files inside of the folder are read")
-    try:
-        found = _data(folder.glob(pattern), folder)
-    except (ValueError, NotImplementedError) as fault:
-        raise DatasetError(f"{folder / CARD}: data_files {pattern!r}: {fault}") from fault
-    if not found:
-        raise DatasetError(f"{folder / CARD}: data_files {pattern!r}: no such file that can be read ({name_list(_TAKEN)})")
+            text, parts = str(pattern), Path(str(pattern)).parts
+            where = f"{folder / CARD}: data_files {text!r}"
+            if not parts or Path(text).is_absolute() or ".." in parts or "://" in text:
+                raise DatasetError(f"{where}: only files inside of the folder are read")
+            try:
+                matching = _data(folder.glob(text), folder)
+            except (ValueError, NotImplementedError) as fault:
+                raise DatasetError(f"{where}: {fault}") from fault
+            if not matching:
+                raise DatasetError(f"{where}: no such file that can be read ({name_list(_TAKEN)})")
+            found.setdefault(str(split), []).extend(matching)
     return found
 
 

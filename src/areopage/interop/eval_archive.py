@@ -61,7 +61,9 @@ class EvalArchive:
     def read(self, name: str) -> bytes:
         """The content of an entry."""
         try:
-            with self._open(self.entries[name]) as stream:
+            entry = self.entries[name]
+            stored = entry.compress_type != ZSTANDARD
+            with self._zip.open(entry) if stored else _Checked(*_zstd_file(self._packed(entry)), entry.CRC) as stream:
                 content = stream.read(min(MAX_ENTRY, self._left) + 1)
         except _FAULTS as fault:
             raise self._damaged(fault) from fault
@@ -71,11 +73,6 @@ class EvalArchive:
         if len(content) > MAX_ENTRY:
             raise TooLarge
         return content
-
-    def _open(self, entry: zipfile.ZipInfo) -> io.BufferedIOBase | IO[bytes]:
-        if entry.compress_type != ZSTANDARD:
-            return self._zip.open(entry)
-        return _Checked(*_zstd_file(self._packed(entry)), entry.CRC)
 
     def _packed(self, entry: zipfile.ZipInfo) -> "_Part":
         """The compressed bytes of an entry; the archive's parser refuses the method."""

@@ -56,7 +56,14 @@ def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
         cases = write_rows(temporary / "data" / f"{CASES}.parquet", "parquet", columns, _case_rows(view, criteria))
         judgments = write_judgments(view, temporary / "data" / f"{JUDGMENTS}.parquet", "parquet")
         counts = {CASES: (columns, cases.rows), JUDGMENTS: (JUDGMENT_COLUMNS, judgments.rows)}
-        sizes = {name: _sizes(temporary / "data" / f"{name}.parquet") for name in counts}
+        import pyarrow.parquet  # write_rows says where it is missing
+
+        sizes: dict[str, tuple[int, int]] = {}  # bytes of the file, and of its values without compression
+        for name in counts:
+            file = temporary / "data" / f"{name}.parquet"
+            about = pyarrow.parquet.read_metadata(file)
+            unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+            sizes[name] = file.stat().st_size, unpacked
         (temporary / "README.md").write_text(_card(view, licence, counts, sizes), encoding="utf-8")
         temporary.rename(whole)
     except OSError as fault:
@@ -75,14 +82,6 @@ def _case_rows(view: RunView, criteria: Sequence[str]) -> Iterator[list[Any]]:
             *(msgspec.to_builtins(case.documents), case.tags, case.metadata),
             *(record.final_aggregate_score, record.metadata.failures, *scores),
         ]
-
-
-def _sizes(file: Path) -> tuple[int, int]:
-    """The bytes of a file, and those of its values without compression."""
-    import pyarrow.parquet
-
-    about = pyarrow.parquet.read_metadata(file)
-    return file.stat().st_size, sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
 
 
 def _card(

@@ -99,6 +99,8 @@ def _sample(view: RunView, case: Case, record: RecordResult) -> Json:
     output = {"model": model, "choices": choices, "completion": case.response or ""}
     system = case.system or (view.spec.target.system_prompt if view.spec.target and answer else "")
     turns = [{"role": turn.role, "content": turn.content, "source": "input"} for turn in case.turns]
+    names = ("category", "subcategory", "maturity", "source", "tags", "documents", "metadata")
+    metadata = {name: msgspec.to_builtins(getattr(case, name)) for name in names}
     sample: Json = {
         "id": sample_id(case.id),
         "epoch": 1,
@@ -106,7 +108,7 @@ def _sample(view: RunView, case: Case, record: RecordResult) -> Json:
         "target": case.reference or "",
         "messages": [*([{"role": "system", "content": system}] if system else []), *turns, *([reply] if choices else [])],
         "output": output | ({"usage": tokens} if tokens else {}) | ({"time": answer.seconds} if answer else {}),
-        "metadata": _case_metadata(case),
+        "metadata": {"case_id": case.id, **{name: value for name, value in metadata.items() if value}},
         "store": {},
         "model_usage": {model: tokens} if tokens else {},
         "role_usage": {},
@@ -118,12 +120,6 @@ def _sample(view: RunView, case: Case, record: RecordResult) -> Json:
         why = f"{state}: {answer.reason}" if answer and answer.reason else state
         sample["error"] = _error(f"the target gave no answer that can be judged ({why})")
     return sample
-
-
-def _case_metadata(case: Case) -> Json:
-    names = ("category", "subcategory", "maturity", "source", "tags", "documents", "metadata")
-    found = {name: msgspec.to_builtins(getattr(case, name)) for name in names}
-    return {"case_id": case.id} | {name: value for name, value in found.items() if value}
 
 
 def _score(view: RunView, case: Case, criterion: str, detail: CriterionDetail) -> Json:

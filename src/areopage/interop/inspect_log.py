@@ -149,7 +149,12 @@ def _row(number: int, sample: _Sample, about: _Eval) -> Row:
     attached = sample.attachments
     prompt, system, left_out = _conversation(sample, attached)
     target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
-    response = None if sample.error is not None else _completion(sample, attached)
+    response, output = None, sample.output
+    if sample.error is None:
+        first = output.choices[0].message if output.choices else None
+        response = (
+            _resolved(output.completion, attached) if output.completion else _text(first.content if first else "", attached)
+        )
     cells: dict[str, Any] = {
         "id": f"{sample.id}" if sample.epoch <= 1 else f"{sample.id}-epoch-{sample.epoch}",
         "prompt": prompt,
@@ -190,13 +195,6 @@ def _conversation(sample: _Sample, attached: Mapping[str, str]) -> tuple[Any, st
     system = "\n\n".join(_text(one.content, attached) for one in spoken if one.role == "system")
     turns = [{"role": one.role, "content": _text(one.content, attached)} for one in spoken if one.role != "system"]
     return (turns[0]["content"] if len(turns) == 1 else turns), system, max(0, left_out)
-
-
-def _completion(sample: _Sample, attached: Mapping[str, str]) -> str:
-    if sample.output.completion:
-        return _resolved(sample.output.completion, attached)
-    first = sample.output.choices[0].message if sample.output.choices else None
-    return _text(first.content, attached) if first else ""
 
 
 def _text(content: str | Sequence[_Part], attached: Mapping[str, str]) -> str:

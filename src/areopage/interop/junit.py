@@ -41,7 +41,8 @@ def junit_element(view: RunView, locale: Locale) -> Element:
     failing: dict[str, list[FailingScore]] = {}
     for one in failing_scores(view):
         failing.setdefault(one.criterion.id, []).append(one)
-    verdict = SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name=xml_text(_verdict_name(view)))
+    title = f"release: {view.spec.part.text}" if view.spec.part else "release"
+    verdict = SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name=xml_text(title))
     _verdict_case(verdict, view, release, locale)
     for criterion in view.spec.criteria:
         classname = f"{criterion.category}.{criterion.subcategory}"
@@ -76,10 +77,6 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
     if interval is not None:
         yield "score_low", f"{interval.low:.4f}"
         yield "score_high", f"{interval.high:.4f}"
-
-
-def _verdict_name(view: RunView) -> str:
-    return f"release: {view.spec.part.text}" if view.spec.part else "release"
 
 
 def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
@@ -117,29 +114,22 @@ def _criterion_case(
     count = view.failures.by_criterion[criterion.id]
     failed, scored = locale.whole(count.failed), locale.whole(count.scored)
     told = f"{criterion.title}: {locale.say('junit_failing', failed=failed, scored=scored)}"
-    lines = [_case_line(one, locale) for one in failing[:_SHOWN_CASES]]
+    lines = []
+    for score in failing[:_SHOWN_CASES]:
+        said = f" | {score.judge}: {one_line(score.explanation, _LONGEST)}" if score.explanation else ""
+        prompt, response = one_line(score.case.prompt_text, _LONGEST), one_line(score.case.response or "", _LONGEST)
+        lines.append(f"{one_line(score.case.id)} | {locale.number(score.score)} | {prompt} | {response}{said}")
     if len(failing) > _SHOWN_CASES:
         lines.append(locale.count("junit_more", len(failing) - _SHOWN_CASES))
-    state = _state(criterion, release)
-    if state:
-        _result(own, "failure" if state == "not_met" else "error", told, lines)
+    # the worst state of the floors that name the criterion as their reason
+    floors = [floor for floor in (release.floors if release else ()) if floor.kind != "qualified_judges"]
+    states = {floor.state for floor in floors if criterion.id in floor.criteria} & {"not_met", "open"}
+    if states:
+        _result(own, "failure" if "not_met" in states else "error", told, lines)
     elif not count.scored:
         SubElement(own, "skipped", message=xml_text(locale.say("junit_unscored")))
     SubElement(own, "system-out").text = xml_text("\n".join([told, *lines]))
 
 
-def _state(criterion: Criterion, release: Release | None) -> str:
-    """The worst state of the floors that name a criterion as their reason; "" where none does."""
-    floors = release.floors if release else ()
-    found = {floor.state for floor in floors if criterion.id in floor.criteria and floor.kind != "qualified_judges"}
-    return next((state for state in ("not_met", "open") if state in found), "")
-
-
 def _result(own: Element, kind: str, message: str, lines: Sequence[str]) -> None:
     SubElement(own, kind, message=xml_text(message), type=kind).text = xml_text("\n".join(lines))
-
-
-def _case_line(one: FailingScore, locale: Locale) -> str:
-    said = f" | {one.judge}: {one_line(one.explanation, _LONGEST)}" if one.explanation else ""
-    prompt, response = one_line(one.case.prompt_text, _LONGEST), one_line(one.case.response or "", _LONGEST)
-    return f"{one_line(one.case.id)} | {locale.number(one.score)} | {prompt} | {response}{said}"

@@ -5,7 +5,7 @@ its version, and what is asked: the prompt, the audience and the system prompt. 
 runs, for any answer, id or line; another prompt is another alert.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from urllib.parse import quote
 import msgspec
 
 from areopage.bench import CasePlace, FailingScore, RunView, case_places, failing_scores, release_text
-from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import AreopageError
@@ -58,8 +57,10 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     if left_out:
         told = locale.count("sarif_left_out", left_out)
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": _message(told)}}]
+    verdict, rules = verdict_name(view.release.verdict if view.release else None, locale), view.spec.criteria
+    driver = {"name": "areopage", "version": __version__, "semanticVersion": __version__}
     run = {
-        "tool": {"driver": _driver(view, locale)},
+        "tool": {"driver": {**driver, "rules": [_rule(criterion, view, locale) for criterion in rules]}},
         "automationDetails": {"id": f"areopage/{quote(view.spec.suite, safe='')}/{quote(target, safe='')}/{part}"},
         "language": _tag(locale.code),
         "columnKind": "unicodeCodePoints",
@@ -67,7 +68,7 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
         "results": results,
         **({"translations": translations} if (translations := _translations(view)) else {}),
         "properties": {
-            "verdict": _verdict(view, locale),
+            "verdict": f"{verdict}. {release_text(view, view.release, locale)}" if view.release else verdict,
             "judges": view.qualification,
             **({"part": msgspec.to_builtins(view.spec.part)} if view.spec.part else {}),
             "run": view.run.id,
@@ -76,27 +77,6 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
         },
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _verdict(view: RunView, locale: Locale) -> str:
-    release = view.release
-    if release is None:
-        return verdict_name(None, locale)
-    return f"{verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}"
-
-
-def case_fingerprint(suite: str, criterion: Criterion, case: Case) -> str:
-    """What a failing case is known by in all runs: SHA-256, in hexadecimal."""
-    return digest_of([suite, criterion.path, case.prompt, case.maturity, case.system])
-
-
-def _driver(view: RunView, locale: Locale) -> dict[str, Any]:
-    return {
-        "name": "areopage",
-        "version": __version__,
-        "semanticVersion": __version__,
-        "rules": [_rule(criterion, view, locale) for criterion in view.spec.criteria],
-    }
 
 
 def _translations(view: RunView) -> list[dict[str, Any]]:
@@ -145,54 +125,42 @@ def _result(
     seen: dict[str, int],
     locale: Locale,
 ) -> dict[str, Any]:
-    fingerprint = case_fingerprint(view.spec.suite, one.criterion, one.case)
+    case, criterion, scale = one.case, one.criterion, view.spec.scale
+    # what a failing case is known by in all runs
+    fingerprint = digest_of([view.spec.suite, criterion.path, case.prompt, case.maturity, case.system])
     seen[fingerprint] = seen.get(fingerprint, 0) + 1
+    score, limit = locale.number(one.score), locale.short(one.limit)
+    sentences = [
+        locale.say("sarif_failing", criterion=criterion.title, score=score, max=locale.short(scale.max), limit=limit),
+        locale.say("sarif_prompt", text=one_line(case.prompt_text, _LONGEST)),
+        locale.say("sarif_response", text=one_line(case.response or "", _LONGEST)),
+    ]
+    if one.explanation:
+        sentences.append(locale.say("pair", name=one.judge, value=one_line(one.explanation, _LONGEST)))
+    if one.disputed:
+        sentences.append(locale.say("sarif_disputed"))
+    place = places.get(case.id)  # the dataset alone where the line is not known
+    path = place.path if place else Path(view.spec.datasets[0] if view.spec.datasets else "dataset")
+    whole, here = path.resolve(), Path.cwd().resolve()
+    # of a file elsewhere only its name, so that no path of a machine is told
+    uri = quote(whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name)
+    physical: dict[str, Any] = {"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}}
+    if place and place.line:
+        physical["region"] = {"startLine": place.line}
+    logical = {"name": one_line(case.id), "kind": "object"}
     return {
-        "ruleId": one.criterion.path,
-        "ruleIndex": numbers[one.criterion.id],
+        "ruleId": criterion.path,
+        "ruleIndex": numbers[criterion.id],
         "kind": "fail",
         "level": "error" if one.counts_first and not one.disputed else "warning",
-        "message": {"text": _message(" ".join(_sentences(one, view, locale)))},
-        "locations": [_location(one.case, view, places)],
+        "message": {"text": _message(" ".join(sentences))},
+        "locations": [{"physicalLocation": physical, "logicalLocations": [logical]}],
         "partialFingerprints": {
             FINGERPRINT: f"{fingerprint}:{seen[fingerprint]}",
             _LINE_HASH: f"{fingerprint[:16]}:{seen[fingerprint]}",
         },
-        "properties": {"case": one_line(one.case.id), "score": one.score, "limit": one.limit, "disputed": one.disputed},
+        "properties": {"case": one_line(case.id), "score": one.score, "limit": one.limit, "disputed": one.disputed},
     }
-
-
-def _sentences(one: FailingScore, view: RunView, locale: Locale) -> Iterator[str]:
-    yield locale.say(
-        "sarif_failing",
-        criterion=one.criterion.title,
-        score=locale.number(one.score),
-        max=locale.short(view.spec.scale.max),
-        limit=locale.short(one.limit),
-    )
-    yield locale.say("sarif_prompt", text=one_line(one.case.prompt_text, _LONGEST))
-    yield locale.say("sarif_response", text=one_line(one.case.response or "", _LONGEST))
-    if one.explanation:
-        yield locale.say("pair", name=one.judge, value=one_line(one.explanation, _LONGEST))
-    if one.disputed:
-        yield locale.say("sarif_disputed")
-
-
-def _location(case: Case, view: RunView, places: Mapping[str, CasePlace]) -> dict[str, Any]:
-    """The line of the dataset; the dataset alone where the line is not known."""
-    place = places.get(case.id)
-    path = place.path if place else Path(view.spec.datasets[0] if view.spec.datasets else "dataset")
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(path), "uriBaseId": "%SRCROOT%"}}
-    if place and place.line:
-        physical["region"] = {"startLine": place.line}
-    logical = {"name": one_line(case.id), "kind": "object"}
-    return {"physicalLocation": physical, "logicalLocations": [logical]}
-
-
-def _uri(path: Path) -> str:
-    """A path from the working directory; of a file elsewhere only its name, so that no path of a machine is told."""
-    whole, here = path.resolve(), Path.cwd().resolve()
-    return quote(whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name)
 
 
 def _message(text: str) -> str:

@@ -57,7 +57,10 @@ def _row(cells: dict[str, Any]) -> dict[str, Any]:
     row["reference"] = cells.get("expected_output") or cells.get("expected_outcome")
     turns = cells.get("turns")
     if isinstance(turns, str):
-        turns = _decoded_turns(turns)
+        try:
+            turns = msgspec.json.decode(turns)
+        except (msgspec.DecodeError, RecursionError) as fault:
+            raise ValueError("turns: not a JSON list") from fault
     if isinstance(turns, list) and turns:
         spoken = [_turn(turn) for turn in turns]
         row["response"] = spoken.pop()["content"] if spoken[-1]["role"] == "assistant" else None
@@ -70,13 +73,6 @@ def _row(cells: dict[str, Any]) -> dict[str, Any]:
     else:
         raise ValueError("it has no input and no turns")
     return {name: cell for name, cell in row.items() if cell not in (None, "", [], {})}
-
-
-def _decoded_turns(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as fault:
-        raise ValueError("turns: not a JSON list") from fault
 
 
 def _turn(turn: Any) -> dict[str, str]:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from areopage.cases import BadRow, Row, read_rows
+from areopage.cases import BadRow, read_rows
 from areopage.criteria import Scale
 from areopage.interop.foreign.folder import JUDGED, RECORDED_JUDGE, Foreign, ForeignCriterion, path_of
 from areopage.interop.inspect_log import SCORES
@@ -22,34 +22,25 @@ def read_inspect(path: Path) -> Foreign:
         for row in rows:
             if isinstance(row, BadRow):
                 found.reject(path, row.number, row.reason, row.content)
-            else:
-                _take(found, scores, row, path)
+                continue
+            cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
+            if id := found.add(cells, path, row.number):
+                for scorer, value in cells.get(SCORES, {}).items():
+                    if isinstance(value, float):
+                        scores.setdefault(scorer, {})[id] = value
+                    else:
+                        found.left_out[f"score of {scorer} that is no number"] += 1
     for scorer, by_case in scores.items():
         values = [*by_case.values(), 0.0, 1.0]
         criterion = path_of(JUDGED, scorer, found.criteria)
         found.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
-        found.lines += [
-            {"case_id": case, **_judged(found.rows[case]), "asked": RECORDED_JUDGE, "criterion": criterion, "score": score}
-            | {"model": f"inspect:{scorer}"}
-            for case, score in by_case.items()
-        ]
+        for case, score in by_case.items():
+            response = found.rows[case].get("response")  # the score is given to no other
+            judged = {"response": response} if response else {}
+            line = {"case_id": case, **judged, "asked": RECORDED_JUDGE, "criterion": criterion, "score": score}
+            found.lines.append({**line, "model": f"inspect:{scorer}"})
     for row_id, kept in found.rows.items():
         scored = [criterion for criterion, scorer in zip(found.criteria, scores, strict=True) if row_id in scores[scorer]]
         if scored:
             kept["criteria"] = ", ".join(scored)
     return found
-
-
-def _judged(row: dict[str, Any]) -> dict[str, str]:
-    """The response that was scored: its score is given to no other."""
-    return {"response": row["response"]} if row.get("response") else {}
-
-
-def _take(found: Foreign, scores: dict[str, dict[str, float]], row: Row, path: Path) -> None:
-    cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
-    if id := found.add(cells, path, row.number):
-        for scorer, value in cells.get(SCORES, {}).items():
-            if isinstance(value, float):
-                scores.setdefault(scorer, {})[id] = value
-            else:
-                found.left_out[f"score of {scorer} that is no number"] += 1

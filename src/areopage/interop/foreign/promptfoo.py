@@ -190,11 +190,12 @@ def _filled(text: str, values: Mapping[str, str], depth: int = 0) -> str:
         raise ValueError(f"the variables {name_list(missing)} have no value")
     if _TEMPLATE.search(_VARIABLE.sub("", text)):
         raise ValueError("the template has filters or blocks: only plain variables {{name}} can be filled in")
-    return _VARIABLE.sub(lambda found: _value(found[1], values, depth), text)
 
+    def value(found: re.Match[str]) -> str:
+        text = values[found[1]]
+        return _filled(text, values, depth + 1) if _TEMPLATE.search(text) else text
 
-def _value(name: str, values: Mapping[str, str], depth: int) -> str:
-    return _filled(values[name], values, depth + 1) if _TEMPLATE.search(values[name]) else values[name]
+    return _VARIABLE.sub(value, text)
 
 
 def _take(
