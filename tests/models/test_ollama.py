@@ -347,10 +347,10 @@ def test_the_server_is_the_endpoints_then_ollama_hosts_then_the_presets_then_thi
         ollama_base_url="http://preset:2",
         environment={"OLLAMA_HOST": " 'env:3' "},
     )
-    assert settings.address_of("ollama", "lab").url == "http://lab:1"
-    assert settings.address_of("ollama", "").url == "http://env:3"
-    assert ModelSettings(ollama_base_url="http://preset:2").address_of("ollama", "").url == "http://preset:2"
-    assert ModelSettings(environment={"OLLAMA_HOST": " "}).address_of("ollama", "").url == "http://localhost:11434"
+    assert settings.address_of("ollama", "lab")[0] == "http://lab:1"
+    assert settings.address_of("ollama", "")[0] == "http://env:3"
+    assert ModelSettings(ollama_base_url="http://preset:2").address_of("ollama", "")[0] == "http://preset:2"
+    assert ModelSettings(environment={"OLLAMA_HOST": " "}).address_of("ollama", "")[0] == "http://localhost:11434"
     with pytest.raises(ModelError, match="unknown endpoint"):
         settings.address_of("ollama", "other")
 

@@ -18,7 +18,7 @@ from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, 
 from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
 from areopage.models.providers import listed_models
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, connect
+from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.settings import Endpoint, ModelSettings
 
 if TYPE_CHECKING:
@@ -395,10 +395,10 @@ def test_a_named_endpoint_gets_its_own_key_and_no_other() -> None:
 
 
 def test_the_server_is_the_endpoints_then_the_environments_then_openais() -> None:
-    assert connect("openai", "", ModelSettings()).address == "https://api.openai.com/v1"
-    assert connect("openai", "", settings_for("http://here:1/v1/")).address == "http://here:1/v1"
+    assert ModelServer("openai", "", ModelSettings()).address == "https://api.openai.com/v1"
+    assert ModelServer("openai", "", settings_for("http://here:1/v1/")).address == "http://here:1/v1"
     with pytest.raises(ModelError, match="unknown endpoint"):
-        connect("openai", "lab", settings_for("http://here:1/v1"))
+        ModelServer("openai", "lab", settings_for("http://here:1/v1"))
 
 
 def test_the_model_is_opened_by_its_provider() -> None:

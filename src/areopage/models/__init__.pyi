@@ -60,7 +60,7 @@ from .replay import RecordedLine as RecordedLine  # One line of a recording
 from .replay import RecordingFile as RecordingFile  # A recording on disk, read once, at its first use.
 from .retry import Calls as Calls  # Calls to one server, each made again where that may help.
 from .retry import Retrying as Retrying  # A `LanguageModel` that asks another one, again where that may help
-from .servers import connect as connect  # Find a provider's server.
+from .servers import ModelServer as ModelServer  # A provider's server, with what messages about it need
 from .servers import is_loopback as is_loopback  # Whether a host is this very machine.
 from .settings import Bot as Bot  # A team's own bot
 from .settings import Endpoint as Endpoint  # A server by name.

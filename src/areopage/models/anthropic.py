@@ -22,7 +22,7 @@ from areopage.models.known_providers import SchemaMode
 from areopage.models.port import SERVER, STOP_REASON, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.prices import LIMITS, answer_limit
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ModelServer, connect
+from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.settings import ModelSettings
 
 DEFAULT_LIMIT = 4096
@@ -164,7 +164,7 @@ class AnthropicModel(ChatModel[MessagesReply]):
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> AnthropicModel:
     """Open a model; nothing is called yet."""
-    return AnthropicModel(reference, connect("anthropic", reference.endpoint, settings))
+    return AnthropicModel(reference, ModelServer("anthropic", reference.endpoint, settings))
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:

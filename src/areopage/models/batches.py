@@ -19,7 +19,7 @@ from areopage.models.json_chat import ChatModel
 from areopage.models.port import Completion, Message, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls
-from areopage.models.servers import connect
+from areopage.models.servers import ModelServer
 from areopage.models.settings import ModelSettings
 
 BATCH_PROVIDERS = ("openai", "anthropic")
@@ -257,6 +257,6 @@ def open_service(reference: ModelReference, settings: ModelSettings, calls: Call
     if not has_batches(reference):
         raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(BATCH_PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))
-    server = connect(reference.provider, reference.endpoint, replace(settings, timeouts=limits))
+    server = ModelServer(reference.provider, reference.endpoint, replace(settings, timeouts=limits))
     opened: BatchService = imported(f"areopage.models.{reference.provider}_batches:open_batches")(reference, server, calls)
     return opened

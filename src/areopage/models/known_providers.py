@@ -140,15 +140,10 @@ def may_cost(provider: str) -> bool:
     return provider in PROVIDERS and bool(PROVIDERS[provider].key_variable)
 
 
-class ServerPlace(Struct, frozen=True, kw_only=True):
-    """Where the calls to one model go: a base URL, and what follows each path behind a `?`."""
-
-    url: str
-    query: tuple[tuple[str, str], ...] = ()
-
-
-def place_of(provider: Provider, url: str, api_version: str | None, environment: Mapping[str, str], model: str) -> ServerPlace:
-    """Where a model of a server is called.
+def place_of(
+    provider: Provider, url: str, api_version: str | None, environment: Mapping[str, str], model: str
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Where a model of a server is called: a base URL, and what follows each path behind a `?`.
 
     Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
     deployment has a path of its own.
@@ -158,9 +153,9 @@ def place_of(provider: Provider, url: str, api_version: str | None, environment:
         api_version: that of a named server, in place of the environment's.
     """
     if provider.protocol == "anthropic":
-        return ServerPlace(url=url.strip().rstrip("/").removesuffix("/v1"))
+        return url.strip().rstrip("/").removesuffix("/v1"), ()
     if provider.name != "azure":
-        return ServerPlace(url=url)
+        return url, ()
     variables = (environment.get(name, "").strip() for name in VERSION_VARIABLES)
     version = next(filter(None, variables), "") if api_version is None else api_version
     parts = urlsplit(url.strip())
@@ -169,6 +164,6 @@ def place_of(provider: Provider, url: str, api_version: str | None, environment:
     root = f"{parts.scheme}://{parts.netloc}{path}/openai"
     if asked in _UNDATED:
         query = (("api-version", asked),) if asked in ("latest", "preview") else ()
-        return ServerPlace(url=f"{root}/v1", query=query)
+        return f"{root}/v1", query
     deployment = f"/deployments/{quote(model, safe='')}" if model else ""
-    return ServerPlace(url=root + deployment, query=(("api-version", asked),))
+    return root + deployment, (("api-version", asked),)

@@ -10,7 +10,7 @@ from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, read_logprobs, sent
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ModelServer, connect
+from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.settings import ModelSettings
 from areopage.models.window import fills, too_small, window_of
 
@@ -120,7 +120,7 @@ class OllamaModel(ChatModel[_OllamaReply]):
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaModel:
     """Open a model of an Ollama server; nothing is called yet."""
-    return OllamaModel(reference, connect("ollama", reference.endpoint, settings))
+    return OllamaModel(reference, ModelServer("ollama", reference.endpoint, settings))
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:

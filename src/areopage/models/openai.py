@@ -16,7 +16,7 @@ from areopage.models.known_providers import SchemaMode
 from areopage.models.openai_replies import ChatReply, completion_of
 from areopage.models.port import FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ModelServer, connect
+from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.settings import ModelSettings
 from areopage.models.untaken import renamed
 from areopage.models.window import window_of
@@ -197,7 +197,7 @@ def _speaks_of_model(fault: CallRejected, name: str) -> bool:
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIModel:
     """Open a model of a compatible server; nothing is called yet."""
-    return OpenAIModel(reference, connect(reference.provider, reference.endpoint, settings, reference.model))
+    return OpenAIModel(reference, ModelServer(reference.provider, reference.endpoint, settings, reference.model))
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:

@@ -99,9 +99,9 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
         raise ModelError(f"the provider {provider} cannot list models")
     if not PROVIDERS[provider].lists:
         raise ModelError(f"{provider} does not list what can be called there: name a deployment, as in {provider}:NAME")
-    from areopage.models.servers import connect
+    from areopage.models.servers import ModelServer
 
-    server = connect(provider, endpoint, settings)
+    server = ModelServer(provider, endpoint, settings)
     try:
         models = await import_module(f"areopage.models.{server.provider.protocol}").listed(server)
     finally:

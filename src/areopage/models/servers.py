@@ -1,7 +1,8 @@
 """Model servers: how a provider's server is reached and which key it is sent, and the proxy on the way."""
 
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -9,8 +10,8 @@ from msgspec import Struct
 
 from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
 from areopage.models.http import JsonServer, Query
-from areopage.models.known_providers import PROVIDERS, Provider, SchemaMode, place_of
-from areopage.models.settings import ModelSettings, ServerAddress
+from areopage.models.known_providers import PROVIDERS, SchemaMode, place_of
+from areopage.models.settings import ModelSettings
 
 T = TypeVar("T")
 
@@ -28,25 +29,42 @@ class ListedModel(Struct, frozen=True, kw_only=True):
 
 
 class ModelServer:
-    """A provider's server, with what messages about it need: who named it, and which variable holds its key."""
+    """A provider's server, with what messages about it need: who named it, and which variable holds its key.
 
-    def __init__(
-        self,
-        open_at: Callable[[str], JsonServer],
-        provider: Provider,
-        address: ServerAddress,
-        url: str,
-        *,
-        key_variable: str,
-        has_key: bool,
-        modes: tuple[SchemaMode, ...],
-        query: Query | None,
-    ) -> None:
-        """Prepare it; nothing is called."""
-        is_providers = not provider.host or urlsplit(address.url).hostname == provider.host
-        self._open_at, self._url, self._source = open_at, url, address.source
-        self._key_variable, self._lacks_key = key_variable, not has_key and provider.needs_key and is_providers
-        self.http, self.provider, self.modes, self.query = open_at(url), provider, modes, query
+    A provider's key goes to the server that the environment means, and to the provider's; to a named endpoint only the key
+    that it names, so that no key reaches a stranger.
+    """
+
+    def __init__(self, provider_name: str, endpoint: str, settings: ModelSettings, model: str = "") -> None:
+        """Find the server; nothing is called.
+
+        Args:
+            endpoint: a named server, "" for the usual one.
+            model: what is called there; only Azure's paths depend on it.
+        """
+        provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
+        address, self._source = settings.address_of(provider_name, endpoint)
+        api_version = named.api_version if named is not None else None
+        self._url, query = place_of(provider, address, api_version, settings.environment, model)
+        variable = named.api_key_env if named is not None else provider.key_variable
+        key = settings.environment.get(variable, "").strip()
+        headers = dict(provider.headers)
+        if key and provider.key_header:
+            headers[provider.key_header] = key
+        headers |= named.headers if named is not None else {}
+        names = {name.lower() for name in headers}
+        if key and not provider.key_header and "authorization" not in names:
+            headers["Authorization"] = f"Bearer {key}"
+        is_providers = not provider.host or urlsplit(address).hostname == provider.host
+        has_key = bool(key or {"authorization", provider.key_header} & names)
+        self._key_variable = variable or "that the endpoint's api_key_env names"
+        self._lacks_key = not has_key and provider.needs_key and is_providers
+        self._open_at = partial(open_transport, settings=settings, headers=headers)
+        self.http, self.provider, self.query = self._open_at(self._url), provider, query or None
+        chosen = named.schema_mode if named is not None else "auto"
+        self.modes: tuple[SchemaMode, ...] = provider.modes
+        if chosen != "auto" and provider.protocol == "openai":
+            self.modes = (chosen,)
         # a provider's own server refuses what does not fit
         self.may_cut = not (provider.hosted and is_providers)
 
@@ -102,41 +120,6 @@ class ModelServer:
     def down(self, fault: CallError) -> ServerDown:
         """The exception for a server that does not answer."""
         return ServerDown(f"no {self.provider.kind} answers at {self.place}: {self.provider.advice} [{fault}]")
-
-
-def connect(provider_name: str, endpoint: str, settings: ModelSettings, model: str = "") -> ModelServer:
-    """Find a provider's server.
-
-    A provider's key goes to the server that the environment means, and to the provider's; to a named endpoint only the key
-    that it names, so that no key reaches a stranger.
-
-    Args:
-        endpoint: a named server, "" for the usual one.
-        model: what is called there; only Azure's paths depend on it.
-    """
-    provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
-    address = settings.address_of(provider_name, endpoint)
-    place = place_of(provider, address.url, named.api_version if named is not None else None, settings.environment, model)
-    variable = named.api_key_env if named is not None else provider.key_variable
-    key = settings.environment.get(variable, "").strip()
-    headers = dict(provider.headers)
-    if key and provider.key_header:
-        headers[provider.key_header] = key
-    headers |= named.headers if named is not None else {}
-    has_key = bool({"authorization", provider.key_header} & {name.lower() for name in headers}) or bool(key)
-    if key and not provider.key_header and "authorization" not in {name.lower() for name in headers}:
-        headers["Authorization"] = f"Bearer {key}"
-    chosen = named.schema_mode if named is not None else "auto"
-    return ModelServer(
-        lambda url: open_transport(url, settings, headers),
-        provider,
-        address,
-        place.url,
-        key_variable=variable or "that the endpoint's api_key_env names",
-        has_key=has_key,
-        modes=provider.modes if chosen == "auto" or provider.protocol != "openai" else (chosen,),
-        query=place.query or None,
-    )
 
 
 def open_transport(url: str, settings: ModelSettings, headers: Mapping[str, str]) -> JsonServer:

@@ -103,13 +103,6 @@ class Bot(Struct, frozen=True, kw_only=True):
         return replace(self, url=shown_address(self.url), headers=headers, request=request, foreign=True)
 
 
-class ServerAddress(Struct, frozen=True, kw_only=True):
-    """The address of a server; `source` says in a message who named it."""
-
-    url: str
-    source: str
-
-
 class ModelSettings(Struct, frozen=True, kw_only=True):
     """Everything an adapter may read.
 
@@ -179,8 +172,8 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         endpoint.contact.check(self.environment, self.allowed_variables)
         return endpoint
 
-    def address_of(self, provider_name: str, endpoint: str) -> ServerAddress:
-        """Where a server is: the named endpoint, else that of the provider's variable, else the provider's own.
+    def address_of(self, provider_name: str, endpoint: str) -> tuple[str, str]:
+        """Where a server is, and who named it: the named endpoint, else that of the provider's variable, else the provider's own.
 
         Ollama's is that of the suite's preset where OLLAMA_HOST names none.
         """
@@ -197,7 +190,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             url, source = provider.url, f"the default; {variable} names another"
         else:
             raise ModelError(f"{provider_name} needs the address of your resource: set the environment variable {variable}")
-        return ServerAddress(url=ollama_url(url) if is_ollama else url, source=source)
+        return ollama_url(url) if is_ollama else url, source
 
     def contact(self, reference: ModelReference) -> Contact | None:
         """The server of a model; None of a model in this process, and where the provider or the address is not known."""
@@ -211,7 +204,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
             return None
         key = PROVIDERS[reference.provider].key_variable
         try:
-            address = shown_address(self.address_of(reference.provider, "").url)
+            address = shown_address(self.address_of(reference.provider, "")[0])
         except AreopageError:  # opening the model says so
             return None
         return Contact(address=address, variables=(key,) if key else ())

@@ -17,7 +17,7 @@ import numpy as np
 
 from areopage.checking import RagConfig
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
-from areopage.models import CHARACTERS_PER_TOKEN, Calls, JsonServer, connect, limiter_of
+from areopage.models import CHARACTERS_PER_TOKEN, Calls, JsonServer, ModelServer, limiter_of
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, Embedder, EmbedderIdentity, Vectors, embeddable, normalised
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
         raise config.fault("provider openai needs it: name one of the endpoints", "embedding", "endpoint")
     settings = config.model_settings(environment, section.timeout, section.endpoint, "embedding", "endpoint")
     try:
-        server = connect("openai", section.endpoint, settings).http
+        server = ModelServer("openai", section.endpoint, settings).http
     except ModelError as fault:
         raise config.fault(str(fault), "embedding", "endpoint") from None
     limiter = limiter_of(settings.endpoints.get(section.endpoint))
