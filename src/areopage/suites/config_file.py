@@ -192,30 +192,25 @@ def schema_fault(
         more: is put after the message.
         at: where the schema's data stand in the document.
     """
-    keys = keys_of(fault)
-    return document.error(_plain_message(fault, schema, keys) + more, *at, *keys)
+    keys, kind, value = keys_of(fault), fault["type"], fault["input"]
+    shown = repr(value) if isinstance(value, str | int | float | bool | None) else _KINDS.get(type(value), type(value).__name__)
+    shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+    message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, got {shown}"
+    if kind == "extra_forbidden":
+        allowed = _allowed_keys(schema, keys[:-1])
+        close = difflib.get_close_matches(keys[-1], allowed, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        message = f"there is no such key: use one of {name_list(allowed, _MAX_KEYS)}{hint}"
+    elif kind == "missing":
+        message = "this key is missing"
+    elif kind in _WANTED:
+        message = f"must be {_WANTED[kind]}, got {shown}"
+    return document.error(message + more, *at, *keys)
 
 
 def keys_of(fault: ErrorDetails) -> list[str]:
     """The keys that lead to a fault; parts such as `list[str]` or `[key]` are pydantic's own and stand in no file."""
     return [str(part) for part in fault["loc"] if not str(part).endswith("]")]
-
-
-def _plain_message(fault: ErrorDetails, schema: type[BaseModel], keys: Sequence[str]) -> str:
-    """What is wrong at a key, in words that need no knowledge of pydantic."""
-    if fault["type"] == "extra_forbidden":
-        allowed = _allowed_keys(schema, keys[:-1])
-        close = difflib.get_close_matches(keys[-1], allowed, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        return f"there is no such key: use one of {name_list(allowed, _MAX_KEYS)}{hint}"
-    if fault["type"] == "missing":
-        return "this key is missing"
-    value = fault["input"]
-    shown = repr(value) if isinstance(value, str | int | float | bool | None) else _KINDS.get(type(value), type(value).__name__)
-    shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
-    if fault["type"] in _WANTED:
-        return f"must be {_WANTED[fault['type']]}, got {shown}"
-    return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, got {shown}"
 
 
 def _allowed_keys(schema: Any, keys: Sequence[str]) -> list[str]:

@@ -110,28 +110,24 @@ class Suite(Struct, frozen=True, kw_only=True):
         section, scale, faults = self.config.release, self.scale, list[ConfigError]()
         if section is None:
             return faults
+        ids = [entry.id for entry in self.registry.entries.values()]
+        bare = [entry.id for entry in self.registry.newest() if entry.severity is None]
         for key, names in (("max_failures", section.max_failures), ("min_score", section.min_score)):
             for name in names:
-                if message := self._wrong_floor(key, name):
+                message = ""
+                if key == "max_failures" and name in SEVERITIES:
+                    message = f"counts failures by severity, and the registry states none for {name_list(bare)}" if bare else ""
+                elif (key == "max_failures" and name == ReleaseFloors.FINAL) or not any(
+                    ReleaseFloors.is_under(id, name) for id in ids
+                ):
+                    message = "no category, sub-category or criterion of the suite has this name"
+                if message:
                     faults.append(self.document.error(message, "release", key, name))
         for name, score in section.min_score.items():
             if not scale.contains(score):
                 message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
                 faults.append(self.document.error(message, "release", "min_score", name))
         return faults
-
-    def _wrong_floor(self, key: str, name: str) -> str:
-        """Why a floor cannot have a name; "" where it can."""
-        entries = self.registry.entries.values()
-        if key == "max_failures" and name in SEVERITIES:
-            if bare := [bare_entry.id for bare_entry in self.registry.newest() if bare_entry.severity is None]:
-                return f"counts failures by severity, and the registry states none for {name_list(bare)}"
-            return ""
-        if (name == ReleaseFloors.FINAL and key == "max_failures") or not any(
-            ReleaseFloors.is_under(entry.id, name) for entry in entries
-        ):
-            return "no category, sub-category or criterion of the suite has this name"
-        return ""
 
     def severity_faults(self) -> list[ConfigError]:
         """Limits of severity off the scale, and rules that take a criterion that no case may go without off some cases."""
@@ -272,7 +268,15 @@ def load_suite(name_or_folder: str) -> Suite:
     """
     folder = find_suite(name_or_folder)
     document = read_yaml(folder / CONFIG_FILE)
-    suite = suite_of(folder, document, _parse_config(document))
+    try:
+        config = SuiteConfig.model_validate(document.data)
+    except ValidationError as error:
+        first, *others = error.errors(include_url=False)
+        more = f" (+{len(others)} more: areopage suites validate)" if others else ""
+        raise schema_fault(document, first, SuiteConfig, more) from None
+    for fault in limit_faults(config, document):
+        raise fault
+    suite = suite_of(folder, document, config)
     for fault in suite.severity_faults():
         raise fault
     return suite
@@ -308,18 +312,6 @@ def choose_language(suite: Suite, wanted: str | None) -> str:
             f"the suite has no texts in {wanted!r}: use one of {allowed}", path=suite.document.path, key="languages"
         )
     return wanted
-
-
-def _parse_config(document: YamlDocument) -> SuiteConfig:
-    try:
-        config = SuiteConfig.model_validate(document.data)
-    except ValidationError as error:
-        first, *others = error.errors(include_url=False)
-        more = f" (+{len(others)} more: areopage suites validate)" if others else ""
-        raise schema_fault(document, first, SuiteConfig, more) from None
-    for fault in limit_faults(config, document):
-        raise fault
-    return config
 
 
 def readable_config(document: YamlDocument) -> tuple[SuiteConfig | None, list[ConfigError], list[str]]:

@@ -163,7 +163,11 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         for file, text in texts.items():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        _replace_text(registry, changed)
+        with tempfile.TemporaryDirectory(dir=registry.parent, prefix=".areopage-") as scratch:
+            rewritten = Path(scratch) / registry.name
+            rewritten.write_text(changed, encoding="utf-8")
+            shutil.copymode(registry, rewritten)
+            rewritten.replace(registry)
     except OSError as error:
         raise StorageError(f"{error.filename or registry} cannot be written: {error.strerror}") from None
     return [*texts, registry]
@@ -187,29 +191,26 @@ def new_prompts(folder: Path, criterion: str, languages: Sequence[str], scale: S
     """The prompt files of a new criterion, to fill in, by their paths."""
     path, (first, *others) = folder / _prompt_file(criterion), languages
     paths = {first: path, **{language: path.with_suffix(f".{language}.prompt") for language in others}}
-    return {file: _new_prompt(language, scale, readers=readers) for language, file in paths.items()}
+    # The scoring guide has a line for each score, or for both ends of a scale of many.
+    ends = (scale.min, scale.max)
+    few = all(end.is_integer() for end in ends) and scale.max - scale.min <= MOST_LINES
+    scores = range(int(scale.min), int(scale.max) + 1) if few else ends
+    prompts: dict[Path, str] = {}
+    for language, file in paths.items():
+        source = TEMPLATES / f"{language}.prompt"
+        text = (source if source.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
+        prompts[file] = Template(text if readers else _AGE_CONTEXT.sub("", text)).substitute(
+            min=f"{scale.min:g}",
+            max=f"{scale.max:g}",
+            higher_is_better=str(scale.higher_is_better).lower(),
+            guide="\n".join(f"  {score:g} - ..." for score in scores),
+        )
+    return prompts
 
 
 def _prompt_file(criterion: str) -> str:
     category, subcategory, last = criterion.split(".", 2)
     return f"{category}/{subcategory}/{last}.prompt"
-
-
-def _new_prompt(language: str, scale: Scale, *, readers: bool) -> str:
-    """A prompt file to fill in, with a line of the scoring guide for each score, or for both ends of a scale of many."""
-    path = TEMPLATES / f"{language}.prompt"
-    text = (path if path.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
-    if not readers:
-        text = _AGE_CONTEXT.sub("", text)
-    ends = (scale.min, scale.max)
-    few = all(end.is_integer() for end in ends) and scale.max - scale.min <= MOST_LINES
-    scores = range(int(scale.min), int(scale.max) + 1) if few else ends
-    return Template(text).substitute(
-        min=f"{scale.min:g}",
-        max=f"{scale.max:g}",
-        higher_is_better=str(scale.higher_is_better).lower(),
-        guide="\n".join(f"  {score:g} - ..." for score in scores),
-    )
 
 
 def _with_entry(text: str, entry: str, path: Path) -> str:
@@ -250,11 +251,3 @@ def _with_member(text: str, preset: str, criterion: str, path: Path) -> str:
         if after["presets"][preset]["criteria"] == [*document.data["presets"][preset]["criteria"], criterion]:
             return changed
     return text
-
-
-def _replace_text(path: Path, text: str) -> None:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".areopage-") as scratch:
-        written = Path(scratch) / path.name
-        written.write_text(text, encoding="utf-8")
-        shutil.copymode(path, written)
-        written.replace(path)

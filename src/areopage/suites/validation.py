@@ -1,6 +1,6 @@
 """Everything that is wrong with a suite's criteria and weights, all at once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -45,7 +45,19 @@ def check_folder(name_or_folder: str) -> SuiteFindings:
     if config is not None:
         try:
             suite = suite_of(folder, document, config)
-            suite_faults, warnings = _all_faults(suite), _warnings(suite)
+            suite_faults = [
+                *suite.registry.faults,
+                *_selection_faults(suite),
+                *_duplicate_faults(suite),
+                *_prompt_file_faults(suite),
+                *_missing_files(suite, outside=False),
+                *_weight_faults(suite),
+                *suite.severity_faults(),
+                *suite.failure_faults(),
+                *suite.release_faults(),
+                *_persona_and_data_faults(suite),
+            ]
+            warnings = [*_missing_weights(suite), *_missing_files(suite, outside=True)]
         except ConfigError as fault:
             if not faults:
                 raise
@@ -61,26 +73,6 @@ def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]
     return fault.path == document.path and any(
         f"{key_left_out}.".startswith(f"{key}.") or key.startswith(f"{key_left_out}.") for key_left_out in left_out
     )
-
-
-def _warnings(suite: Suite) -> list[ConfigError]:
-    """The missing weights, and the missing prompt files of criteria that are not in the default selection."""
-    return [*_missing_weights(suite), *_missing_files(suite, outside=True)]
-
-
-def _all_faults(suite: Suite) -> list[ConfigError]:
-    return [
-        *suite.registry.faults,
-        *_selection_faults(suite),
-        *_duplicate_faults(suite),
-        *_prompt_file_faults(suite),
-        *_missing_files(suite, outside=False),
-        *_weight_faults(suite),
-        *suite.severity_faults(),
-        *suite.failure_faults(),
-        *suite.release_faults(),
-        *_persona_and_data_faults(suite),
-    ]
 
 
 def unselected_criteria(suite: Suite) -> tuple[str, ...]:
@@ -179,7 +171,18 @@ def _missing_weights(suite: Suite) -> list[ConfigError]:
 def _weight_faults(suite: Suite) -> list[ConfigError]:
     """Every weight for nothing, and every sum that is not 1."""
     entries, weights = suite.registry.entries.values(), suite.config.weights
-    faults = [fault for level in _levels(suite) for fault in _level_faults(suite.document, *level)]
+    faults: list[ConfigError] = []
+    for keys, configured, names in _levels(suite):
+        bare = [name for name in names if name not in configured]
+        for name in configured:
+            if name not in names:
+                near = get_close_matches(name, bare, n=1)
+                hint = f", {DID_YOU_MEAN} {near[0]!r}?" if near else ""
+                message = f"unknown name: no category, sub-category or criterion matches{hint}"
+                faults.append(suite.document.error(message, *keys, name))
+        total = sum(configured.values())
+        if configured and abs(total - 1.0) > Weights.SUM_TOLERANCE:
+            faults.append(suite.document.error(f"the weights sum to {total:.6g}, not 1", *keys))
     for category in weights.subcategories:
         if category not in {entry.category for entry in entries}:
             message = "weighs below a category that has no criterion"
@@ -198,20 +201,6 @@ def misspelt_weights(suite: Suite) -> list[ConfigError]:
 
 def _group_of(entry: RegistryEntry) -> str:
     return f"{entry.category}.{entry.subcategory}"
-
-
-def _level_faults(
-    document: YamlDocument, keys: tuple[str, ...], configured: Mapping[str, float], names: Sequence[str]
-) -> Iterator[ConfigError]:
-    bare = [name for name in names if name not in configured]
-    for name in configured:
-        if name not in names:
-            near = get_close_matches(name, bare, n=1)
-            hint = f", {DID_YOU_MEAN} {near[0]!r}?" if near else ""
-            yield document.error(f"unknown name: no category, sub-category or criterion matches{hint}", *keys, name)
-    total = sum(configured.values())
-    if configured and abs(total - 1.0) > Weights.SUM_TOLERANCE:
-        yield document.error(f"the weights sum to {total:.6g}, not 1", *keys)
 
 
 def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:
