@@ -8,6 +8,7 @@ others of the same size are waited for until their results tell.
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from tempfile import TemporaryFile
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from areopage.errors import CallError, CallRejected
+from areopage.errors import CallRejected
 from areopage.models.anthropic import AnthropicModel
 from areopage.models.batches import MOST_RESULT_BYTES, BatchLine, BatchService, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.error_bodies import ErrorBody, error_of
@@ -124,13 +125,21 @@ class AnthropicBatches(BatchService):
     async def create(self, token: str, file_id: str, file: BinaryIO) -> BatchState:
         """Ask once for the creation of a batch; see `BatchService.create`."""
         file.seek(0)
-        calls = (line.rstrip(b"\n").partition(b" ") for line in file)
-        requests = b",".join(b'{"custom_id":"%s","params":%s}' % (_call_id(key.decode(), token), body) for key, _, body in calls)
-        return self._state_of(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _MessageBatch))
+        requests = []
+        for line in file:
+            key, _, body = line.rstrip(b"\n").partition(b" ")
+            # the id of a call: its key, and a part of the batch's token
+            id = urlsafe_b64encode(bytes.fromhex(key.decode())).rstrip(b"=") + b"-" + token[:_TOKEN_CHARACTERS].encode()
+            requests.append(b'{"custom_id":"%s","params":%s}' % (id, body))
+        return self._state_of(await self._server.post(_PATH, b'{"requests":[' + b",".join(requests) + b"]}", _MessageBatch))
 
     async def find(self, searched: SearchedBatch) -> FoundBatches:
         """Look for a batch: those that have ended tell by their results; the others may be it if they have its size."""
-        alike = [batch for batch in await self._listed(searched.since - _HOUR) if batch.size == searched.calls]
+        since, alike = searched.since - _HOUR, list[_MessageBatch]()
+        async for page in self._pages(_PATH, [("limit", str(_PAGE))], _MessageBatchPage):
+            alike += [batch for batch in page if batch.moment >= since and batch.size == searched.calls]
+            if page and page[-1].moment < since:  # the list begins with the newest
+                break
         certain: list[_MessageBatch] = []
         unsettled = 0
         for batch in alike:
@@ -141,23 +150,17 @@ class AnthropicBatches(BatchService):
         certain.sort(key=lambda batch: batch.moment)
         return FoundBatches(certain=tuple(map(self._state_of, certain)), unsettled=0 if certain else unsettled)
 
-    async def _listed(self, since: float) -> list[_MessageBatch]:
-        """The batches that were created since a moment; the list begins with the newest."""
-        batches: list[_MessageBatch] = []
-        async for page in self._pages(_PATH, [("limit", str(_PAGE))], _MessageBatchPage):
-            batches += [batch for batch in page if batch.moment >= since]
-            if page and page[-1].moment < since:
-                break
-        return batches
-
     async def _carries(self, batch_id: str, token: str) -> bool:
         """Whether the results of a batch are those of calls with this token."""
         with TemporaryFile() as file:
             path = self._results_path(batch_id)
             await self._calls.make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
             file.seek(0)
-            marks = (_token_in(line) for line in file)
-            return any(mark == token[:_TOKEN_CHARACTERS] for mark in marks)
+            for line in file:
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    if _parts_of(msgspec.json.decode(line, type=_MessageResultLine).custom_id)[1] == token[:_TOKEN_CHARACTERS]:
+                        return True
+        return False
 
     def _results_path(self, file_id: str) -> str:
         """The id of a batch's file is its own. The address that the server states is not followed."""
@@ -167,15 +170,14 @@ class AnthropicBatches(BatchService):
         key, _ = _parts_of(line.custom_id)
         if line.result.type == "succeeded":
             return BatchLine(key=key, reply=bytes(line.result.message))
-        return BatchLine(key=key, fault=self._fault(path, line.result))
-
-    def _fault(self, path: str, result: _MessageResult) -> CallError:
-        """Why a call has no answer: the API rejected it, failed, or did not come to it."""
-        if result.type != "errored":
-            return self._server.fault(path, HTTPStatus.SERVICE_UNAVAILABLE, f"the call was {result.type[:20]}")
-        inner = result.error.get("error") if isinstance(result.error, dict) else None
-        body: ErrorBody = error_of(result.error if isinstance(inner, dict) else {"error": result.error})
-        return self._explained(self._server.fault(path, _STATUSES.get(body.code, 500), body.message, body=body))
+        if line.result.type != "errored":
+            why = f"the call was {line.result.type[:20]}"
+            return BatchLine(key=key, fault=self._server.fault(path, HTTPStatus.SERVICE_UNAVAILABLE, why))
+        error = line.result.error
+        inner = error.get("error") if isinstance(error, dict) else None
+        body: ErrorBody = error_of(error if isinstance(inner, dict) else {"error": error})
+        fault = self._server.fault(path, _STATUSES.get(body.code, 500), body.message, body=body)
+        return BatchLine(key=key, fault=self._explained(fault))
 
     async def discard(self, token: str, batch_id: str) -> None:
         """Delete a batch that has ended, with its prompts and its results."""
@@ -208,11 +210,6 @@ def open_batches(reference: ModelReference, server: ModelServer, calls: Calls) -
     return AnthropicBatches(AnthropicModel(reference, server), calls)
 
 
-def _call_id(key: str, token: str) -> bytes:
-    """The id of a call in a batch: its key, and a part of the batch's token."""
-    return urlsafe_b64encode(bytes.fromhex(key)).rstrip(b"=") + b"-" + token[:_TOKEN_CHARACTERS].encode()
-
-
 def _parts_of(call_id: str) -> tuple[str, str]:
     """The key of a call and the part of its batch's token; "" where an id is none of ours."""
     if len(call_id) != _KEY_CHARACTERS + 1 + _TOKEN_CHARACTERS or call_id[_KEY_CHARACTERS] != "-":
@@ -221,11 +218,3 @@ def _parts_of(call_id: str) -> tuple[str, str]:
         return urlsafe_b64decode(call_id[:_KEY_CHARACTERS] + "=").hex(), call_id[_KEY_CHARACTERS + 1 :]
     except ValueError:
         return "", ""
-
-
-def _token_in(line: bytes) -> str:
-    """The part of the token in a line of results; "" where there is none."""
-    try:
-        return _parts_of(msgspec.json.decode(line, type=_MessageResultLine).custom_id)[1]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""

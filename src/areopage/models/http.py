@@ -58,10 +58,27 @@ class JsonServer:
         Raises:
             ModelError: `base_url` is no address of a server, or a header cannot be sent.
         """
-        self.address, authorization = _split_address(base_url)
+        try:
+            parts = urlsplit(base_url.strip())
+            usable = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
+        except ValueError:  # a port that is no number, a broken IPv6 address, a part of a name that is too long
+            usable = False
+        if not usable:
+            raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")
+        user_info, _, host = parts.netloc.rpartition("@")
+        self.address = f"{parts.scheme}://{host}{parts.path}"
+        if parts.query or parts.fragment:
+            raise ModelError(f"the address {self.address} goes on with ? or #, which would not be sent: a key goes into a header")
+        self.address = self.address.rstrip("/")
+        authorization = {"Authorization": f"Basic {b64encode(unquote(user_info).encode()).decode()}"} if user_info else {}
         self._headers = {**authorization, **(headers or {})}
-        for name, value in self._headers.items():
-            _check_header(name, value, self.address)
+        for name, value in self._headers.items():  # one that would change what the server takes for the request is refused
+            if not f"{name}{value}".isprintable():
+                raise ModelError(f"the header {name!r} for {self.address} holds a line break or a control character: correct it")
+            if not _HEADER_NAME.fullmatch(name):
+                raise ModelError(f"{name!r} for {self.address} is no name of a header: write letters, digits and hyphens")
+            if name.lower() in _OF_THE_CONNECTION:
+                raise ModelError(f"the header {name!r} for {self.address} belongs to the connection: leave it out")
         # "Bearer KEY": the scheme may be shown, the key may not, and a server may echo the one without the other.
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
@@ -216,35 +233,6 @@ class JsonServer:
                 proxy=self._proxy,
             )
         return self._connections
-
-
-def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
-    """Take the credentials out of an address, so that it can be shown; they become an Authorization header."""
-    try:
-        parts = urlsplit(base_url.strip())
-        usable = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
-    except ValueError:  # a port that is no number, a broken IPv6 address, a part of a name that is too long
-        usable = False
-    if not usable:
-        raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")
-    user_info, _, host = parts.netloc.rpartition("@")
-    if parts.query or parts.fragment:
-        where = f"{parts.scheme}://{host}{parts.path}"
-        raise ModelError(f"the address {where} goes on with ? or #, which would not be sent: a key goes into a header")
-    address = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
-    if not user_info:
-        return address, {}
-    return address, {"Authorization": f"Basic {b64encode(unquote(user_info).encode()).decode()}"}
-
-
-def _check_header(name: str, value: str, address: str) -> None:
-    """Raise a ModelError where a header cannot be sent, or would change what the server takes for the request."""
-    if not f"{name}{value}".isprintable():
-        raise ModelError(f"the header {name!r} for {address} holds a line break or a control character: correct it")
-    if not _HEADER_NAME.fullmatch(name):
-        raise ModelError(f"{name!r} for {address} is no name of a header: write letters, digits and hyphens")
-    if name.lower() in _OF_THE_CONNECTION:
-        raise ModelError(f"the header {name!r} for {address} belongs to the connection: leave it out")
 
 
 def _is_page(content: bytes, content_type: str) -> bool:

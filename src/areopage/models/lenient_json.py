@@ -30,7 +30,7 @@ def _converted(value: Any, into: Any) -> Any:
     try:
         return msgspec.convert(value, into, strict=False)
     except msgspec.ValidationError:
-        record = next((kind for kind in _kinds(into) if _is_record(kind)), None)
+        record = next((kind for kind in _kinds(into) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)
         items = next((kind for kind in _kinds(into) if get_origin(kind) is list), None)
         if record is not None and isinstance(value, dict):
             return record(**dict(_fields(value, record)))
@@ -55,7 +55,3 @@ def _fields(value: dict[str, Any], record: Any) -> Iterator[tuple[str, Any]]:
 def _kinds(into: Any) -> tuple[Any, ...]:
     is_union = get_origin(into) is Union or type(into).__name__ == "UnionType"
     return get_args(into) if is_union else (into,)
-
-
-def _is_record(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)

@@ -42,6 +42,7 @@ OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
 PROBE_TOKENS = 16
 """The smallest limit of an answer that every provider takes."""
 MOST_SLOTS = 1024
+_MISSING_CODES = ("model_not_found", "DeploymentNotFound")
 _NO_MODEL = re.compile(r"\b(?:model|deployment|engine)\b", re.IGNORECASE)
 _MISSING = re.compile(
     r"not (?:found|exist|available|valid|supported|served|loaded)|does(?:n't| not) exist|unknown|invalid model|no such",
@@ -109,7 +110,10 @@ class OpenAIModel(ChatModel[ChatReply]):
             await self._ask(self._plain_body(PROBE, {"max_tokens": PROBE_TOKENS}), None)
         except CallRejected as fault:
             self.server.complain_of_key(fault)
-            if fault.status in (400, 422) and not _speaks_of_model(fault, name):
+            message = str(fault)
+            names_model = name in message or _NO_MODEL.search(message) is not None
+            is_missing = names_model and _MISSING.search(message) is not None
+            if fault.status in (400, 422) and fault.code not in _MISSING_CODES and not is_missing:
                 return ModelStatus(digest=digest)
             if models is None:
                 advice = "correct the model's name, or the base URL, which usually ends in /v1"
@@ -186,13 +190,6 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
         raise ModelError(f"{server.place} does not list its models: {fault}") from fault
     models = reply if isinstance(reply, list) else reply.data or ()
     return tuple(ListedModel(name=model.id, context_length=model.window) for model in models)
-
-
-def _speaks_of_model(fault: CallRejected, name: str) -> bool:
-    message = str(fault)
-    return fault.code in ("model_not_found", "DeploymentNotFound") or (
-        (name in message or _NO_MODEL.search(message) is not None) and _MISSING.search(message) is not None
-    )
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIModel:

@@ -190,18 +190,11 @@ def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
         stated = msgspec.convert(tokens, list[_Token])
     except msgspec.ValidationError:
         return None
-    return tuple(
-        TokenLogprob(
-            item.token,
-            item.logprob,
-            tuple((other.token, other.logprob) for other in item.top_logprobs or ()),
-            _bytes_of(item.token, item.bytes),
-        )
-        for item in stated
-    )
-
-
-def _bytes_of(token: str, stated: Sequence[int] | None) -> bytes:
-    """The bytes of a token as servers list them; nothing where they state none but those of its text, or what cannot be bytes."""
-    raw = bytes(stated) if stated and all(0 <= code < 256 for code in stated) else b""
-    return b"" if raw == token.encode("utf-8", "replace") else raw
+    logprobs: list[TokenLogprob] = []
+    for item in stated:
+        # nothing where the server states no bytes but those of the text, or what cannot be bytes
+        raw = bytes(item.bytes) if item.bytes and all(0 <= code < 256 for code in item.bytes) else b""
+        raw = b"" if raw == item.token.encode("utf-8", "replace") else raw
+        top = tuple((other.token, other.logprob) for other in item.top_logprobs or ())
+        logprobs.append(TokenLogprob(item.token, item.logprob, top, raw))
+    return tuple(logprobs)
