@@ -40,8 +40,8 @@ class CallWindow:
     """The number of calls that may be open at once, computed from what became of earlier ones; no clock of its own."""
 
     def __init__(self, most: int | None = None) -> None:
-        """`most`: how many calls may be open in any case; None: any number."""
-        self._most = math.inf if most is None else most
+        self.most = math.inf if most is None else most
+        """How many calls may be open in any case; 0: none begins."""
         self._limit = math.inf
         self._round = 0.0
         self._quiet_until = -math.inf
@@ -50,11 +50,7 @@ class CallWindow:
     def allowed(self) -> float:
         """How many calls may be open, at least 1 unless `most` is less; without `most` infinite until the server was asked too
         much."""
-        return self._most if self._limit == math.inf else min(self._most, math.floor(self._limit))
-
-    def limit_to(self, most: float) -> None:
-        """Change how many calls may be open in any case; 0: none begins."""
-        self._most = most
+        return self.most if self._limit == math.inf else min(self.most, math.floor(self._limit))
 
     def answered(self, open_calls: int, seconds: float) -> None:
         """Note an answer, with the calls open at that moment, this one included: the window grows only where it was full."""
@@ -158,38 +154,33 @@ class Limiter:
         self._at_once = math.inf if at_once is None else at_once
         self.shut_until = -math.inf
         """The moment until which the server asked for a pause."""
-        self._open = self._kept = 0
+        self.open_calls = self._kept = 0
         self._freed: deque[None] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def open_calls(self) -> int:
-        """How many calls are open."""
-        return self._open
-
-    @property
     def wanted(self) -> int:
         """How many calls are open or wait for their turn."""
-        return self._open + sum(not turn.done() for turn in self._waiting)
+        return self.open_calls + sum(not turn.done() for turn in self._waiting)
 
     def limit_to(self, most: float) -> None:
         """Change how many calls may be open; those that are open stay."""
-        self.window.limit_to(most)
+        self.window.most = most
         self._admit()
 
     @property
     def _has_room(self) -> bool:
-        return self._open + self._kept < self._at_once and self._open < self.window.allowed
+        return self.open_calls + self._kept < self._at_once and self.open_calls < self.window.allowed
 
     async def enter(self, *, first: bool = False) -> None:
         """Wait for a turn; `leave` ends it."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # the calls of an event loop that has ended are gone
-            self._loop, self._open, self._kept, self._waiting = loop, 0, 0, deque()
+            self._loop, self.open_calls, self._kept, self._waiting = loop, 0, 0, deque()
             self._freed.clear()
         if self._has_room:
-            self._open += 1
+            self.open_calls += 1
             return
         turn = loop.create_future()
         if first:
@@ -207,7 +198,7 @@ class Limiter:
         """End a call, and let the next ones begin."""
         if self._loop is None or self._loop.is_closed():
             return
-        self._open -= 1
+        self.open_calls -= 1
         self._kept += keep
         self._admit()
 
@@ -228,7 +219,7 @@ class Limiter:
         while self._waiting and self._has_room:
             turn = self._waiting.popleft()
             if not turn.done():
-                self._open += 1
+                self.open_calls += 1
                 turn.set_result(None)
 
 
@@ -239,11 +230,11 @@ class KeptPlaces:
         self._of: list[Limiter] = []
 
     def __enter__(self) -> Self:
-        self._before = _KEPT.set(self)
+        self._before = KEPT.set(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        _KEPT.reset(self._before)
+        KEPT.reset(self._before)
         if kind is not None:
             self.free()
 
@@ -258,19 +249,12 @@ class KeptPlaces:
             self._of.pop().free()
 
 
-_KEPT: ContextVar[KeptPlaces | None] = ContextVar("kept places", default=None)
-
-
-def kept_places() -> KeptPlaces | None:
-    """What keeps the places of the calls of this task; None where they are free when a call ends."""
-    return _KEPT.get()
+KEPT: ContextVar[KeptPlaces | None] = ContextVar("kept places", default=None)
+"""What keeps the places of the calls of a task; None where they are free when a call ends."""
 
 
 def limiter_of(endpoint: Endpoint | None, at_once: int | None = None, pacer: Pacer | None = None) -> Limiter:
     """What bounds and spaces the calls to a server: its stated limits, none for None, and what the caller wants open at most."""
-    return Limiter(None if endpoint is None else endpoint.concurrency, at_once, pacer or pacer_of(endpoint))
-
-
-def pacer_of(endpoint: Endpoint | None) -> Pacer:
-    """What spaces the calls to a server, by its stated limits."""
-    return Pacer() if endpoint is None else Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+    if endpoint is None:
+        return Limiter(None, at_once, pacer)
+    return Limiter(endpoint.concurrency, at_once, pacer or Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute))

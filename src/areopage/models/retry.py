@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 from areopage.cases import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.models.breaker import Breaker, backed_off
-from areopage.models.limits import Limiter, Pacer, kept_places
+from areopage.models.limits import KEPT, Limiter, Pacer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
@@ -97,7 +97,7 @@ class Calls:
         """Make a call, again where that may help."""
         faults = _Faults()
         pause = 0.0
-        places = kept_places()
+        places = KEPT.get()
         if places is not None:
             places.free()  # of a call whose answer this one completes
         while True:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
-from areopage.models.limits import Limiter, Pacer, limiter_of, pacer_of
+from areopage.models.limits import Limiter, Pacer, limiter_of
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import ATTEMPTS, CallBudget, Calls, Retrying
@@ -119,14 +119,15 @@ class Traffic:
             shared = self._servers.get((loop, address, name))
             if shared is not None:
                 return shared
-            pacer = self._pacers.setdefault((address, name), pacer_of(endpoint))
+            limiter = limiter_of(endpoint, self.at_once, self._pacers.get((address, name)))
+            self._pacers[address, name] = limiter.pacer
             server = self._servers[loop, address, name] = CalledServer(
                 address=address,
                 name=name,
                 concurrency=None if endpoint is None else endpoint.concurrency,
                 is_shared=loop in self._sharing and any(limit is not None for limit in limits),
                 breaker=Breaker(address, self._outage_seconds, self._observer),
-                limiter=limiter_of(endpoint, self.at_once, pacer),
+                limiter=limiter,
             )
         if server.is_shared or self.held:
             server.limiter.limit_to(0)
