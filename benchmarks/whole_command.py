@@ -91,7 +91,7 @@ def one_round(options: argparse.Namespace) -> dict[str, dict[str, float]]:
         found["areopage"] = {
             "wall_s": spent.elapsed,
             "cpu_ms": spent.cpu / calls * 1e3,
-            "call_cpu_ms": (spent.cpu - least.cpu) / (calls - CALLS_A_CASE) * 1e3,
+            "call_cpu_ms": (spent.cpu - least.cpu) / (calls - CALLS_A_CASE) * 1e3 if calls > CALLS_A_CASE else float("nan"),
             "one_case_s": least.elapsed,
             "one_case_cpu_s": least.cpu,
             "beside_calls_s": spent.elapsed - stats["span_s"],

@@ -14,13 +14,15 @@ from areopage.errors import ModelError
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.opening import JUDGES, expected_kind, open_judge, settled_judge
+from areopage.jury.opening import expected_kind, open_judge, settled_judge
 from areopage.jury.planning import plan
 from areopage.jury.shown import JudgedCase
+from areopage.models.providers import JUDGES
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Refused, Scored, Unparsed
+from areopage.suites.config import JudgeSection
 
 REFERENCE = ModelReference("mine", "length")
 PROMPT = "Combien de congés payés ai-je ?"
@@ -78,6 +80,8 @@ def test_a_judge_in_plain_python_is_installed_by_an_entry_point(
     monkeypatch.syspath_prepend(tmp_path)
     backend = open_judge(REFERENCE, ModelSettings())
     assert (expected_kind(REFERENCE), "mine" in JUDGES) == ("code", True)
+    section = JudgeSection.model_validate({"model": "mine:length"})  # as a suite names it
+    assert (section.provider, section.model) == ("mine", "length")
     settled = settled_judge(judge, asyncio.run(backend.check()), "fr")
     assert (settled.kind, settled.digest, settled.criteria, settled.passes) == ("code", "1-fr", ("a.b.c",), 1)
     found = judged(backend, settled, case, criterion)

@@ -24,8 +24,8 @@ def list_models(
     import asyncio
 
     from areopage.errors import ModelError
-    from areopage.jury import JUDGES, answers_no_prompts
-    from areopage.models import MODELS, listed_models
+    from areopage.jury import answers_no_prompts
+    from areopage.models import JUDGES, MODELS, listed_models
 
     if provider is None:
         for name in sorted({*JUDGES.names(), *MODELS.names()}):

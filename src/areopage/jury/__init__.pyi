@@ -16,7 +16,6 @@ from .judges import Judge as Judge  # A member of the jury.
 from .judges import PlannedCall as PlannedCall  # One call to one judge about one or more criteria of one scope
 from .judges import ScoringMethod as ScoringMethod  # `sampled`
 from .model_judge import ModelJudge as ModelJudge  # A judge that calls a language model
-from .opening import JUDGES as JUDGES  # The providers of judges that are not language models.
 from .opening import answers_no_prompts as answers_no_prompts  # Whether a provider is one of judges and none of language models.
 from .opening import check_judge as check_judge  # Open a judge, check it and close it.
 from .opening import check_model as check_model  # Open a model, check it and close it.

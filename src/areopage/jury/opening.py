@@ -11,13 +11,7 @@ import msgspec
 from areopage.errors import CallError, ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
-from areopage.models import MODELS, ModelReference, ModelSettings, ModelStatus, Origin, Providers, Traffic, open_model
-
-JUDGES = Providers(
-    group="areopage.judges",
-    built_in={"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"},
-)
-"""The providers of judges that are not language models."""
+from areopage.models import JUDGES, MODELS, ModelReference, ModelSettings, ModelStatus, Origin, Traffic, open_model
 
 
 def answers_no_prompts(provider: str) -> bool:

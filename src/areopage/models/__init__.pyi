@@ -48,8 +48,8 @@ from .prices import answer_limit as answer_limit  # The most tokens of an answer
 from .prices import costs_of as costs_of  # Costs by currency.
 from .prices import known_price as known_price  # The price of a model
 from .probing import probe as probe  # Make one small call, or once more without log-probabilities where the server refuses them.
+from .providers import JUDGES as JUDGES  # The providers of judges that are not language models.
 from .providers import MODELS as MODELS  # The providers of language models.
-from .providers import Providers as Providers  # The providers of one kind.
 from .providers import listed_models as listed_models  # The models that a provider's server offers.
 from .providers import open_model as open_model  # Open the adapter of a reference
 from .providers import pull_model as pull_model  # Fetch a model into the user's cache.

@@ -63,6 +63,12 @@ MODELS = Providers(
 )
 """The providers of language models."""
 
+JUDGES = Providers(
+    group="areopage.judges",
+    built_in={"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"},
+)
+"""The providers of judges that are not language models."""
+
 
 @lru_cache(maxsize=8)
 def _installed(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from areopage.cases import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
-from areopage.models import BATCH_FACTOR, MODELS, ModelReference, Price
+from areopage.models import BATCH_FACTOR, JUDGES, MODELS, ModelReference, Price
 from areopage.scoring import Marks
 from areopage.yaml_document import KeyPath, YamlDocument
 
@@ -69,7 +69,7 @@ class ModelSection(SuiteSection):
             reference = ModelReference.parse(section["model"])
         except ModelError:
             return section
-        is_provider = reference.provider == "rules" or reference.provider in MODELS
+        is_provider = reference.provider in MODELS or reference.provider in JUDGES
         return {**section, "provider": reference.server, "model": reference.model} if is_provider else section
 
 
