@@ -71,6 +71,8 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     reference = _read_long_text(fields, "reference")
     documents = read_documents(fields.get("documents"))
     maturity = normalise_maturity(fields.get("maturity")) or ""
+    tags = fields.get("tags")
+    listed = tags if isinstance(tags, list | tuple) else re.split("[,;]", _text_of(tags, "tags"))
     category, subcategory = _read_category(fields, metadata)
     case = Case(
         id=_text_of(fields.get("id"), "id").strip(),
@@ -83,7 +85,7 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
         maturity=maturity,
         source=_text_of(fields.get("source"), "source").strip() or path.name,
         criteria_selection=_text_of(fields.get("criteria_selection"), "criteria_selection").strip(),
-        tags=_read_tags(fields.get("tags")),
+        tags=tuple(dict.fromkeys(tag for item in listed if (tag := _text_of(item, "tags").strip()))),
         system=_read_long_text(fields, "system") or "",
         child=child,
         metadata=metadata,
@@ -130,11 +132,6 @@ def _read_prompt(value: Any) -> str | tuple[Turn, ...]:
 def _read_long_text(fields: dict[str, Any], field: str) -> str | None:
     text = _text_of(fields.get(field), field)
     return text if text.strip() else None
-
-
-def _read_tags(value: Any) -> tuple[str, ...]:
-    listed = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
-    return tuple(dict.fromkeys(tag for item in listed if (tag := _text_of(item, "tags").strip())))
 
 
 def _read_child(value: Any) -> Child | None:

@@ -98,7 +98,15 @@ def read_parquet(path: Path) -> Iterator[Row | BadRow]:
             for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
                 for cells in zip(*(_values(column) for column in batch.columns), strict=True):
                     number += 1
-                    yield _read_record(number, names, cells)
+                    if sum(len(cell) for cell in cells if isinstance(cell, str | bytes)) > MAX_RECORD:
+                        yield BadRow(number, f"the row is longer than {MAX_RECORD:,} characters", clip(str(cells[0])))
+                        continue
+                    try:
+                        plain = tuple(_plain(name, cell) for name, cell in zip(names, cells, strict=True))
+                    except UnicodeDecodeError:
+                        yield BadRow(number, "a column of the case holds bytes that are not text", clip(repr(cells)))
+                    else:
+                        yield Row(number, names, plain)
     except pyarrow.ArrowException as fault:
         reason = str(fault).partition("\n")[0]
         raise DatasetError(f"{path}: the file is not readable as Parquet: {reason}") from fault
@@ -117,15 +125,6 @@ def _values(column: Any) -> list[Any]:
         column = column.cast(pyarrow.duration("us"), safe=False)
     values: list[Any] = column.to_pylist()
     return values
-
-
-def _read_record(number: int, names: tuple[str, ...], cells: tuple[Any, ...]) -> Row | BadRow:
-    if sum(len(cell) for cell in cells if isinstance(cell, str | bytes)) > MAX_RECORD:
-        return BadRow(number, f"the row is longer than {MAX_RECORD:,} characters", clip(str(cells[0])))
-    try:
-        return Row(number, names, tuple(_plain(name, cell) for name, cell in zip(names, cells, strict=True)))
-    except UnicodeDecodeError:
-        return BadRow(number, "a column of the case holds bytes that are not text", clip(repr(cells)))
 
 
 def _plain(name: str, cell: Any) -> Any:

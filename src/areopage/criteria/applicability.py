@@ -65,11 +65,8 @@ def _met(wanted: Sequence[str], values: Iterable[str]) -> bool | None:
 
 def applies(rules: Sequence[CaseRule], case: Case) -> bool:
     """Whether a criterion with these rules may apply to a case: one rule lets it, or there is none."""
-    return not rules or any(_lets(rule, case) for rule in rules)
-
-
-def _lets(rule: CaseRule, case: Case) -> bool:
-    return False not in rule.fields_met(case) and True not in rule.excluded.fields_met(case)
+    lets = (False not in rule.fields_met(case) and True not in rule.excluded.fields_met(case) for rule in rules)
+    return not rules or any(lets)
 
 
 def read_rules(raw: Any, document: YamlDocument, *place: str | int) -> tuple[tuple[CaseRule, ...], list[ConfigError]]:

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -57,7 +57,9 @@ def write_inspect_log(view: RunView, path: Path) -> Written:
             counts["samples"] += 1
             counts["completed"] += "error" not in sample
         summaries.write(b"]" if counts["samples"] else b"[]")
-        _add_file(log, "summaries.json", summaries, moment)
+        summaries.seek(0)
+        with log.open(_entry("summaries.json", moment), "w", force_zip64=True) as entry:
+            shutil.copyfileobj(summaries, entry)
         end = {
             "status": "success" if view.complete else "cancelled",
             "results": _results(result, **counts),
@@ -245,7 +247,9 @@ def _stats(view: RunView) -> Json:
         cost = one.cost if one.currency == "USD" else None
         name = models[one.name] if one.role == "judge" else _slashed(one.name)
         for found, key in ((usage, name), (roles, one.role)):
-            found[key] = _sum(found.get(key), tokens if cost is None else {**tokens, "total_cost": cost})
+            before = found.get(key, {})
+            more = tokens if cost is None else {**tokens, "total_cost": cost}
+            found[key] = {figure: value + before.get(figure, 0) for figure, value in more.items()}
     finished = view.run.finished_at
     return {
         "started_at": view.run.created_at.isoformat(),
@@ -253,10 +257,6 @@ def _stats(view: RunView) -> Json:
         "model_usage": usage,
         "role_usage": roles,
     }
-
-
-def _sum(before: Json | None, more: Json) -> Json:
-    return {name: value + (before or {}).get(name, 0) for name, value in more.items()}
 
 
 def _usage(prompt: int | None, completion: int | None) -> Json:
@@ -283,12 +283,6 @@ def _encoded(value: Any) -> bytes:
 
 def _add(log: zipfile.ZipFile, name: str, value: Any, moment: datetime) -> None:
     log.writestr(_entry(name, moment), _encoded(value))
-
-
-def _add_file(log: zipfile.ZipFile, name: str, content: IO[bytes], moment: datetime) -> None:
-    content.seek(0)
-    with log.open(_entry(name, moment), "w", force_zip64=True) as entry:
-        shutil.copyfileobj(content, entry)
 
 
 def _entry(name: str, moment: datetime) -> zipfile.ZipInfo:

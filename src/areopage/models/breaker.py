@@ -23,11 +23,9 @@ class OutageObserver(Protocol):
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Report that calls to a server wait, for so many seconds at most."""
-        ...
 
     def server_back(self, address: str, seconds: float) -> None:
         """Report that a server answers again, after so many seconds."""
-        ...
 
 
 def backed_off(faults: int, base: float, cap: float, draw: Callable[[], float]) -> float:

@@ -47,12 +47,10 @@ class Contact(Struct, frozen=True, kw_only=True):
         """The variables whose values would be sent, and that the user has not allowed."""
         if not self.foreign:
             return ()
-        sent = (name for name in self.sent(environment) if name not in allowed)
-        return tuple(name for name in sent if not self._is_provider_of(name))
-
-    def _is_provider_of(self, variable: str) -> bool:
         parts = urlsplit(self.address)
-        return parts.scheme == "https" and parts.netloc.rpartition("@")[2] == PROVIDER_KEYS.get(variable)
+        host = parts.netloc.rpartition("@")[2] if parts.scheme == "https" else ""
+        sent = (name for name in self.sent(environment) if name not in allowed)
+        return tuple(name for name in sent if not host or host != PROVIDER_KEYS.get(name))
 
     def check(self, environment: Mapping[str, str], allowed: Collection[str]) -> None:
         """Check that calls can be made.

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
@@ -122,21 +123,13 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
                 raise ModelError(f"bots.{name}.headers.{key}: the environment variable {variable} is not set")
             scheme, space, _ = text.rpartition(" ")
             headers[key] = f"{scheme}{space}{value}"
-    base, path, query = _split_url(bot.url)
-    return HttpBot(reference, bot, open_transport(base, settings, headers), path, query)
-
-
-def _split_url(url: str) -> tuple[str, str, Query]:
-    """The server's address, the path, and the query of an address.
-
-    The path keeps its last slash, without which many a bot only redirects. The query may hold a key: it stays out of messages.
-    """
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:  # a broken IPv6 address, which the transport refuses in its own words
-        return url.partition("?")[0], "", ()
-    base = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
-    return base, parts.path, tuple(parse_qsl(parts.query, keep_blank_values=True))
+    # The path keeps its last slash, without which many a bot only redirects. The query may hold a key: it stays out of messages.
+    base, path, query = bot.url.partition("?")[0], "", ""
+    with suppress(ValueError):  # a broken IPv6 address, which the transport refuses in its own words
+        parts = urlsplit(bot.url.strip())
+        base, path, query = urlunsplit((parts.scheme, parts.netloc, "", "", "")), parts.path, parts.query
+    items = tuple(parse_qsl(query, keep_blank_values=True))
+    return HttpBot(reference, bot, open_transport(base, settings, headers), path, items)
 
 
 def question_of(messages: Sequence[Message]) -> str:

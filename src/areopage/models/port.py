@@ -126,12 +126,10 @@ class LanguageModel(Protocol):
     @property
     def reference(self) -> ModelReference:
         """What the user called it."""
-        ...
 
     @property
     def max_concurrency(self) -> int | None:
         """How many calls it can take at once; None where the caller decides."""
-        ...
 
     async def check(self) -> ModelStatus:
         """Make sure that the model can be called.
@@ -141,7 +139,6 @@ class LanguageModel(Protocol):
             ModelMissing: the server does not have it.
             ModelError: it cannot be used as configured.
         """
-        ...
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
@@ -157,11 +154,9 @@ class LanguageModel(Protocol):
         Raises:
             CallTimedOut, CallUnreachable, CallRejected: see `areopage.errors`.
         """
-        ...
 
     async def aclose(self) -> None:
         """Release connections and memory."""
-        ...
 
 
 def call_notes_in(steps: Sequence[str]) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ class TellsSchemaMode(Protocol):
     @property
     def schema_mode(self) -> str:
         """As the last call found out; "none": by the prompt alone."""
-        ...
 
 
 async def probe(model: LanguageModel) -> str:

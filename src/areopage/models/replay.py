@@ -17,7 +17,7 @@ where they are recorded. A call gets the line that agrees with it on every field
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -122,8 +122,21 @@ class Recording(Struct, frozen=True, kw_only=True):
     ) -> RecordedLine | None:
         """The line that answers a call, if any."""
         response = None if case.response is None else case.response.strip()
-        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index, turn, response)
-        return next((self.lines[key] for key in _keys(wanted) if key in self.lines), None)
+        prompt = case.prompt_text.strip()
+        keys = [
+            _Key(case_id, text, *others)
+            for (case_id, text), *others in product(
+                [(case.id, prompt), (case.id, None), (None, prompt)],
+                (asked, None),
+                [*dict.fromkeys((criterion, criterion.partition("__v")[0])), None],
+                (pass_index, None),
+                dict.fromkeys((turn, None)),
+                dict.fromkeys((response, None)),
+            )
+        ]
+        # Those with most fields come first. The sort is stable: among keys with as many fields, the order above decides.
+        keys.sort(key=lambda key: sum(field is None for field in key))
+        return next((self.lines[key] for key in keys if key in self.lines), None)
 
 
 class RecordingFile:
@@ -164,26 +177,6 @@ def read_recording(path: Path) -> Recording:
         duplicates += key in lines
         lines.setdefault(key, line)
     return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())
-
-
-def _keys(wanted: _Key) -> Iterator[_Key]:
-    """Every key that agrees with a call, those that have most fields first."""
-    criterion = wanted.criterion or ""
-    cases = [(wanted.case_id, wanted.prompt), (wanted.case_id, None), (None, wanted.prompt)]
-    criteria = [*dict.fromkeys((criterion, criterion.partition("__v")[0])), None]
-    keys = [
-        _Key(case_id, prompt, asked, named, pass_index, turn, response)
-        for (case_id, prompt), asked, named, pass_index, turn, response in product(
-            cases,
-            (wanted.asked, None),
-            criteria,
-            (wanted.pass_index, None),
-            dict.fromkeys((wanted.turn, None)),
-            dict.fromkeys((wanted.response, None)),
-        )
-    ]
-    # The sort is stable: among keys with as many fields, the order above decides.
-    return iter(sorted(keys, key=lambda key: sum(field is None for field in key)))
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "ReplayModel":

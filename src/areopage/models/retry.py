@@ -184,7 +184,6 @@ class TellsAllowances(Protocol):
 
     def allowances(self) -> tuple[Allowance, ...]:
         """What the last answers said; each is told once."""
-        ...
 
 
 class CallBudget(Protocol):
@@ -192,7 +191,6 @@ class CallBudget(Protocol):
 
     def is_paid(self, reference: ModelReference) -> bool:
         """Whether calls to a model cost money."""
-        ...
 
     async def begin(self, reference: ModelReference, messages: Sequence[Message], options: Options) -> float:
         """Wait until a call may begin; return what is set aside for it.
@@ -200,15 +198,12 @@ class CallBudget(Protocol):
         Raises:
             BudgetSpent: it would not be paid for, even when all open calls are done.
         """
-        ...
 
     def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
         """Count what an ended call cost: all that was set aside where `completion` is None."""
-        ...
 
     def cancel(self, set_aside: float) -> None:
         """Set nothing aside any more for a call that costs nothing."""
-        ...
 
 
 class Retrying:

@@ -7,7 +7,7 @@ counted by its name. Files that a configuration names are read from its own fold
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -113,20 +113,14 @@ def _prompts(given: Any, path: Path, found: Foreign) -> Iterator[_Prompt]:
             found.left_out[f"prompt {text}"] += 1
             return
         text = file.read_text(encoding="utf-8", errors="replace")
-    for part in re.split(r"^---$", text, flags=re.MULTILINE):
-        if part.strip():
-            yield _prompt(part.strip())
-
-
-def _prompt(text: str) -> _Prompt:
-    if text.startswith("["):
-        try:
-            turns = msgspec.json.decode(text, type=list[dict[str, str]])
-        except (msgspec.DecodeError, RecursionError):
-            return _Prompt(({"role": "user", "content": text},))
+    for part in map(str.strip, re.split(r"^---$", text, flags=re.MULTILINE)):
+        turns = [{"role": "user", "content": part}]
+        if part.startswith("["):
+            with suppress(msgspec.DecodeError, RecursionError):
+                turns = msgspec.json.decode(part, type=list[dict[str, str]])
         system = "\n\n".join(turn.get("content", "") for turn in turns if turn.get("role") == "system")
-        return _Prompt(tuple(turn for turn in turns if turn.get("role") != "system"), system)
-    return _Prompt(({"role": "user", "content": text},))
+        if part:
+            yield _Prompt(tuple(turn for turn in turns if turn.get("role") != "system"), system)
 
 
 def _beside(path: Path, name: str) -> Path | None:
@@ -142,22 +136,18 @@ def _tests(given: Any, path: Path, found: Foreign) -> Iterator[Test]:
         if isinstance(entry, dict) and "path" not in entry:
             yield Test.of(entry)
         elif isinstance(entry, str) and (file := _beside(path, entry)) is not None and file.suffix.lower() in _TABLES:
-            yield from _table(file, found)
+            with closing(read_rows(file)) as rows:
+                for row in rows:
+                    if isinstance(row, BadRow):
+                        found.reject(file, row.number, row.reason, row.content)
+                    else:
+                        yield tests_of_row(row.names, row.cells, found.left_out)
         elif isinstance(entry, str) and file is not None and file.suffix.lower() in (".yaml", ".yml"):
             if file == path.resolve():
                 raise DatasetError(f"{path}: the tests name the file itself")
             yield from (Test.of(one) for one in _listed(_yaml(file).get("tests")) if isinstance(one, dict))
         else:
             found.left_out[f"tests {entry if isinstance(entry, str) else type(entry).__name__}"[:100]] += 1
-
-
-def _table(file: Path, found: Foreign) -> Iterator[Test]:
-    with closing(read_rows(file)) as rows:
-        for row in rows:
-            if isinstance(row, BadRow):
-                found.reject(file, row.number, row.reason, row.content)
-            else:
-                yield tests_of_row(row.names, row.cells, found.left_out)
 
 
 def _common_rubrics(tests: Sequence[Test]) -> frozenset[str]:
@@ -209,7 +199,17 @@ def _take(
 ) -> None:
     if any(value.startswith(_NAMED_FILE) for value in values.values()):
         raise ValueError("a variable names a file: write its text into the test")
-    row = _asked(prompt, values) | {
+    asked: dict[str, Any]
+    if prompt is None:  # without a prompt of the configuration, the variable that names one
+        named = [name for name in ("prompt", "question", "query", "input", "message") if name in values]
+        if not named:
+            raise ValueError("there are no prompts, and no variable is named prompt, question, query, input or message")
+        asked = {"prompt": values[named[0]]}
+    else:
+        turns = [{"role": turn.get("role", ""), "content": _filled(turn.get("content", ""), values)} for turn in prompt.turns]
+        only = turns[0]["content"] if len(turns) == 1 and turns[0]["role"] == "user" else turns
+        asked = {"prompt": only, "system": _filled(prompt.system, values)}
+    row = asked | {
         "id": f"{path.stem}-{number}",
         "source": f"promptfoo:{path.name}",
         "promptfoo_description": test.description,
@@ -225,18 +225,6 @@ def _take(
     if criteria:
         row["criteria"] = ", ".join(dict.fromkeys(criteria))
     found.add(row, path, number)
-
-
-def _asked(prompt: _Prompt | None, values: Mapping[str, str]) -> dict[str, Any]:
-    """The prompt of a case; without a prompt of the configuration, the variable that names one."""
-    if prompt is None:
-        named = [name for name in ("prompt", "question", "query", "input", "message") if name in values]
-        if not named:
-            raise ValueError("there are no prompts, and no variable is named prompt, question, query, input or message")
-        return {"prompt": values[named[0]]}
-    turns = [{"role": turn.get("role", ""), "content": _filled(turn.get("content", ""), values)} for turn in prompt.turns]
-    only = turns[0]["content"] if len(turns) == 1 and turns[0]["role"] == "user" else turns
-    return {"prompt": only, "system": _filled(prompt.system, values)}
 
 
 def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str) -> tuple[list[str], list[Assertion]]:

@@ -20,7 +20,6 @@ from areopage.interop.kora.source import (
     KoraFolder,
     Risk,
     Scenario,
-    Seed,
     plain_name,
 )
 
@@ -71,7 +70,13 @@ def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...]
     for row in found.rows:
         content = row.content
         seed = content.seed if isinstance(content, Scenario) else content.scenario.seed
-        risk = _risk_of(seed, found.risks)
+        # the risk in the row's own category, by the name that the taxonomy gives it
+        category = seed.risk_category_id
+        names = {risk.category: risk.category_name for risk in found.risks.values()}
+        bare = Risk(id=seed.risk_id, category=category, name=plain_name(seed.risk_id), category_name="")
+        risk = replace(
+            found.risks.get(seed.risk_id, bare), category=category, category_name=names.get(category, plain_name(category))
+        )
         rows = cases.scenarios if isinstance(content, Scenario) else cases.recorded
         try:
             made = _row_of(content, row, risk, memory)
@@ -91,15 +96,6 @@ def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...]
             _add_grades(cases, content, made["id"])
     cases.rejected.sort(key=lambda one: (one.file, one.row))
     return cases
-
-
-def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
-    """The risk of a row, in the row's own category, by the name that the taxonomy gives it."""
-    names = {risk.category: risk.category_name for risk in known.values()}
-    category = names.get(seed.risk_category_id, plain_name(seed.risk_category_id))
-    if (risk := known.get(seed.risk_id)) is None:
-        return Risk(id=seed.risk_id, category=seed.risk_category_id, name=plain_name(seed.risk_id), category_name=category)
-    return replace(risk, category=seed.risk_category_id, category_name=category)
 
 
 def _row_of(content: Scenario | Conversation, row: FoundRow, risk: Risk, memory: Template) -> dict[str, Any]:
