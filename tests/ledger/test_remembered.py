@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event, select
 
 from areopage.cases.records import Document
-from areopage.ledger.people.labels import Labels, Remembered
+from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import decisions
 from areopage.ledger.tables.records import Grounded
@@ -23,7 +23,7 @@ TWO = (Document(id="a", title="T", text="Le délai  est de dix jours."), Documen
 
 def said(ledger: Ledger, trace: Trace) -> bool | None:
     """What people say of an answer like this one."""
-    return Remembered(ledger).supported(trace.collection, trace.prompt, trace.response, trace.documents)
+    return ledger.labels.supported(trace.collection, trace.prompt, trace.response, trace.documents)
 
 
 def label(ledger: Ledger, number: int, grounded: Grounded, rater: str = "Anne") -> None:

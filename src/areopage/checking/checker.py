@@ -35,7 +35,7 @@ class Checker:
         judge: settles the grey band, and says whether near copies are supported; None: a decision there says `needs_judge`.
         """
         self.gate, self._judge = gate, judge
-        self._remembered = ledger.remembered if ledger is not None else None
+        self._labels = ledger.labels if ledger is not None else None
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
 
@@ -63,7 +63,7 @@ class Checker:
             StorageError: the ledger cannot be read.
         """
         decision = await decided(self.gate, prompt, response, documents)
-        if self._remembered is not None and decision.verdict != "fallback":
+        if self._labels is not None and decision.verdict != "fallback":
             decision = await asyncio.to_thread(self._by_labels, decision, collection, prompt, response, documents)
         if not judge or self._judge is None:
             return Checked(decision=decision)
@@ -104,8 +104,8 @@ class Checker:
     def _by_labels(
         self, decision: Decision, collection: str, prompt: str, response: str, documents: Sequence[Document]
     ) -> Decision:
-        assert self._remembered is not None  # noqa: S101 - its only caller has asked
-        said = self._remembered.supported(collection, prompt, response, documents)
+        assert self._labels is not None  # noqa: S101 - its only caller has asked
+        said = self._labels.supported(collection, prompt, response, documents)
         return decision if said is None else settled_by_labels(decision, supported=said)
 
     def _stop(self, judge: SentenceJudge | None) -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, exists, func, insert, select, update
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
 from areopage.ledger.people.calibrations import Calibrations
 from areopage.ledger.people.erasure import Erasure
 from areopage.ledger.people.exams import CanaryRounds, Qualifications
-from areopage.ledger.people.labels import Labels, Remembered, ReviewQueue
+from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.people.signoffs import SignOffs
 from areopage.ledger.read.caches import Caches
 from areopage.ledger.read.chain_check import Chains
@@ -69,17 +69,7 @@ _OUTCOME = msgspec.json.Decoder(StoredOutcome)
 _CASES_AT_ONCE = 1_000
 """Cases of a run that are written or read together: texts of many are never in memory at once."""
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
-# made once: a condition on many keys that is made for one query keeps them in a reference cycle
-_KEYS_AFTER = select(judgments.c.key).where(
-    judgments.c.key.in_(bindparam("keys", expanding=True)), judgments.c.id > bindparam("number")
-)
 _JUDGMENTS = NumberedRows(select(judgments), judgments.c.id)
-_REASONS = NumberedRows(select(verdicts.c.judgment_id, verdicts.c.criterion, verdicts.c.reason), verdicts.c.judgment_id)
-_GIVEN = verdicts.c.outcome.in_(GIVEN_NAMES)
-_SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
-_WHOLE = select(judgments.c.key).where(
-    judgments.c.key.in_(bindparam("keys", expanding=True)), _SAID.exists(), ~_SAID.where(~_GIVEN).exists()
-)
 
 
 class Ledger(Database):
@@ -98,7 +88,6 @@ class Ledger(Database):
         self.spending = Spending(self)
         self.days = Days(self)
         self.traces = Traces(self)
-        self.remembered = Remembered(self)
         self.labels = Labels(self)
         self.review_queue = ReviewQueue(self)
         self.signoffs = SignOffs(self)
@@ -128,8 +117,7 @@ class Ledger(Database):
     def secret(self) -> bytes:
         """The ledger's secret for prompt nonces, created at the first call."""
         query = select(ledger_meta.c.value).where(ledger_meta.c.name == SECRET)
-        with self.reading() as connection:
-            value = connection.execute(query).scalar()
+        value = self.value(query)
         if value is None:
             with self.writing() as connection:  # where another process is first, its secret counts
                 insert_missing(connection, ledger_meta, [{"name": SECRET, "value": secrets.token_hex(32)}])
@@ -162,20 +150,19 @@ class Ledger(Database):
         with self.exclusive() as connection:
             if not self.is_sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_BEGIN_LOCK)))
-            found = connection.execute(_newest(_unfinished(run.fingerprint, since))).first()
-            if found is None:
-                _insert_run(connection, run, cases, rejected)
-            return run if found is None else _run_of(found)
+            unfinished = connection.execute(_newest(_unfinished(run.fingerprint, since))).first()
+            if unfinished is not None:
+                return _run_of(unfinished)
+            _insert_run(connection, run, cases, rejected)
+            return run
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
         """Record when a run was completed; None reopens it."""
-        with self.writing() as connection:
-            connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
+        self.change(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
 
     def put_outcome(self, run_id: str, outcome: StoredOutcome) -> None:
         """Store what a list says of a run's results; replaces what was stored."""
-        with self.writing() as connection:
-            connection.execute(update(runs).where(runs.c.id == run_id).values(outcome=json_text(outcome)))
+        self.change(update(runs).where(runs.c.id == run_id).values(outcome=json_text(outcome)))
 
     def runs(self) -> list[Run]:
         """Return all benchmark runs, newest first."""
@@ -183,8 +170,7 @@ class Ledger(Database):
 
     def unfinished_run(self, fingerprint: str, since: datetime | None = None) -> Run | None:
         """Return the newest unfinished benchmark run with a fingerprint, created at a time or later."""
-        found = self._runs(_unfinished(fingerprint, since))
-        return found[0] if found else None
+        return next(iter(self._runs(_unfinished(fingerprint, since))), None)
 
     def put_panel(self, run: Run) -> None:
         """Insert a panel of the monitor or the gate; an existing panel is kept."""
@@ -196,8 +182,7 @@ class Ledger(Database):
 
     def panel(self, run_id: str, kind: RunKind = "monitor") -> Run | None:
         """Return a panel of a kind by its id."""
-        found = self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))
-        return found[0] if found else None
+        return next(iter(self._runs(select(runs).where(runs.c.kind == kind, runs.c.id == run_id))), None)
 
     def panels(self, kind: RunKind) -> list[Run]:
         """Return all panels of a kind, newest first."""
@@ -223,25 +208,20 @@ class Ledger(Database):
         raise UnknownRun(f"no run {name!r} in {self.place}: " + (f"there are {ids}" if known else "it holds no run yet"))
 
     def _runs(self, query: Select[Any]) -> list[Run]:
-        with self.reading() as connection:
-            return [_run_of(row) for row in connection.execute(_newest(query))]
+        return [_run_of(row) for row in self.rows(_newest(query))]
 
     def run_cases(self, run_id: str) -> Iterator[str]:
         """Return the cases of a run in order, read as they are asked for."""
         query = select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position)
-        first, found = 0, [""]
-        while found:
-            portion = run_cases.c.position.between(first, first + _CASES_AT_ONCE - 1)
-            with self.reading() as connection:
-                found = list(connection.execute(query.where(portion)).scalars())
-            yield from found
+        first = 0
+        while cases := self.values(query.where(run_cases.c.position.between(first, first + _CASES_AT_ONCE - 1))):
+            yield from cases
             first += _CASES_AT_ONCE
 
     def run_rejected(self, run_id: str) -> list[str]:
         """Return the rejected rows of a run in order."""
         query = select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position)
-        with self.reading() as connection:
-            return list(connection.execute(query).scalars().all())
+        return self.values(query)
 
     # --- judgments
 
@@ -273,11 +253,9 @@ class Ledger(Database):
 
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
         """Return why verdicts of judgments, by number, are missing, by number and criterion."""
-        found: dict[tuple[int, str], str] = {}
-        with self.reading() as connection:
-            for part in chunks(numbers):
-                found |= {(row.judgment_id, row.criterion): row.reason for row in _REASONS.of(connection, part)}
-        return found
+        query = select(verdicts.c.judgment_id, verdicts.c.criterion, verdicts.c.reason)
+        rows = self.rows_in(query, verdicts.c.judgment_id, numbers)
+        return {(row.judgment_id, row.criterion): row.reason for row in rows}
 
     def last_judged(self, run_id: str, others: Sequence[int] = ()) -> dict[str, datetime]:
         """Return when each judge gave its latest judgment in a run, by its name.
@@ -299,23 +277,15 @@ class Ledger(Database):
 
         Of an answer that was not evaluated yet these are the valid judgments of the keys that it is linked to.
         """
-        links: dict[tuple[int, str], list[str]] = {}
-        noted: dict[tuple[int, str], list[int]] = {}
-        wanted = set(places)
-        with self.reading() as connection:
-            for part in chunks([number for number, _ in places]):
-                for row in connection.execute(select(answer_judgments).where(answer_judgments.c.answer.in_(part))):
-                    place = (row.answer, row.run_id)
-                    if place in wanted and row.judgment is not None:
-                        noted.setdefault(place, []).append(row.judgment)
-                    elif place in wanted:
-                        links.setdefault(place, []).append(row.key)
-        held = self.judgments([key for keys in links.values() for key in keys])
-        numbered = self.judgments_numbered([number for numbers in noted.values() for number in numbers])
-        found = {place: [held[key] for key in keys if key in held] for place, keys in links.items()}
-        for place, numbers in noted.items():
-            found.setdefault(place, []).extend(numbered[number] for number in numbers if number in numbered)
-        return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
+        rows = self.rows_in(select(answer_judgments), answer_judgments.c.answer, [number for number, _ in places])
+        links = [row for row in rows if (row.answer, row.run_id) in set(places)]
+        valid = self.judgments([link.key for link in links if link.judgment is None])
+        numbered = self.judgments_numbered([link.judgment for link in links if link.judgment is not None])
+        under: dict[tuple[int, str], list[Judgment]] = {}
+        for link in links:
+            judgment = valid.get(link.key) if link.judgment is None else numbered.get(link.judgment)
+            under.setdefault((link.answer, link.run_id), []).extend([] if judgment is None else [judgment])
+        return {place: sorted(judged, key=lambda judgment: judgment.created_at) for place, judged in under.items()}
 
     def reread(self, judged: Sequence[Judgment]) -> None:
         """Replace the verdicts of judgments read again, in one transaction.
@@ -338,23 +308,16 @@ class Ledger(Database):
 
     def last_judgment(self) -> int:
         """Return the newest judgment's number; 0 without judgments."""
-        with self.reading() as connection:
-            return connection.execute(select(func.max(judgments.c.id))).scalar() or 0
+        return self.value(select(func.max(judgments.c.id))) or 0
 
     def judged_after(self, keys: Sequence[str], number: int) -> set[str]:
         """Return the keys with judgments, failed attempts included, after a number."""
-        found: set[str] = set()
-        with self.reading() as connection:
-            for part in chunks(keys):
-                found.update(connection.execute(_KEYS_AFTER, {"keys": part, "number": number}).scalars())
-        return found
+        return {row.key for row in self.rows_in(select(judgments.c.key).where(judgments.c.id > number), judgments.c.key, keys)}
 
     def judgment_counts(self) -> dict[str, int]:
         """Count the paid judgments of each benchmark run."""
-        benches = select(runs.c.id).where(runs.c.kind == "bench")
-        query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
-        with self.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        query = select(judgments.c.run_id, func.count()).join(runs, runs.c.id == judgments.c.run_id)
+        return dict(map(tuple, self.rows(query.where(runs.c.kind == "bench").group_by(judgments.c.run_id))))
 
     def run_uses(self) -> dict[str, RunUse]:
         """Return what each benchmark run rests on; runs without a judged case are left out."""
@@ -381,11 +344,10 @@ class Ledger(Database):
 
     def judged_wholly(self, keys: Sequence[str]) -> set[str]:
         """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
-        found: set[str] = set()
-        with self.reading() as connection:
-            for part in chunks(keys):
-                found.update(connection.execute(_WHOLE, {"keys": part}).scalars())
-        return found
+        said = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
+        unsaid = said.where(verdicts.c.outcome.not_in(GIVEN_NAMES))
+        query = select(judgments.c.key).where(said.exists(), ~unsaid.exists())
+        return {row.key for row in self.rows_in(query, judgments.c.key, keys)}
 
 
 def _unfinished(fingerprint: str, since: datetime | None) -> Select[Any]:
@@ -398,15 +360,12 @@ def _newest(query: Select[Any]) -> Select[Any]:
 
 
 def _run_of(row: Row[Any]) -> Run:
-    return record_of(Run, row, outcome=_outcome_of(row.outcome))
-
-
-def _outcome_of(text: str | None) -> StoredOutcome | None:
-    """What a list says of a run's results; None where the text is damaged: it is computed again."""
+    """A run; of one with a damaged outcome, that is computed again."""
     try:
-        return None if text is None else _OUTCOME.decode(text)
+        outcome = None if row.outcome is None else _OUTCOME.decode(row.outcome)
     except msgspec.MsgspecError:
-        return None
+        outcome = None
+    return record_of(Run, row, outcome=outcome)
 
 
 def _insert_run(connection: Connection, run: Run, cases: Iterable[str], rejected: Iterable[str]) -> None:

@@ -58,21 +58,18 @@ class ApiKeys(Store):
     def find(self, key: str) -> ApiKey | None:
         """Find the record of a key that is not revoked."""
         query = select(api_keys).where(api_keys.c.hash == _key_hash(key), api_keys.c.revoked_at.is_(None))
-        with self._ledger.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._ledger.row(query)
         return _key_of(row) if row else None
 
     def revoke(self, id: str) -> bool:
         """Revoke a key by its id; return whether it existed."""
         change = update(api_keys).where(api_keys.c.id == storable(id), api_keys.c.revoked_at.is_(None))
-        with self._ledger.writing() as connection:
-            return connection.execute(change.values(revoked_at=naive(datetime.now(UTC)))).rowcount > 0
+        return self._ledger.change(change.values(revoked_at=naive(datetime.now(UTC)))) > 0
 
     def list(self) -> Sequence[ApiKey]:
         """Return all keys, newest first."""
         query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
-        with self._ledger.reading() as connection:
-            return [_key_of(row) for row in connection.execute(query)]
+        return [_key_of(row) for row in self._ledger.rows(query)]
 
     def any(self) -> bool:
         """Whether a key was ever created.
@@ -80,8 +77,7 @@ class ApiKeys(Store):
         Revoked keys count, so that revoking the last key does not open the server.
         """
         query = select(api_keys.c.id).limit(1)
-        with self._ledger.reading() as connection:
-            return connection.execute(query).first() is not None
+        return self._ledger.row(query) is not None
 
 
 class Sessions(Store):
@@ -100,14 +96,12 @@ class Sessions(Store):
         query = select(api_keys).join(sessions, sessions.c.key_id == api_keys.c.id)
         query = query.where(sessions.c.hash == _key_hash(token), api_keys.c.revoked_at.is_(None))
         query = query.where(sessions.c.opened_at > naive(now - SESSION_LIFE), sessions.c.opened_at < naive(now + CLOCKS_DIFFER))
-        with self._ledger.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._ledger.row(query)
         return _key_of(row) if row else None
 
     def close(self, token: str) -> None:
         """End a session."""
-        with self._ledger.writing() as connection:
-            connection.execute(delete(sessions).where(sessions.c.hash == _key_hash(token)))
+        self._ledger.change(delete(sessions).where(sessions.c.hash == _key_hash(token)))
 
 
 class Audit(Store):

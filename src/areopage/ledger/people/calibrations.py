@@ -8,7 +8,7 @@ from sqlalchemy import select
 from areopage.errors import UserError, name_list
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import record_of, row_of, storable
+from areopage.ledger.tables.rows import row_of, storable
 from areopage.ledger.tables.schema import calibrations
 
 
@@ -45,8 +45,7 @@ class Calibrations(Store):
         """Return all calibrations, or those of a suite, oldest first."""
         query = select(calibrations).order_by(calibrations.c.number)
         query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
-        with self._ledger.reading() as connection:
-            return tuple(record_of(StoredCalibration, row) for row in connection.execute(query))
+        return tuple(self._ledger.records(StoredCalibration, query))
 
     def find(self, id: str) -> StoredCalibration:
         """Return a calibration by its id, the beginning of it, or `latest`.

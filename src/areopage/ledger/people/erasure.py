@@ -173,8 +173,7 @@ class Erasure(Store):
         last = (datetime.min, 0)
         while True:
             beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
-            with self._ledger.reading() as connection:
-                rows = connection.execute(query.where(beyond)).all()
+            rows = self._ledger.rows(query.where(beyond))
             if not rows:
                 return
             yield [row.id for row in rows]

@@ -43,8 +43,7 @@ class Qualifications(Store):
         query = select(qualifications).order_by(qualifications.c.number)
         query = query if suite is None else query.where(qualifications.c.suite == storable(suite))
         query = query if exam is None else query.where(qualifications.c.exam == exam)
-        with self._ledger.reading() as connection:
-            return [record_of(Qualification, row) for row in connection.execute(query)]
+        return self._ledger.records(Qualification, query)
 
     def any_of(self, criteria: Sequence[Criterion]) -> bool:
         """Whether any judge was examined on one of these criteria; canaries follow exams."""
@@ -76,8 +75,7 @@ class Qualifications(Store):
 
     def of_panel(self, id: str) -> tuple[JudgeStanding, ...]:
         """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
-        with self._ledger.reading() as connection:
-            row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()
+        row = self._ledger.row(select(runs.c.spec).where(runs.c.id == id))
         panel = None if row is None else _panel_in(row.spec)
         return () if panel is None else self.standings(panel.judges, panel.criteria, joint=panel.joint)
 
@@ -153,8 +151,7 @@ class CanaryRounds(Store):
         query = select(canary_rounds).order_by(canary_rounds.c.number)
         for name, value in wanted.items():
             query = query if value is None else query.where(canary_rounds.c[name] == storable(value))
-        with self._ledger.reading() as connection:
-            return [_round_of(row) for row in connection.execute(query)]
+        return [_round_of(row) for row in self._ledger.rows(query)]
 
 
 def drifts_by_path(connection: Connection, paths: set[str]) -> dict[str, list[CanaryRound]]:

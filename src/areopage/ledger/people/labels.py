@@ -1,12 +1,11 @@
 """People's labels of answers, and the review queue."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Select, Update, and_, case, delete, exists, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Update, and_, case, delete, exists, func, or_, select, true, update
 
 from areopage.cases import Document
 from areopage.ledger.tables.answer_tables import (
@@ -31,6 +30,7 @@ from areopage.ledger.tables.rows import (
     outcome_of,
     record_of,
     row_of,
+    rows_in,
     storable,
     valid_places,
     values_of,
@@ -87,10 +87,7 @@ class ReviewQueue(Store):
         if rater is not None:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
-        with self._ledger.reading() as connection:
-            return [
-                record_of(ReviewItem, row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))
-            ]
+        return self._ledger.records(ReviewItem, query.order_by(turn, review_items.c.number).limit(limit))
 
     def item(self, answer_id: str) -> ReviewItem | None:
         """Return the item of an answer."""
@@ -125,32 +122,39 @@ class ReviewQueue(Store):
         """Count the open items, or those of a suite."""
         query = select(func.count()).select_from(review_items)
         query = query.where(review_items.c.state == "open", suite.items if suite else true())
-        with self._ledger.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._ledger.value(query))
 
     def open_runs(self) -> dict[str, str]:
         """Return the suites of the benchmark runs with open items, by the run's id; "" by "" where items belong to no run."""
         found = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
         query = found.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
-        with self._ledger.reading() as connection:
-            return {row.run_id: row.suite or "" for row in connection.execute(query)}
+        return {row.run_id: row.suite or "" for row in self._ledger.rows(query)}
 
 
 class Labels(Store):
     """The table `labels`, and judges' scores of labelled answers."""
 
-    def add(self, labels: Sequence[Label]) -> None:
+    def add(self, given: Sequence[Label]) -> None:
         """Append labels and close completed review items, all or none."""
-        if not labels:
+        if not given:
             return
+        # the rows of decisions are locked against an erasure that comes at the same time
+        query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
+        query = query.with_for_update(read=True, of=decisions)
+        grounding = sorted({label.answer_id for label in given if label.criterion == GROUNDING})
+        rows = [row_of(label) for label in given]
         with self._ledger.writing() as connection:
-            _append_labels(connection, labels)
-            set_done(connection, [label.answer_id for label in labels])
+            keys = dict(map(tuple, rows_in(connection, query, answers.c.id, grounding)))
+            for row in rows:
+                row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
+            append_sealed(connection, labels, rows)
+            set_done(connection, [label.answer_id for label in given])
 
     def of(self, answer_id: str) -> Sequence[Label]:
         """Return all labels of an answer in order, replaced labels included."""
-        query = select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
-        return list(self._labels(query))
+        return self._ledger.records(
+            Label, select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
+        )
 
     def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
         """Return the latest label of each answer, rater and criterion.
@@ -162,7 +166,7 @@ class Labels(Store):
         latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
         latest = latest.where(labels.c.blind) if blind else latest
         query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
-        return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
+        return self._ledger.records(Label, query.where(labels.c.created_at >= naive(since)) if since else query)
 
     def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
         """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
@@ -171,7 +175,7 @@ class Labels(Store):
         found: list[Label] = []
         for part in self._parts(answer_ids):
             own = latest.where(labels.c.answer_id.in_(part))
-            found += self._labels(select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
+            found += self._ledger.records(Label, select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
         return found
 
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
@@ -179,7 +183,7 @@ class Labels(Store):
         found: dict[tuple[str, str, str], Label] = {}
         for part in self._parts(answer_ids):
             query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
-            found |= {(label.answer_id, label.rater, label.criterion): label for label in self._labels(query)}
+            found |= {(label.answer_id, label.rater, label.criterion): label for label in self._ledger.records(Label, query)}
         return found
 
     def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
@@ -201,20 +205,17 @@ class Labels(Store):
         query = select(
             answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
         ).join(answers, answers.c.number == evaluations.c.answer)
-        found: dict[str, dict[str, dict[str, float]]] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                held = query.where(answers.c.id.in_(part), evaluations.c.state == "evaluated")
-                held = held.where(evaluations.c.run_id == run_id) if run_id else held
-                scores: dict[int, dict[str, float]] = {}
-                for row in connection.execute(held.order_by(evaluations.c.evaluated_at, evaluations.c.number)):
-                    given = {} if row.score_global is None else {"": row.score_global}
-                    found.setdefault(row.id, {})[row.suite] = scores[row.number] = given
-                for numbers in chunks(list(scores)):
-                    criteria = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers))
-                    for one in connection.execute(criteria.where(evaluation_scores.c.score.is_not(None))):
-                        scores[one.evaluation][one.criterion] = one.score
-        return found
+        query = query.where(evaluations.c.run_id == run_id) if run_id else query
+        query = query.where(evaluations.c.state == "evaluated").order_by(evaluations.c.evaluated_at, evaluations.c.number)
+        by_answer: dict[str, dict[str, dict[str, float]]] = {}
+        scores: dict[int, dict[str, float]] = {}
+        for row in self._ledger.rows_in(query, answers.c.id, answer_ids):
+            overall = {} if row.score_global is None else {"": row.score_global}
+            by_answer.setdefault(row.id, {})[row.suite] = scores[row.number] = overall
+        of_criteria = select(evaluation_scores).where(evaluation_scores.c.score.is_not(None))
+        for row in self._ledger.rows_in(of_criteria, evaluation_scores.c.evaluation, list(scores)):
+            scores[row.evaluation][row.criterion] = row.score
+        return by_answer
 
     def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
         """Return a judge's passes by answer id; criteria include their version.
@@ -231,28 +232,26 @@ class Labels(Store):
             .where(asked.judge == judge)
             .order_by(asked.id, answer_judgments.c.run_id)
         )
+        rows = self._ledger.rows_in(query, answers.c.id, answer_ids)
+        panels = {(row.id, row.criterion): row.run_id for row in rows}
+        attempts: dict[int, tuple[str, bool]] = {}
+        for row in rows:
+            _, whole = attempts.get(row.judgment_id, (row.key, True))
+            attempts[row.judgment_id] = (row.key, whole and row.outcome in GIVEN_NAMES)
+        in_order = sorted(attempts)
+        valid = {in_order[place] for place in valid_places(attempts[number] for number in in_order).values()}
         latest: dict[tuple[str, str, int, int], PlannedPass] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                rows = connection.execute(query.where(answers.c.id.in_(part))).all()
-                panels = {(row.id, row.criterion): row.run_id for row in rows}
-                attempts: dict[int, tuple[str, bool]] = {}
-                for row in rows:
-                    _, whole = attempts.get(row.judgment_id, (row.key, True))
-                    attempts[row.judgment_id] = (row.key, whole and row.outcome in GIVEN_NAMES)
-                numbers, places = list(attempts), valid_places(attempts.values())
-                valid = {numbers[place] for place in places.values()}
-                for row in rows:
-                    if panels[row.id, row.criterion] == row.run_id and row.judgment_id in valid:
-                        latest[row.id, row.criterion, row.turn, row.pass_index] = PlannedPass(
-                            case_id=row.id,
-                            criterion=row.criterion,
-                            judge=judge,
-                            pass_index=row.pass_index,
-                            turn=row.turn,
-                            outcome=outcome_of(row),
-                        )
-        return [(place[0], one) for place, one in latest.items()]
+        for row in rows:
+            if panels[row.id, row.criterion] == row.run_id and row.judgment_id in valid:
+                latest[row.id, row.criterion, row.turn, row.pass_index] = PlannedPass(
+                    case_id=row.id,
+                    criterion=row.criterion,
+                    judge=judge,
+                    pass_index=row.pass_index,
+                    turn=row.turn,
+                    outcome=outcome_of(row),
+                )
+        return [(place[0], judged) for place, judged in latest.items()]
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
         """The gate's risk of unsupported content, in [0, 1].
@@ -261,49 +260,34 @@ class Labels(Store):
         """
         query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
         query = query.join(answers, answers.c.number == decisions.c.answer)
-        found: dict[str, float] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                for row in connection.execute(query.where(answers.c.id.in_(part))):
-                    by_verdict = 0.0 if row.verdict == "deliver" else 1.0
-                    found[row.id] = by_verdict if row.p_unsupported is None else row.p_unsupported
-        return found
+        risks: dict[str, float] = {}
+        for row in self._ledger.rows_in(query, answers.c.id, answer_ids):
+            by_verdict = 0.0 if row.verdict == "deliver" else 1.0
+            risks[row.id] = by_verdict if row.p_unsupported is None else row.p_unsupported
+        return risks
 
     def judges_of(self, answer_ids: Sequence[str]) -> list[str]:
         """The names of the judges of any of these answers, in order."""
         query = select(judgments.c.judge).join(answer_judgments, judgments.c.key == answer_judgments.c.key)
         query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
-        names: set[str] = set()
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                names.update(connection.execute(query.where(answers.c.id.in_(part))).scalars())
-        return sorted(names)
+        return sorted({row.judge for row in self._ledger.rows_in(query, answers.c.id, answer_ids)})
 
     def _parts(self, answer_ids: Sequence[str]) -> list[Sequence[str]]:
         """The ids in portions, mostly without those of answers without a label."""
         with self._ledger.reading() as connection:
             return list(named_chunks(connection, labels.c.answer_id, answer_ids))
 
-    def _labels(self, query: Select[Any]) -> Iterator[Label]:
-        with self._ledger.reading() as connection:
-            for row in connection.execute(query).all():
-                yield record_of(Label, row)
-
-
-class Remembered(Store):
-    """What people said of answers, looked up by an equal answer: the same response over the same documents of a collection."""
-
     def supported(self, collection: str, prompt: str, response: str, documents: Sequence[Document]) -> bool | None:
-        """Whether people say that the documents support an answer; None where they say nothing of it.
+        """Whether people say that the documents support an answer or an equal one; None where they say nothing of it.
 
-        Of each rater the latest label of any equal answer counts; see `agreed`. That it is not or partly supported holds
-        for any prompt; that it is holds for the prompt that it was said of.
+        Equal answers have the same response over the same documents of a collection. Of each rater the latest label of any of
+        them counts; see `agreed`. That it is not or partly supported holds for any prompt; that it is holds for the prompt that
+        it was said of.
         """
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
         query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
-        with self._ledger.reading() as connection:
-            latest = {row.rater: row for row in connection.execute(query)}
+        latest = {row.rater: row for row in self._ledger.rows(query)}
         if not latest:
             return None
         if agreed([record_of(Label, row) for row in latest.values()])[0] != "yes":
@@ -325,24 +309,6 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
     marked = Counter(sentence for label in labels for sentence in set(label.sentences))
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
-
-
-def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
-    keys = _text_keys(connection, [label.answer_id for label in given if label.criterion == GROUNDING])
-    rows = [row_of(label) for label in given]
-    for row in rows:
-        row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
-    append_sealed(connection, labels, rows)
-
-
-def _text_keys(connection: Connection, answer_ids: Sequence[str]) -> dict[str, str]:
-    """The keys of decisions by answer; their rows are locked against an erasure that comes at the same time."""
-    query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
-    found: dict[str, str] = {}
-    for part in chunks(sorted({storable(id) for id in answer_ids})):
-        rows = connection.execute(query.where(answers.c.id.in_(part)).with_for_update(read=True, of=decisions))
-        found |= {row.id: row.text_key for row in rows}
-    return found
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:

@@ -10,7 +10,7 @@ from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Label, ReviewItem, SignOff
-from areopage.ledger.tables.rows import json_text, record_of, row_of, storable
+from areopage.ledger.tables.rows import json_text, row_of, storable
 from areopage.ledger.tables.schema import signoffs
 
 
@@ -47,8 +47,7 @@ class SignOffs(Store):
         """Return the sign-offs of a run, or of all, oldest first."""
         query = select(signoffs).order_by(signoffs.c.number)
         query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
-        with self._ledger.reading() as connection:
-            return tuple(record_of(SignOff, row) for row in connection.execute(query))
+        return tuple(self._ledger.records(SignOff, query))
 
     def people_of(self, run_id: str, answer_ids: Sequence[str]) -> People:
         """Read what people said of a run's answers."""

@@ -60,8 +60,7 @@ class Caches(Store):
             .select_from(evaluations)
             .where(evaluations.c.origin == origin, evaluations.c.state == "evaluated")
         )
-        with self._ledger.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._ledger.value(query))
 
     def word_differences(self, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
         """Compare indexed words with expected words, by number of evaluation.

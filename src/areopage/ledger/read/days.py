@@ -228,8 +228,7 @@ class Days(Store):
         return found
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        with self._ledger.reading() as connection:
-            return connection.execute(query).all()
+        return self._ledger.rows(query)
 
 
 def remove_empty_days(connection: Connection) -> None:

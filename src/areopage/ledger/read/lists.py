@@ -164,15 +164,14 @@ class EvaluationLists(Store):
         """The sources of the answers received since a moment."""
         columns = answers.c
         query = select(columns.source).distinct().where(columns.received_at >= naive(since), columns.origin == "monitor")
-        with self._ledger.reading() as connection:
-            return frozenset(one for one in connection.execute(query).scalars() if not is_golden(one))
+        return frozenset(one for one in self._ledger.values(query) if not is_golden(one))
 
     def last_received(self, source: str) -> datetime | None:
         """When the last answer of a source was received; None without any."""
         columns = answers.c
         query = select(columns.received_at).where(columns.source == storable(source), columns.origin == "monitor")
-        with self._ledger.reading() as connection:
-            return aware(connection.execute(query.order_by(columns.received_at.desc()).limit(1)).scalar())
+        moment: datetime | None = self._ledger.value(query.order_by(columns.received_at.desc()).limit(1))
+        return aware(moment)
 
     def active_days(self, period: Period) -> dict[str, list[date]]:
         """The days of a period on which each source had evaluated answers, in order."""
@@ -198,8 +197,7 @@ class EvaluationLists(Store):
         query = query.where(*_EVALUATED, *in_period(period), *in_scope(scope), or_(drawn, labelled)).order_by(
             evaluations.c.number
         )
-        with self._ledger.reading() as connection:
-            rows = connection.execute(query).all()
+        rows = self._ledger.rows(query)
         return [ReviewedAnswer(id=row.id, day=aware(row.timestamp).date(), drawn=bool(row.drawn)) for row in rows]
 
     def panels(self, period: Period, scope: Scope) -> list[str]:
@@ -210,15 +208,13 @@ class EvaluationLists(Store):
             .where(*_EVALUATED, *in_period(period), *in_scope(scope))
             .order_by(evaluations.c.run_id)
         )
-        with self._ledger.reading() as connection:
-            return [id for id in connection.execute(query).scalars() if id]
+        return [id for id in self._ledger.values(query) if id]
 
     def newest_panel(self, period: Period, scope: Scope) -> str:
         """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
         columns = evaluations.c
         query = select(columns.run_id).where(*_EVALUATED, *in_period(period), *in_scope(scope))
-        with self._ledger.reading() as connection:
-            found = connection.execute(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1)).scalar()
+        found = self._ledger.value(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1))
         return found or ""
 
     def equals(self, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
@@ -253,8 +249,7 @@ class EvaluationLists(Store):
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
         if sources:
             query = query.where(days.c.source.in_([storable(one) for one in sources]))
-        with self._ledger.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._ledger.values(query)
 
     def _found(self, numbers: Select[Any]) -> list[Evaluation]:
         with self._ledger.reading() as connection:

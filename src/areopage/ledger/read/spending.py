@@ -67,8 +67,7 @@ class Spending(Store):
         sums = [func.sum(func.coalesce(judgments.c[name], 0)) for name in ("calls", "prompt_tokens", "completion_tokens", "cost")]
         query = select(judgments.c.judge, judgments.c.currency, *sums).where(judgments.c.run_id.in_(run_ids))
         grouped = query.group_by(judgments.c.judge, judgments.c.currency).order_by(judgments.c.judge)
-        with self._ledger.reading() as connection:
-            rows = connection.execute(grouped).all()
+        rows = self._ledger.rows(grouped)
         return [
             JudgeTotals(judge, currency, int(calls), int(prompt), int(given), float(cost))
             for judge, currency, calls, prompt, given, cost in rows
@@ -86,8 +85,7 @@ class Spending(Store):
             columns = (table.c.seconds, table.c.completion_tokens)
             query = select(*columns).where(table.c.model == model, key > newest - _LOOKED_AT, table.c.seconds > 0)
             query = query.where(table.c.completion_tokens.is_not(None)).order_by(key.desc()).limit(_LATEST)
-            with self._ledger.reading() as connection:
-                rows = connection.execute(query).all()
+            rows = self._ledger.rows(query)
             if rows:
                 given = [tokens for _, tokens in rows]
                 return Pace(

@@ -139,11 +139,9 @@ class Verdicts(Store):
         link = (answer_judgments.c.answer == run_cases.c.answer) & (answer_judgments.c.run_id == run_cases.c.run_id)
         query = select(run_cases.c.position, answer_judgments.c.key).join(answer_judgments, link)
         query = query.where(run_cases.c.run_id == run_id).order_by(run_cases.c.position, answer_judgments.c.key)
-        with self._ledger.reading() as connection:
-            last = connection.execute(select(func.max(run_cases.c.position)).where(run_cases.c.run_id == run_id)).scalar()
+        last = self._ledger.value(select(func.max(run_cases.c.position)).where(run_cases.c.run_id == run_id))
         for start in range(0, 0 if last is None else last + 1, _CASES):
-            with self._ledger.reading() as connection:
-                rows = connection.execute(query.where(run_cases.c.position.between(start, start + _CASES - 1))).all()
+            rows = self._ledger.rows(query.where(run_cases.c.position.between(start, start + _CASES - 1)))
             yield from ((position, key) for position, key in rows)
 
     def read(self, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:

@@ -9,18 +9,19 @@ import secrets
 import socket
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, UpdateBase, func, select
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from areopage.ledger.tables.chain import seal_commits
 from areopage.ledger.tables.connection import PATIENCE, open_engine, revision_of, shown, storage_errors, url_of
 from areopage.ledger.tables.reading import engine_to_read
+from areopage.ledger.tables.rows import Record, record_of, rows_in
 from areopage.ledger.tables.schema import REVISION
 
 PAUSE = 0.001
@@ -91,6 +92,39 @@ class Database:
         """
         with storage_errors(self.place), self.engine.begin() as connection:
             yield connection
+
+    def rows(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Sequence[Any]:
+        """The rows of a query."""
+        with self.reading() as connection:
+            return connection.execute(query, values).all()
+
+    def rows_in(self, query: Select[Any], column: ColumnElement[Any], keys: Iterable[Any]) -> list[Any]:
+        """The rows of a query in which a column has one of some keys, read in portions."""
+        with self.reading() as connection:
+            return rows_in(connection, query, column, keys)
+
+    def row(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Any:
+        """The first row of a query."""
+        with self.reading() as connection:
+            return connection.execute(query, values).first()
+
+    def values(self, query: Select[Any]) -> list[Any]:
+        """The first column of a query."""
+        return [row[0] for row in self.rows(query)]
+
+    def value(self, query: Select[Any]) -> Any:
+        """The first column of the first row of a query; None without a row."""
+        row = self.row(query)
+        return None if row is None else row[0]
+
+    def records(self, kind: type[Record], query: Select[Any]) -> list[Record]:
+        """The rows of a query as records; see `record_of`."""
+        return [record_of(kind, row) for row in self.rows(query)]
+
+    def change(self, statement: UpdateBase) -> int:
+        """Change rows in one transaction; returns how many."""
+        with self.writing() as connection:
+            return connection.execute(statement).rowcount
 
     @contextmanager
     def exclusive(self) -> Iterator[Connection]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, get_origin, ove
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import Column, Connection, Dialect, Row, Select, Table, bindparam, func, insert, select
+from sqlalchemy import Column, ColumnElement, Connection, Dialect, Row, Select, Table, bindparam, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -36,6 +36,14 @@ def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
     distinct = list(dict.fromkeys(keys))
     for start in range(0, len(distinct), KEYS_PER_QUERY):
         yield distinct[start : start + KEYS_PER_QUERY]
+
+
+def rows_in(connection: Connection, query: Select[Any], column: ColumnElement[Any], keys: Iterable[Any]) -> list[Any]:
+    """The rows of a query in which a column has one of some keys, read in portions."""
+    stored = [storable(key) if isinstance(key, str) else key for key in keys]
+    # made once: a condition on many keys that is made for one query keeps them in a reference cycle
+    within = query.where(column.in_(bindparam("keys", expanding=True)))
+    return [row for part in chunks(stored) for row in connection.execute(within, {"keys": part})]
 
 
 class NumberedRows:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_,
 
 from areopage.ledger.tables.answer_tables import answers
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import insert_into, naive, record_of, row_of, storable
+from areopage.ledger.tables.rows import insert_into, naive, row_of, storable
 from areopage.ledger.tables.schema import alerts
 from areopage.ledger.write.operations import Alert
 
@@ -28,21 +28,18 @@ class Alerts(Store):
     def close(self, rule: str, subject: str, at: datetime) -> bool:
         """Close the open alert of a rule and subject; return whether it existed."""
         change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
-        with self._ledger.writing() as connection:
-            return connection.execute(change.values(state="closed", closed_at=naive(at))).rowcount > 0
+        return self._ledger.change(change.values(state="closed", closed_at=naive(at))) > 0
 
     def accept(self, number: int, by: str, reason: str, at: datetime) -> bool:
         """Close an open alert because a person accepts what it reports; return whether it was open."""
         values = {"state": "closed", "closed_at": naive(at), "accepted_by": storable(by), "accepted_note": storable(reason)}
         change = update(alerts).where(alerts.c.number == number, alerts.c.state == "open").values(**values)
-        with self._ledger.writing() as connection:
-            return connection.execute(change).rowcount > 0
+        return self._ledger.change(change) > 0
 
     def describe(self, number: int, situation: str) -> None:
         """Say how an alert stands."""
         change = update(alerts).where(alerts.c.number == number).values(situation=storable(situation))
-        with self._ledger.writing() as connection:
-            connection.execute(change)
+        self._ledger.change(change)
 
     def is_open(self, rule: str, subject: str) -> bool:
         """Whether a rule and subject have an open alert."""
@@ -95,8 +92,7 @@ class Alerts(Store):
 
     def _change(self, number: int, values: dict[str, Any]) -> None:
         change = update(alerts).where(alerts.c.number == number, alerts.c.delivery == "pending").values(**values)
-        with self._ledger.writing() as connection:
-            connection.execute(change)
+        self._ledger.change(change)
 
     def list(
         self,
@@ -136,15 +132,13 @@ class Alerts(Store):
         """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""
         conditions = [alerts.c.state == state, *_of_sources(sources), *([_NOT_UNDER_ANOTHER] if folded else [])]
         query = select(alerts.c.rule, func.count()).where(*conditions).group_by(alerts.c.rule)
-        with self._ledger.reading() as connection:
-            return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
+        return dict(map(tuple, self._ledger.rows(query.order_by(alerts.c.rule))))
 
     def count_undelivered(self, sources: Sequence[str] = ()) -> int:
         """Count the open alerts whose delivery fails; those about some sources and their answers, () for all alerts."""
         failing = or_(alerts.c.delivery == "given_up", and_(alerts.c.delivery == "pending", alerts.c.delivery_error != ""))
         query = select(func.count()).where(alerts.c.state == "open", failing, *_of_sources(sources))
-        with self._ledger.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._ledger.value(query))
 
     def of(self, answer_id: str) -> Sequence[Alert]:
         """Return the alerts of one answer, oldest first."""
@@ -170,8 +164,7 @@ class Alerts(Store):
             .subquery()
         )
         query = select(func.count()).where(newest.c.opened_at >= naive(since))
-        with self._ledger.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._ledger.value(query))
 
     def close_before(self, rule: str, before: datetime, at: datetime) -> int:
         """Close a rule's alerts opened before a moment; return how many."""
@@ -180,8 +173,7 @@ class Alerts(Store):
             .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
             .values(state="closed", closed_at=naive(at))
         )
-        with self._ledger.writing() as connection:
-            return connection.execute(closing).rowcount
+        return self._ledger.change(closing)
 
     def reserve(self, alert: Alert, until: datetime) -> bool:
         """Reserve a due alert for this process until a moment; False where another process was first.
@@ -197,12 +189,10 @@ class Alerts(Store):
             )
             .values(next_attempt_at=naive(until))
         )
-        with self._ledger.writing() as connection:
-            return connection.execute(reserving).rowcount == 1
+        return self._ledger.change(reserving) == 1
 
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
-        with self._ledger.reading() as connection:
-            return [record_of(Alert, row) for row in connection.execute(query)]
+        return self._ledger.records(Alert, query)
 
 
 def open_alert(connection: Connection, alert: Alert) -> bool:

@@ -27,6 +27,7 @@ from areopage.ledger.tables.rows import (
     json_text,
     naive,
     row_of,
+    rows_in,
     storable,
     storable_json,
     values_of,
@@ -104,51 +105,41 @@ class Answers(Store):
         """Return the erased answers of a run's cases by case position."""
         query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
-        with self._ledger.reading() as connection:
-            return {row.position: answer_of(row) for row in connection.execute(query)}
+        return {row.position: answer_of(row) for row in self._ledger.rows(query)}
 
     def given_in(self, run_id: str, positions: Sequence[int]) -> dict[int, Answer]:
         """Return the answers of cases of a run, by case position; erased ones are left out."""
         query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
-        found: dict[int, Answer] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks(positions):
-                for row in connection.execute(query.where(run_cases.c.position.in_(part))):
-                    found[row.position] = answer_of(row)
-        return found
+        return {row.position: answer_of(row) for row in self._ledger.rows_in(query, run_cases.c.position, positions)}
 
     def responses_in(self, run_id: str) -> dict[int, str | None]:
         """Return what users have read of responses, without what stands beside it, by case position."""
         query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
         query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state.in_(SHOWN))
         query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
-        with self._ledger.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        return {row[0]: row[1] for row in self._ledger.rows(query)}
 
     def states_in(self, run_id: str) -> dict[int, StoredState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
-        columns = [answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts]
+        columns = (answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts)
         query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
         joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
         query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
-        with self._ledger.reading() as connection:
-            rows = connection.execute(query.where(run_cases.c.run_id == run_id))
-            return {row[0]: StoredState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
+        rows = self._ledger.rows(query.where(run_cases.c.run_id == run_id))
+        return {row[0]: StoredState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
         query = select(run_cases.c.position, run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
-        with self._ledger.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        return {row[0]: row[1] for row in self._ledger.rows(query)}
 
     def longer_than(self, run_id: str, characters: int) -> set[int]:
         """Return the positions of a run's cases whose answers have more characters."""
         query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
-        with self._ledger.reading() as connection:
-            return set(connection.execute(query).scalars())
+        return set(self._ledger.values(query))
 
     def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
         """Return how many cases of a run have an answer that was given to another run; None without such a case.
@@ -162,45 +153,39 @@ class Answers(Store):
         query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
         query = query.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
         query = query.where(run_cases.c.run_id == run_id, answers.c.run_id.is_not(None))
-        with self._ledger.reading() as connection:
-            found = connection.execute(query).all()
-            rows = [row for row in found if positions is None or row.position in positions]
-            firsts = _first_replies(connection, {row.session for row in rows if row.session})
+        rows = [row for row in self._ledger.rows(query) if positions is None or row.position in positions]
+        # the key of a conversation's first reply is that of the conversation
+        first = select(answers.c.key, answers.c.run_id, answers.c.number, answers.c.answered_at).order_by(answers.c.number)
+        firsts: dict[str, list[Any]] = {}
+        for reply in self._ledger.rows_in(first, answers.c.key, sorted({row.session for row in rows if row.session})):
+            firsts.setdefault(reply.key, []).append(reply)
         given = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
         for row in (row for row in rows if row.session):
-            replies = [one for one in firsts.get(row.session, ()) if one.number <= row.number]
-            if replies and all(one.run_id != run_id for one in replies):
+            replies = [reply for reply in firsts.get(row.session, ()) if reply.number <= row.number]
+            if replies and all(reply.run_id != run_id for reply in replies):
                 given.append(replies[-1].answered_at)
         return ReusedAnswers(cases=len(given), oldest=aware(min(given))) if given else None
 
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
-        with self._ledger.reading() as connection:
-            return int(connection.execute(select(func.max(answers.c.number))).scalar() or 0)
+        return int(self._ledger.value(select(func.max(answers.c.number))) or 0)
 
     def calls_of(self, run_id: str) -> list[CallTotals]:
         """Return what the calls of a run to its target and to the model that plays children took, by source."""
         columns = answers.c
         sums = [func.sum(func.coalesce(one, 0)) for one in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)]
         query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
-        with self._ledger.reading() as connection:
-            rows = connection.execute(query.group_by(columns.source).order_by(columns.source)).all()
+        rows = self._ledger.rows(query.group_by(columns.source).order_by(columns.source))
         return [CallTotals(source, calls, int(prompt), int(given), float(took)) for source, calls, prompt, given, took in rows]
 
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""
-        with self._ledger.reading() as connection:
-            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
+        row = self._ledger.row(_BY_ID, {"of": storable(id)})
         return answer_of(row) if row else None
 
     def by_id(self, ids: Sequence[str]) -> dict[str, Answer]:
         """Return the stored answers of these ids."""
-        found: dict[str, Answer] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in ids]):
-                rows = connection.execute(WHOLE_ANSWERS.where(answers.c.id.in_(part)))
-                found |= {row.id: answer_of(row) for row in rows}
-        return found
+        return {row.id: answer_of(row) for row in self._ledger.rows_in(WHOLE_ANSWERS, answers.c.id, ids)}
 
     def cases_of(self, keys: Sequence[str]) -> dict[str, Case]:
         """Return what judgments are about, by the judgments' keys: the first answer of each that is not erased."""
@@ -216,12 +201,7 @@ class Answers(Store):
 
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the source or collection of each known answer, by the answer's id."""
-        found: dict[str, str] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in ids]):
-                rows = connection.execute(select(answers.c.id, answers.c.source).where(answers.c.id.in_(part)))
-                found |= {row.id: row.source for row in rows}
-        return found
+        return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.source), answers.c.id, ids)))
 
     def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
         """Return the valid answer of each key.
@@ -231,25 +211,17 @@ class Answers(Store):
         Args:
             run_id: of the run that asked; None: any run.
         """
-        asked = () if run_id is None else (answers.c.run_id == run_id,)
+        query = WHOLE_ANSWERS.where(answers.c.key != "").order_by(answers.c.number)
+        query = query if run_id is None else query.where(answers.c.run_id == run_id)
         best: dict[str, Answer] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks(keys):
-                query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "", *asked).order_by(answers.c.number)
-                for row in connection.execute(query):
-                    answer = answer_of(row)
-                    if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
-                        best[answer.key] = answer
+        for answer in map(answer_of, self._ledger.rows_in(query, answers.c.key, keys)):
+            if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
+                best[answer.key] = answer
         return best
 
     def numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the numbers of stored answers by id."""
-        found: dict[str, int] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in ids]):
-                rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
-                found |= {row.id: row.number for row in rows}
-        return found
+        return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.number), answers.c.id, ids)))
 
     def differing(self, given: Sequence[Answer]) -> list[Answer]:
         """Those of some submitted answers under whose id their source has submitted another prompt or response.
@@ -259,36 +231,17 @@ class Answers(Store):
         query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
         query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
         ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
-        known: dict[tuple[str, str], str] = {}
-        by_id: dict[str, str] = {}
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in ids]):
-                for row in connection.execute(query.where(answers.c.id.in_(part))):
-                    known[row.id, row.source] = by_id[row.id] = row.given
-        found = []
+        rows = self._ledger.rows_in(query, answers.c.id, ids)
+        known = {(row.id, row.source): row.given for row in rows}
+        by_id = {row.id: row.given for row in rows}
+        differing = []
         for one in given:
             source = storable(one.source)[:LONGEST_NAME]
             held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
             held = held or (None if source else by_id.get(storable(one.id)))
             if held is not None and given_digest(one, held[:16]) != held:
-                found.append(one)
-        return found
-
-
-class _FirstReply(Struct, frozen=True):
-    run_id: str
-    number: int
-    answered_at: datetime
-
-
-def _first_replies(connection: Connection, sessions: Collection[str]) -> dict[str, list[_FirstReply]]:
-    """The first replies of conversations, whose key is that of the conversation, by it and in order."""
-    found: dict[str, list[_FirstReply]] = {}
-    for part in chunks(sorted(sessions)):
-        query = select(answers.c.key, answers.c.run_id, answers.c.number, answers.c.answered_at)
-        for key, *row in connection.execute(query.where(answers.c.key.in_(part)).order_by(answers.c.number)):
-            found.setdefault(key, []).append(_FirstReply(*row))
-    return found
+                differing.append(one)
+        return differing
 
 
 def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
@@ -316,22 +269,28 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     # transactions that bring the same ids at once wait for each other in one order
     order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
     statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
-    rows = {id: _answer_row(by_id[id]) for id in order}
+    rows = {}
+    for id in order:
+        row, answer = row_of(by_id[id], *_NO_COLUMN), by_id[id]
+        rows[id] = row | {
+            "run_id": answer.run_id or None,
+            "source": row["source"][:LONGEST_NAME],
+            "language": row["language"][:16],
+            "api_key": row["api_key"][:LONGEST_NAME],
+            "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
+        }
     new: dict[str, int] = dict(map(tuple, connection.execute(statement, list(rows.values())).all()))
-    texts = {
-        id: text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id), "given": _given(by_id[id])}
-        for id, number in new.items()
-        if not by_id[id].erased
-    }
+    texts: dict[str, RowValues] = {}
+    for id, number in new.items():
+        answer = by_id[id]
+        if not answer.erased:
+            # what tells a submitted answer from another one under its id, once its texts are reduced
+            given_mark = given_digest(answer, secrets.token_hex(8)) if answer.origin == "monitor" else ""
+            texts[id] = text_row(number, answer) | {"decision": (decisions or {}).get(id), "given": given_mark}
     insert_rows(connection, answer_texts, list(texts.values()))
     added = [rows[id] | texts.get(id, _NO_TEXTS) | {"number": number} for id, number in new.items()]
     seal(connection, "added", "answers", added)
     return new
-
-
-def _given(answer: Answer) -> str:
-    """What tells a submitted answer from another one under its id, once its texts are reduced."""
-    return given_digest(answer, secrets.token_hex(8)) if answer.origin == "monitor" else ""
 
 
 def given_digest(answer: Answer, salt: str) -> str:
@@ -354,11 +313,8 @@ def own_id(id: str, source: str) -> str:
 
 def submitted_sources(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
     """The sources of submitted answers, by id."""
-    found: dict[str, str] = {}
-    for part in chunks(ids):
-        query = select(answers.c.id, answers.c.source).where(answers.c.id.in_(part), answers.c.origin == "monitor")
-        found |= {row.id: row.source for row in connection.execute(query)}
-    return found
+    query = select(answers.c.id, answers.c.source).where(answers.c.origin == "monitor")
+    return dict(map(tuple, rows_in(connection, query, answers.c.id, ids)))
 
 
 def whole_answers(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
@@ -387,7 +343,10 @@ def note_judgments(connection: Connection, answer: int, run_id: str, used: Seque
     Equal answers that are judged at the same time have a judgment each under one key, each with its own tokens and seconds.
     """
     place = (answer_judgments.c.answer == answer, answer_judgments.c.run_id == run_id)
-    numbers = _judgment_numbers(connection, used)
+    wanted = {one.key: (naive(one.created_at), one.seconds) for one in used}
+    columns = (judgments.c.id, judgments.c.key, judgments.c.created_at, judgments.c.seconds)
+    rows = connection.execute(select(*columns).where(judgments.c.key.in_(list(wanted))).order_by(judgments.c.id)).all()
+    numbers = {row.key: row.id for row in rows if (row.created_at, row.seconds) == wanted[row.key]}
     if numbers:
         change = update(answer_judgments).where(*place, answer_judgments.c.key == bindparam("of"))
         values = [{"of": key, "number": number} for key, number in sorted(numbers.items())]
@@ -404,22 +363,13 @@ def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) 
     seal_links(connection, "evaluated", [values_of(row) | {"judgment": None} for row in rows])
 
 
-def _judgment_numbers(connection: Connection, used: Sequence[Judgment]) -> dict[str, int]:
-    """The numbers of some judgments, by key."""
-    wanted = {one.key: (naive(one.created_at), one.seconds) for one in used}
-    columns = (judgments.c.id, judgments.c.key, judgments.c.created_at, judgments.c.seconds)
-    rows = connection.execute(select(*columns).where(judgments.c.key.in_(list(wanted))).order_by(judgments.c.id)).all()
-    return {row.key: row.id for row in rows if (row.created_at, row.seconds) == wanted[row.key]}
-
-
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
     """Erase the texts of the run cases that these answers (by number) belong to."""
-    for part in chunks(numbers):
-        rows = connection.execute(select(run_cases).where(run_cases.c.answer.in_(part))).all()
-        values = [{"run": row.run_id, "at": row.position, "text": _blank_case(row.case)} for row in rows]
-        if values:
-            place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
-            connection.execute(update(run_cases).where(*place).values(case=bindparam("text")), values)
+    for row in rows_in(connection, select(run_cases), run_cases.c.answer, numbers):
+        content = msgspec.json.decode(row.case)
+        content["case"] = {name: value for name, value in content["case"].items() if name in _CASE_PLACE} | {"prompt": ""}
+        place = (run_cases.c.run_id == row.run_id, run_cases.c.position == row.position)
+        connection.execute(update(run_cases).where(*place).values(case=json_text(content)))
 
 
 _CHANGED = ("run_id", "received_at", "answered_at")
@@ -452,7 +402,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
         "turns": None if isinstance(case.prompt, str) else storable_json(case.prompt),
         "response": None if case.response is None else storable(case.response),
         "documents": storable_json(case.documents),
-        "details": storable_json(_details_of(case)),
+        "details": storable_json({name: value for name, absent in _DETAILS.items() if (value := getattr(case, name)) != absent}),
         "delivered": storable(answer.delivered),
         "thinking": storable(answer.thinking),
         "session": storable(answer.session),
@@ -495,25 +445,8 @@ def _folded(text: str) -> str:
 _NO_COLUMN = ("number", "case", "session", "trace_id", "delivered", "thinking", "erased")
 
 
-def _answer_row(answer: Answer) -> RowValues:
-    row = row_of(answer, *_NO_COLUMN)
-    return row | {
-        "run_id": answer.run_id or None,
-        "source": row["source"][:LONGEST_NAME],
-        "language": row["language"][:16],
-        "api_key": row["api_key"][:LONGEST_NAME],
-        "prompt_key": "" if answer.erased else prompt_key(answer.case.prompt_text),
-    }
-
-
 _CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_selection", "tags")
 """What stays of a case whose answer is erased."""
-
-
-def _blank_case(text: str) -> str:
-    found = msgspec.json.decode(text)
-    found["case"] = {name: value for name, value in found["case"].items() if name in _CASE_PLACE} | {"prompt": ""}
-    return json_text(found)
 
 
 def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None:
@@ -538,11 +471,6 @@ _BARE = Case(id="", prompt="")
 _DETAILS = {name: getattr(_BARE, name) for name in Case.__struct_fields__ if name not in ("prompt", "response", "documents")}
 """The fields of a case that have no column, and the values that are left out."""
 _TURNS, _DOCUMENTS = Decoder(tuple[Turn, ...]), Decoder(tuple[Document, ...])
-
-
-def _details_of(case: Case) -> dict[str, Any]:
-    """The optional fields of a case, without default values."""
-    return {name: value for name, absent in _DETAILS.items() if (value := getattr(case, name)) != absent}
 
 
 def _case_of(columns: RowMapping) -> Case:

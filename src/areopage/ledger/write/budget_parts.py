@@ -89,8 +89,7 @@ class BudgetParts:
     def leave(self) -> None:
         """Return this process's part; what it has spent stays counted while others go on."""
         here = (budget_parts.c.scope == self._scope) & (budget_parts.c.holder == self._holder)
-        with self._ledger.writing() as connection:
-            connection.execute(update(budget_parts).where(here).values(set_aside=0.0, free=0.0, wants=False))
+        self._ledger.change(update(budget_parts).where(here).values(set_aside=0.0, free=0.0, wants=False))
 
     def _read(self, connection: Connection, since: float) -> tuple[float, BudgetPart | None, list[BudgetPart]]:
         """What was spent before the first of the present processes, this process's part, and those of the others."""

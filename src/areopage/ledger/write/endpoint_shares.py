@@ -59,8 +59,7 @@ class EndpointShares(Store):
 
     def leave(self, holder: str) -> None:
         """Return all parts of a process."""
-        with self._ledger.writing() as connection:
-            connection.execute(delete(endpoint_shares).where(endpoint_shares.c.holder == storable(holder)))
+        self._ledger.change(delete(endpoint_shares).where(endpoint_shares.c.holder == storable(holder)))
 
 
 def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) -> Held:

@@ -110,14 +110,12 @@ class Evaluations(Store):
         source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
         query = select(evaluations.c.number, answers.c.id).select_from(source)
         query = query.where(evaluations.c.state == "waiting", evaluations.c.number > after).order_by(evaluations.c.number)
-        with self._ledger.reading() as connection:
-            return [(row.number, row.id) for row in connection.execute(query.limit(limit))]
+        return [(row.number, row.id) for row in self._ledger.rows(query.limit(limit))]
 
     def note_failure(self, id: str, reason: str) -> bool:
         """Count a failed attempt; returns False unless the answer still waits."""
         change = still_waiting(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
-        with self._ledger.writing() as connection:
-            return bool(connection.execute(change).rowcount)
+        return bool(self._ledger.change(change))
 
     def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
         """Stop attempts at an answer, and count it in the day's totals once.
@@ -273,8 +271,7 @@ class Evaluations(Store):
         untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
         first = untried.order_by(columns.received_at, columns.number).limit(limit)
         change = update(evaluations).where(columns.number.in_(first), columns.state == "waiting")
-        with self._ledger.writing() as connection:
-            connection.execute(change.values(reason=storable(reason)))
+        self._ledger.change(change.values(reason=storable(reason)))
 
     def backlog(self, sources: Sequence[str] = ()) -> Backlog:
         """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
@@ -314,8 +311,7 @@ class Evaluations(Store):
             )
             .limit(limit)
         )
-        with self._ledger.reading() as connection:
-            return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
+        return int(self._ledger.value(select(func.count()).select_from(found.subquery())))
 
     def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
         """Whether the latest calls (at most `limit`, since a moment) of each judge were answered, newest first."""

@@ -107,20 +107,17 @@ class Fleet(Store):
     def close(self, run_id: str, state: FleetState, now: datetime) -> bool:
         """Stop or end an open run; returns whether this call did."""
         change = update(fleet_runs).where(fleet_runs.c.run_id == run_id, fleet_runs.c.state == "open")
-        with self._ledger.writing() as connection:
-            return connection.execute(change.values(state=state, ended_at=naive(now))).rowcount == 1
+        return self._ledger.change(change.values(state=state, ended_at=naive(now))) == 1
 
     def run(self, run_id: str) -> FleetRun | None:
         """Return what is known of a run; None where workers were never asked."""
-        with self._ledger.reading() as connection:
-            row = connection.execute(select(fleet_runs).where(fleet_runs.c.run_id == run_id)).first()
+        row = self._ledger.row(select(fleet_runs).where(fleet_runs.c.run_id == run_id))
         return None if row is None else record_of(FleetRun, row)
 
     def open_runs(self) -> Sequence[FleetRun]:
         """Return the open runs, oldest first."""
         query = select(fleet_runs).where(fleet_runs.c.state == "open").order_by(fleet_runs.c.asked_at, fleet_runs.c.run_id)
-        with self._ledger.reading() as connection:
-            return [record_of(FleetRun, row) for row in connection.execute(query)]
+        return self._ledger.records(FleetRun, query)
 
     # --- phases
 
@@ -140,20 +137,17 @@ class Fleet(Store):
         here = fleet_phases.c.run_id == run_id
         if names is not None:
             here = and_(here, fleet_phases.c.name.in_([storable(name) for name in names]))
-        with self._ledger.writing() as connection:
-            connection.execute(update(fleet_phases).where(here).values(ended_at=naive(now), left_open=left_open))
+        self._ledger.change(update(fleet_phases).where(here).values(ended_at=naive(now), left_open=left_open))
 
     def phases(self, run_id: str) -> Sequence[FleetPhase]:
         """Return the phases of a run, in order."""
         query = select(fleet_phases).where(fleet_phases.c.run_id == run_id).order_by(fleet_phases.c.position, fleet_phases.c.name)
-        with self._ledger.reading() as connection:
-            return [record_of(FleetPhase, row) for row in connection.execute(query)]
+        return self._ledger.records(FleetPhase, query)
 
     def answers_are_due(self, run_id: str) -> bool:
         """Whether cases of a run have no answer of the target yet, not even a failed one."""
         due = select(run_cases.c.position).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_(None)).limit(1)
-        with self._ledger.reading() as connection:
-            return connection.execute(due).first() is not None
+        return self._ledger.row(due) is not None
 
     def counts(self, run_id: str, before: CallCounts | None = None) -> CallCounts:
         """Count the calls of a run that are stored.
@@ -192,8 +186,7 @@ class Fleet(Store):
     def notes(self, run_id: str) -> Sequence[FleetNote]:
         """Return what workers said of a run, oldest first."""
         query = select(fleet_notes).where(fleet_notes.c.run_id == run_id).order_by(fleet_notes.c.at, fleet_notes.c.worker)
-        with self._ledger.reading() as connection:
-            return [record_of(FleetNote, row) for row in connection.execute(query)]
+        return self._ledger.records(FleetNote, query)
 
 
 def _summed(

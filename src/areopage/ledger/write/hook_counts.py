@@ -46,5 +46,4 @@ class HookCounts(Store):
             query = query.where(columns.variant == storable(scope.variant))
         if sources:
             query = query.where(columns.source.in_(list(map(storable, sources))))
-        with self._ledger.reading() as connection:
-            return Counter({why: int(count) for why, count in connection.execute(query)})
+        return Counter({why: int(count) for why, count in self._ledger.rows(query)})

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sqlalchemy import Select, select, update
 
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import insert_missing, insert_or_replace, naive, record_of, row_of, storable
+from areopage.ledger.tables.rows import insert_missing, insert_or_replace, naive, row_of, storable
 from areopage.ledger.tables.schema import golden_questions, golden_runs, workers
 
 Role = Literal["ingest", "ask", "read", "write", "admin"]
@@ -134,8 +134,7 @@ class Workers(Store):
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
-        with self._ledger.writing() as connection:
-            connection.execute(update(workers).where(workers.c.id == id).values(state=state))
+        self._ledger.change(update(workers).where(workers.c.id == id).values(state=state))
 
     def list(self, pool: str = "monitor") -> Sequence[Worker]:
         """Return the workers of a pool, latest heartbeat first."""
@@ -143,8 +142,7 @@ class Workers(Store):
 
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
         newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
-        with self._ledger.reading() as connection:
-            return [record_of(Worker, row) for row in connection.execute(newest)]
+        return self._ledger.records(Worker, newest)
 
 
 class GoldenRuns(Store):
@@ -164,8 +162,7 @@ class GoldenRuns(Store):
     def questions(self, run_id: str) -> dict[str, str]:
         """Return the questions of a round with the ids of their answers."""
         query = select(golden_questions).where(golden_questions.c.golden_run == run_id)
-        with self._ledger.reading() as connection:
-            return {row.question: row.answer_id for row in connection.execute(query)}
+        return {row.question: row.answer_id for row in self._ledger.rows(query)}
 
     def list(self, suite: str | None = None, limit: int | None = 50) -> Sequence[GoldenRun]:
         """Return the newest rounds; with limit None all."""
@@ -181,5 +178,4 @@ class GoldenRuns(Store):
 
     def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
         newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
-        with self._ledger.reading() as connection:
-            return [record_of(GoldenRun, row) for row in connection.execute(newest)]
+        return self._ledger.records(GoldenRun, newest)

@@ -105,8 +105,7 @@ class SentBatches(Store):
         return [batch for batch in self._read(ended) if batch.keys]
 
     def _read(self, query: Select[Any]) -> list[SentBatch]:
-        with self._ledger.reading() as connection:
-            return [_batch_of(row) for row in connection.execute(query.order_by(batches.c.created_at, batches.c.token))]
+        return [_batch_of(row) for row in self._ledger.rows(query.order_by(batches.c.created_at, batches.c.token))]
 
     def _change(self, token: str, **values: Any) -> None:
         with self._ledger.durable() as connection:

@@ -77,8 +77,7 @@ class Traces(Store):
 
     def get(self, id: str) -> Trace | None:
         """Return a trace by its answer's id; an erased trace has no texts."""
-        with self._ledger.reading() as connection:
-            row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
+        row = self._ledger.row(_BY_ID, {"of": storable(id)})
         return _trace_of(row) if row else None
 
     def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
@@ -122,8 +121,7 @@ class Traces(Store):
     def count(self, filter: TraceFilter) -> int:
         """Count the traces that `each` gives."""
         query = joined(select(func.count()), filter).where(*conditions_of(filter))
-        with self._ledger.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._ledger.value(query))
 
     def summary(self, filter: TraceFilter) -> TraceSummary:
         """Summarise a period; fast on a million rows."""
@@ -133,8 +131,7 @@ class Traces(Store):
     def has_texts(self, answer_id: str) -> bool:
         """Whether an answer is known and not erased."""
         query = select(answer_texts.c.answer).join(answers).where(answers.c.id == storable(answer_id))
-        with self._ledger.reading() as connection:
-            return connection.execute(query).first() is not None
+        return self._ledger.row(query) is not None
 
     # --- held answers
 
@@ -351,8 +348,7 @@ class TraceFeed(Store):
     def changed(self, after: int, until: int) -> set[str]:
         """Iterate over ids of answers with changed texts."""
         query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
-        with self._ledger.reading() as connection:
-            return set(connection.execute(query.where(trace_changes.c.number.between(after + 1, until))).scalars())
+        return set(self._ledger.values(query.where(trace_changes.c.number.between(after + 1, until))))
 
     def current(self, ids: Iterable[str]) -> Iterator[Trace]:
         """Return current traces by id."""

@@ -162,7 +162,7 @@ class KeptAnswers:
     ) -> None:
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
-        self._traces, self._remembered, self._retriever = ledger.traces, ledger.remembered, retriever
+        self._traces, self._labels, self._retriever = ledger.traces, ledger.labels, retriever
 
     @property
     def enabled(self) -> bool:
@@ -193,7 +193,7 @@ class KeptAnswers:
         await self._cache.forget(self._keys.key(asked, language))
 
     def _stands(self, trace: Trace) -> bool:
-        said = self._remembered.supported(trace.collection, trace.prompt, trace.response, trace.documents)
+        said = self._labels.supported(trace.collection, trace.prompt, trace.response, trace.documents)
         return said is not False and self._traces.has_texts(trace.id)
 
     async def aclose(self) -> None:
