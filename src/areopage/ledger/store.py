@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exists, func, insert, select, update
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
@@ -69,6 +69,11 @@ _OUTCOME = msgspec.json.Decoder(StoredOutcome)
 _CASES_AT_ONCE = 1_000
 """Cases of a run that are written or read together: texts of many are never in memory at once."""
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
+# made once: a condition on many keys that is made for one query keeps them in a reference cycle
+_OF_KEYS = judgments.c.key.in_(bindparam("keys", expanding=True))
+_KEYS_AFTER = select(judgments.c.key).where(_OF_KEYS, judgments.c.id > bindparam("number"))
+_SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
+_WHOLE = select(judgments.c.key).where(_OF_KEYS, _SAID.exists(), ~_SAID.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists())
 _JUDGMENTS = NumberedRows(select(judgments), judgments.c.id)
 
 
@@ -312,7 +317,7 @@ class Ledger(Database):
 
     def judged_after(self, keys: Sequence[str], number: int) -> set[str]:
         """Return the keys with judgments, failed attempts included, after a number."""
-        return {row.key for row in self.rows_in(select(judgments.c.key).where(judgments.c.id > number), judgments.c.key, keys)}
+        return {row.key for part in chunks(keys) for row in self.rows(_KEYS_AFTER, {"keys": part, "number": number})}
 
     def judgment_counts(self) -> dict[str, int]:
         """Count the paid judgments of each benchmark run."""
@@ -344,10 +349,7 @@ class Ledger(Database):
 
     def judged_wholly(self, keys: Sequence[str]) -> set[str]:
         """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
-        said = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
-        unsaid = said.where(verdicts.c.outcome.not_in(GIVEN_NAMES))
-        query = select(judgments.c.key).where(said.exists(), ~unsaid.exists())
-        return {row.key for row in self.rows_in(query, judgments.c.key, keys)}
+        return {row.key for part in chunks(keys) for row in self.rows(_WHOLE, {"keys": part})}
 
 
 def _unfinished(fingerprint: str, since: datetime | None) -> Select[Any]:

@@ -47,20 +47,13 @@ class Orphans(Struct, frozen=True, kw_only=True):
     scored: tuple[str, ...]
 
 
-# --- evaluations
-
-
 class Caches(Store):
     """The computed values of a ledger, beside their recomputation."""
 
     def count_evaluated(self, origin: str) -> int:
         """Count the finished evaluations of an origin."""
-        query = (
-            select(func.count())
-            .select_from(evaluations)
-            .where(evaluations.c.origin == origin, evaluations.c.state == "evaluated")
-        )
-        return int(self._ledger.value(query))
+        evaluated = (evaluations.c.origin == origin, evaluations.c.state == "evaluated")
+        return int(self._ledger.value(select(func.count()).select_from(evaluations).where(*evaluated)))
 
     def word_differences(self, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
         """Compare indexed words with expected words, by number of evaluation.
@@ -88,8 +81,15 @@ class Caches(Store):
             How many were written.
         """
         with self._ledger.exclusive() as connection:
-            same = _unchanged(connection, [before for before, _ in changed])
-            written = [after for before, after in changed if before.number in same]
+            # those that still stand as they were read; they are locked
+            gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
+            query = select(evaluations.c.number, evaluations.c.state, evaluations.c.run_id, gone.label("erased"))
+            query = query.where(evaluations.c.number.in_([before.number for before, _ in changed])).order_by(evaluations.c.number)
+            rows = connection.execute(query.with_for_update(of=evaluations))
+            now = {row.number: (row.state, row.run_id, row.erased) for row in rows}
+            written = [
+                after for before, after in changed if now.get(before.number) == (before.state, before.run_id, before.erased)
+            ]
             if not written:
                 return 0
             numbers = [one.number for one in written]
@@ -114,15 +114,14 @@ class Caches(Store):
 
     def equal_differences(self) -> list[Difference]:
         """Compare the sets of equal answers with the judgments that they rest on."""
+        field = "equal_answers.first"
         with self._ledger.snapshot() as connection:
             stored = stored_equals(connection)
             computed = {number: first for number, (first, _) in computed_equals(connection).items()}
+        differing = [one for one in sorted({*stored, *computed}) if stored.get(one) != computed.get(one)]
         return [
-            Difference(
-                subject=f"evaluation {one}", field="equal_answers.first", stored=stored.get(one), computed=computed.get(one)
-            )
-            for one in sorted({*stored, *computed})
-            if stored.get(one) != computed.get(one)
+            Difference(subject=f"evaluation {one}", field=field, stored=stored.get(one), computed=computed.get(one))
+            for one in differing
         ]
 
     def orphans(self) -> Orphans:
@@ -140,10 +139,9 @@ class Caches(Store):
                 evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
             ).order_by(evaluations.c.number),
         )
-        with self._ledger.reading() as connection:
-            totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
-            counts = [connection.execute(total).scalar_one() for total in totals]
-            named = [tuple(connection.execute(query.limit(LISTED)).scalars()) for query in queries]
+        totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
+        counts = [self._ledger.value(total) for total in totals]
+        named = [tuple(self._ledger.values(query.limit(LISTED))) for query in queries]
         return Orphans(
             judgments=counts[0], judgment_keys=named[0], labels=counts[1], labelled=named[1], scores=counts[2], scored=named[2]
         )
@@ -151,9 +149,7 @@ class Caches(Store):
     def rebuild_days(self) -> None:
         """Recompute all counts by day in one transaction."""
         with self._ledger.exclusive() as connection:
-            if (
-                connection.dialect.name == "postgresql"
-            ):  # transactions that have counted are awaited, later ones wait for this one
+            if not self._ledger.is_sqlite:  # transactions that have counted are awaited, later ones wait for this one
                 connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
             computed = computed_days(connection)
             for table in (score_days, days):
@@ -168,15 +164,6 @@ class Caches(Store):
             for part in chunks(list(computed)):
                 rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
                 connection.execute(insert(equal_answers), rows)
-
-
-def _unchanged(connection: Connection, found: Sequence[Evaluation]) -> set[int]:
-    """The numbers of those that still stand as they were read; they are locked."""
-    gone = ~exists().where(answer_texts.c.answer == evaluations.c.answer)
-    query = select(evaluations.c.number, evaluations.c.state, evaluations.c.run_id, gone.label("erased"))
-    query = query.where(evaluations.c.number.in_([one.number for one in found])).order_by(evaluations.c.number)
-    now = {row.number: (row.state, row.run_id, row.erased) for row in connection.execute(query.with_for_update(of=evaluations))}
-    return {one.number for one in found if now.get(one.number) == (one.state, one.run_id, one.erased)}
 
 
 def _indexed(connection: Connection, numbers: Sequence[int]) -> dict[int, set[str]]:

@@ -1,11 +1,12 @@
 """Counts by day of evaluations, judges and decisions, and their recomputation."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, timedelta
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import Struct, field, structs
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
+from msgspec import Struct, field
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, case, delete, func, select, text
 
 from areopage.ledger.read.queries import (
     DayScore,
@@ -16,13 +17,14 @@ from areopage.ledger.read.queries import (
     in_period,
     in_scope,
     in_source,
+    midnight,
     not_by_index,
 )
 from areopage.ledger.read.trace_counts import recounted_days
 from areopage.ledger.tables.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Evaluation, JudgeUse
-from areopage.ledger.tables.rows import chunks, insert_or_add, storable
+from areopage.ledger.tables.rows import chunks, insert_or_add, naive, rows_in, storable
 from areopage.ledger.tables.schema import days, score_days
 from areopage.ledger.write.evaluation_rows import each_evaluation
 from areopage.scoring import GIVEN_NAMES
@@ -36,7 +38,10 @@ _NO_SUITE = ""
 _DECIMALS = 2
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
-_LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
+_VALUES = ("scored", "unscored", "failed", "left_out")
+_SUMS = [  # a row's own `count` is that of a tuple
+    func.sum(days.c[name]).label(label) for name, label in zip(_DAY_SUMS, ("rows", *_DAY_SUMS[1:]), strict=True)
+]
 _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source")
 _SCORE_SUMS = ("answers", "total")
 
@@ -73,7 +78,12 @@ class DayCounts(Struct):
             value = "unscored" if evaluation.score_global is None else "scored"
             tokens = (evaluation.prompt_tokens or 0, evaluation.completion_tokens or 0)
             self._count(evaluation, value, (1, evaluation.seconds, *tokens, 0.0))
-            self._add_scores(evaluation)
+            place = (storable(evaluation.suite), evaluation.origin, storable(evaluation.source))
+            scores = [("", evaluation.score_global), *((one.criterion, one.score) for one in evaluation.criteria)]
+            for criterion, score in scores:
+                if score is not None:
+                    key = (_day(evaluation), storable(evaluation.variant), storable(criterion), rounded(score), *place)
+                    _add_to(self.scores, key, (1, score))
             for use in uses:
                 self._add_judge(evaluation, use)
 
@@ -99,22 +109,15 @@ class DayCounts(Struct):
 
     def score_rows(self) -> list[dict[str, Any]]:
         """The increments of `score_days`."""
-        return [_row(_SCORE_KEY, _SCORE_SUMS, *item) for item in self.scores.items()]
+        return [dict(zip((*_SCORE_KEY, *_SCORE_SUMS), (*key, *sums), strict=True)) for key, sums in self.scores.items()]
 
     def day_rows(self) -> list[dict[str, Any]]:
         """The increments of `days`."""
-        return [_row(_DAY_KEY, _DAY_SUMS, *item) for item in self.days.items()]
+        return [dict(zip((*_DAY_KEY, *_DAY_SUMS), (*key, *sums), strict=True)) for key, sums in self.days.items()]
 
     def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
         place = (storable(one.suite), storable(one.source), storable(one.variant))
         _add_to(self.days, (_day(one), "evaluation", "", value, "", one.origin, *place, ""), sums)
-
-    def _add_scores(self, one: Evaluation) -> None:
-        place = (storable(one.suite), one.origin, storable(one.source))
-        for criterion, score in [("", one.score_global), *((found.criterion, found.score) for found in one.criteria)]:
-            if score is not None:
-                key = (_day(one), storable(one.variant), storable(criterion), rounded(score), *place)
-                _add_to(self.scores, key, (1, score))
 
     def _add_judge(self, one: Evaluation, use: JudgeUse) -> None:
         names = (storable(use.judge), storable(use.model), storable(use.currency))
@@ -141,7 +144,7 @@ class Days(Store):
             query = query.where(columns.suite == scope.suite)
         return [
             DayScore(day, variant, criterion, score, int(answers), total)
-            for day, variant, criterion, score, answers, total in self._rows(query)
+            for day, variant, criterion, score, answers, total in self._ledger.rows(query)
         ]
 
     def levels(self, period: Period, weak: Callable[[ColumnElement[float]], ColumnElement[bool]]) -> Sequence[DayLevel]:
@@ -161,24 +164,19 @@ class Days(Store):
         query = select(*group, *sums).where(*_in_scope(score_days, period, Scope())).group_by(*group).order_by(*group)
         return [
             DayLevel(day, source, criterion, int(answers), float(total), float(squares), int(count))
-            for day, source, criterion, answers, total, squares, count in self._rows(query)
+            for day, source, criterion, answers, total, squares, count in self._ledger.rows(query)
         ]
 
     def panels(self, period: Period) -> dict[date, set[str]]:
         """The panels that judged the first and the last answer of each day."""
-        found: dict[date, set[str]] = {}
-        columns = evaluations.c
+        panels: dict[date, set[str]] = {}
+        evaluated = select(evaluations.c.run_id).where(*in_scope(Scope()), evaluations.c.state == "evaluated").limit(1)
         for number in range(period.days):
             day = period.start + timedelta(days=number)
-            inside = [
-                *in_scope(Scope()),
-                columns.state == "evaluated",
-                *in_period(Period(start=day, end=day + timedelta(days=1))),
-            ]
-            for order in (columns.timestamp, columns.timestamp.desc()):
-                rows = self._rows(select(columns.run_id).where(*inside).order_by(order).limit(1))
-                found.setdefault(day, set()).update(row.run_id or "" for row in rows)
-        return found
+            inside = evaluated.where(*in_period(Period(start=day, end=day + timedelta(days=1))))
+            for order in (evaluations.c.timestamp, evaluations.c.timestamp.desc()):
+                panels.setdefault(day, set()).update(id or "" for id in self._ledger.values(inside.order_by(order)))
+        return panels
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
         """Totals by day, in order, without empty days.
@@ -186,49 +184,44 @@ class Days(Store):
         What was given up or left out by sampling belongs to every suite: none had judged it.
         """
         columns = days.c
-        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
         group = (columns.day, columns.kind, columns.name, columns.value)  # the beginning of the key: nothing is sorted
         evaluated = not_by_index([columns.kind == "evaluation"])
-        query = select(*group, *sums).where(*evaluated, *_in_scope(days, period, scope))
+        query = select(*group, *_SUMS).where(*evaluated, *_in_scope(days, period, scope))
         if scope.suite is not None:
             query = query.where(columns.suite.in_((scope.suite, _NO_SUITE)))
         by_day: dict[date, dict[str, Any]] = {}
-        for row in self._rows(query.group_by(*group).order_by(*group)):
+        for row in self._ledger.rows(query.group_by(*group).order_by(*group)):
             by_day.setdefault(row.day, {})[row.value] = row
-        totals = [_totals_of(day, rows) for day, rows in by_day.items()]
-        return [day for day in totals if day.scored or day.unscored or day.failed or day.left_out]
+        totals = []
+        for day, rows in by_day.items():
+            counts = {value: int(rows[value].rows) if value in rows else 0 for value in _VALUES}
+            judged = [rows[value] for value in ("scored", "unscored") if value in rows]
+            if any(counts.values()):
+                seconds, (prompt, completion) = sum(row.seconds for row in judged), _tokens_of(judged)
+                totals.append(DayTotals(day=day, **counts, seconds=seconds, prompt_tokens=prompt, completion_tokens=completion))
+        return totals
 
     def judges(self, period: Period) -> Sequence[JudgeDays]:
         """Sums of each judge, golden questions included."""
         columns = days.c
         group = (columns.name, columns.detail, columns.value, columns.currency)
-        sums = [func.sum(columns[name]).label(label) for name, label in zip(_DAY_SUMS, _LABELS, strict=True)]
-        query = select(*group, *sums).where(columns.kind == "judge", columns.day >= period.start, columns.day < period.end)
+        query = select(*group, *_SUMS).where(columns.kind == "judge", columns.day >= period.start, columns.day < period.end)
         judges: dict[tuple[str, str], list[Any]] = {}
-        for row in self._rows(query.group_by(*group).order_by(*group)):
+        for row in self._ledger.rows(query.group_by(*group).order_by(*group)):
             judges.setdefault((row.name, row.detail), []).append(row)
-        missed = self._missed(period)
-        found = [_judge_of(judge, model, judges.get((judge, model), ())) for judge, model in sorted({*judges, *missed})]
-        return [_with_missed(one, missed.get((one.judge, one.model), {})) for one in found]
-
-    def _missed(self, period: Period) -> dict[tuple[str, str], dict[str, int]]:
-        """Count the verdicts that judges did not give, by judge, model and outcome: of every attempt, on the day it was made."""
-        columns = (judgments.c.judge, judgments.c.model, verdicts.c.outcome)
-        query = (
-            select(*columns, func.count())
-            .join(judgments, judgments.c.id == verdicts.c.judgment_id)
-            .join(runs, runs.c.id == judgments.c.run_id)
-            .where(text(f"verdicts.{MISSED}"), runs.c.kind == COUNTED)
-            .where(judgments.c.created_at >= _midnight(period.start), judgments.c.created_at < _midnight(period.end))
-            .group_by(*columns)
-        )
-        found: dict[tuple[str, str], dict[str, int]] = {}
-        for judge, model, outcome, count in self._rows(query):
-            found.setdefault((judge, model), {})[outcome] = count
-        return found
-
-    def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        return self._ledger.rows(query)
+        # verdicts that judges did not give: of every attempt, on the day it was made
+        of_judge = (judgments.c.judge, judgments.c.model, verdicts.c.outcome)
+        query = select(*of_judge, func.count()).join(judgments, judgments.c.id == verdicts.c.judgment_id)
+        query = query.join(runs, runs.c.id == judgments.c.run_id).where(text(f"verdicts.{MISSED}"), runs.c.kind == COUNTED)
+        since, until = naive(midnight(period.start)), naive(midnight(period.end))
+        query = query.where(judgments.c.created_at >= since, judgments.c.created_at < until).group_by(*of_judge)
+        missed: dict[tuple[str, str], dict[str, int]] = {}
+        for judge, model, outcome, count in self._ledger.rows(query):
+            missed.setdefault((judge, model), {})[outcome] = count
+        return [
+            _judge_of(judge, model, judges.get((judge, model), ()), missed.get((judge, model), {}))
+            for judge, model in sorted({*judges, *missed})
+        ]
 
 
 def remove_empty_days(connection: Connection) -> None:
@@ -245,23 +238,23 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
     found: dict[Place, list[JudgeUse]] = {}
     for part in chunks([answer for answer, _ in places]):
         counting = list(_counting(connection, part, set(places)))
-        outcomes = _outcomes(connection, [row.id for row in counting])
+        outcomes: dict[int, list[str]] = {}
+        said = select(verdicts.c.judgment_id, verdicts.c.outcome)
+        for row in rows_in(connection, said, verdicts.c.judgment_id, [row.id for row in counting]):
+            outcomes.setdefault(row.judgment_id, []).append(row.outcome)
         by_judge: dict[tuple[Place, str, str, str], list[Any]] = {}
         for row in counting:
             by_judge.setdefault(((row.answer, row.panel), row.judge, row.model, row.currency), []).append(row)
         for (place, judge, model, currency), rows in by_judge.items():
-            counts: dict[str, int] = {}
-            for row in rows:
-                for outcome in outcomes.get(row.id, ()):
-                    counts[outcome] = counts.get(outcome, 0) + 1
+            prompt, completion = _tokens_of(rows)
             use = JudgeUse(
                 judge=judge,
                 model=model,
                 calls=sum(row.calls for row in rows),
-                outcomes=counts,
+                outcomes=dict(Counter(outcome for row in rows for outcome in outcomes.get(row.id, ()))),
                 seconds=sum(row.seconds for row in rows),
-                prompt_tokens=sum(row.prompt_tokens or 0 for row in rows),
-                completion_tokens=sum(row.completion_tokens or 0 for row in rows),
+                prompt_tokens=prompt,
+                completion_tokens=completion,
                 cost=sum(row.cost or 0.0 for row in rows),
                 currency=currency,
             )
@@ -297,10 +290,6 @@ def _add_to(sums: dict[_Key, list[float]], key: _Key, values: Sequence[float]) -
         known[place] += value
 
 
-def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], values: Sequence[float]) -> dict[str, Any]:
-    return dict(zip(names, key, strict=True)) | dict(zip(columns, values, strict=True))
-
-
 _OF_IT = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
 _IS_WHOLE = ~_OF_IT.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists() & _OF_IT.exists()
 _JUDGED = (
@@ -324,15 +313,6 @@ def _counting(connection: Connection, answers: Sequence[int], places: Collection
     yield from best.values()
 
 
-def _outcomes(connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for part in chunks(numbers):
-        query = select(verdicts.c.judgment_id, verdicts.c.outcome).where(verdicts.c.judgment_id.in_(part))
-        for row in connection.execute(query):
-            found.setdefault(row.judgment_id, []).append(row.outcome)
-    return found
-
-
 def _in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:
     """The conditions of a period, and of a scope but for its suite."""
     columns = table.c
@@ -341,50 +321,25 @@ def _in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[
     return conditions if scope.variant is None else [*conditions, columns.variant == storable(scope.variant)]
 
 
-def _totals_of(day: date, rows: dict[str, Any]) -> DayTotals:
-    def counted(value: str) -> int:
-        return int(rows[value].rows) if value in rows else 0
-
-    judged = [rows[value] for value in ("scored", "unscored") if value in rows]
-    return DayTotals(
-        day=day,
-        scored=counted("scored"),
-        unscored=counted("unscored"),
-        failed=counted("failed"),
-        left_out=counted("left_out"),
-        seconds=sum(row.seconds for row in judged),
-        prompt_tokens=sum(int(row.prompt_tokens) for row in judged),
-        completion_tokens=sum(int(row.completion_tokens) for row in judged),
-    )
+def _tokens_of(rows: Sequence[Any]) -> tuple[int, int]:
+    return sum(int(row.prompt_tokens or 0) for row in rows), sum(int(row.completion_tokens or 0) for row in rows)
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time())
-
-
-def _with_missed(one: JudgeDays, missed: dict[str, int]) -> JudgeDays:
-    """A judge's sums in which verdicts that it did not give count once for each attempt."""
-    counts = {outcome: max(count, one.outcomes.get(outcome, 0)) for outcome, count in missed.items()}
-    return structs.replace(one, outcomes=one.outcomes | counts) if missed else one
-
-
-def _judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:
-    """One judge's sums, from its rows by outcome and currency."""
+def _judge_of(judge: str, model: str, rows: Sequence[Any], missed: dict[str, int]) -> JudgeDays:
+    """One judge's sums, from its rows by outcome and currency; verdicts that it did not give count once for each attempt."""
     outcomes: dict[str, int] = {}
-    cost: dict[str, float] = {}
     calls = [row for row in rows if row.value == CALLS]
     for row in rows:
         if row.value != CALLS:
             outcomes[row.value] = outcomes.get(row.value, 0) + int(row.rows)
-        elif row.cost:
-            cost[row.currency] = row.cost
+    prompt, completion = _tokens_of(calls)
     return JudgeDays(
         judge=judge,
         model=model,
         calls=sum(int(row.rows) for row in calls),
-        outcomes=outcomes,
+        outcomes=outcomes | {outcome: max(count, outcomes.get(outcome, 0)) for outcome, count in missed.items()},
         seconds=sum(row.seconds for row in calls),
-        prompt_tokens=sum(int(row.prompt_tokens) for row in calls),
-        completion_tokens=sum(int(row.completion_tokens) for row in calls),
-        cost=cost,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cost={row.currency: row.cost for row in calls if row.cost},
     )

@@ -1,5 +1,6 @@
 """Lists of evaluated answers: filters, search, pages and streams for exports."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -9,7 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, exis
 
 from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.read.days import rounded
-from areopage.ledger.read.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
+from areopage.ledger.read.queries import Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.read.search import Direction, numbers_found, wanted
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
@@ -37,7 +38,7 @@ class ReviewedAnswer(Struct, frozen=True, kw_only=True):
     drawn: bool
 
 
-class EqualAnswers(Struct, frozen=True, kw_only=True):
+class EqualAnswers(Struct, frozen=True):
     """The answers of one set on one day under one variant that have a score on a criterion ("": the global one)."""
 
     first: int
@@ -76,11 +77,11 @@ class EvaluationLists(Store):
         last: int | None = None
         while True:
             with self._ledger.reading() as connection:
-                found = _portion(connection, filters, "oldest", last, PORTION)
-            yield from found
-            if len(found) < PORTION:
+                portion = _portion(connection, filters, "oldest", last, PORTION)
+            yield from portion
+            if len(portion) < PORTION:
                 return
-            last = found[-1].number
+            last = portion[-1].number
 
     def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
         """Return the period's answers with the worst global score.
@@ -116,21 +117,22 @@ class EvaluationLists(Store):
 
         Reads the keys of the whole period.
         """
+        prime = 2_147_483_647  # all arithmetic stays under 2⁶³
+        first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime
+        mixed = (cast(COLUMNS.number, BigInteger) * first + second) % prime
         numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
-        return self._found(numbers.order_by(_shuffled(COLUMNS.number, seed), COLUMNS.number).limit(limit))
+        return self._found(numbers.order_by((mixed * mixed + first) % prime, COLUMNS.number).limit(limit))
 
     def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
         """Count answers by criterion and score, with timestamps in [since, until).
 
         The criterion "" is the global score; scores are rounded as the days' counts are.
         """
-        found: dict[str, dict[float, int]] = {}
+        sums: dict[str, Counter[float]] = {}
         for by_criterion in self.tallies(since, until, scope).values():
             for criterion, counts in by_criterion.items():
-                tally = found.setdefault(criterion, {})
-                for score, count in counts.items():
-                    tally[score] = tally.get(score, 0) + count
-        return found
+                sums.setdefault(criterion, Counter()).update(counts)
+        return {criterion: dict(counts) for criterion, counts in sums.items()}
 
     def tallies(self, since: datetime, until: datetime, scope: Scope) -> dict[tuple[str, str], dict[str, dict[float, int]]]:
         """Count answers like `tally`, by source and variant."""
@@ -141,10 +143,8 @@ class EvaluationLists(Store):
         each = select(*place, criteria.criterion, criteria.score, func.count()).select_from(joined)
         each = each.where(*inside, criteria.score.is_not(None)).group_by(*place, criteria.criterion, criteria.score)
         found: dict[tuple[str, str], dict[str, dict[float, int]]] = {}
-        with self._ledger.reading() as connection:
-            rows = [(*row[:2], "", *row[2:]) for row in connection.execute(overall.group_by(*place, COLUMNS.score_global))]
-            rows += [tuple(row) for row in connection.execute(each)]
-        for source, variant, criterion, score, count in rows:
+        rows = [(*row[:2], "", *row[2:]) for row in self._ledger.rows(overall.group_by(*place, COLUMNS.score_global))]
+        for source, variant, criterion, score, count in (*rows, *self._ledger.rows(each)):
             tally = found.setdefault((source, variant), {}).setdefault(criterion, {})
             tally[rounded(score)] = tally.get(rounded(score), 0) + count
         return found
@@ -178,44 +178,33 @@ class EvaluationLists(Store):
         columns = days.c
         query = select(columns.source, columns.day).distinct().where(columns.kind == "evaluation")
         query = query.where(columns.day >= period.start, columns.day < period.end).order_by(columns.source, columns.day)
-        found: dict[str, list[date]] = {}
-        with self._ledger.reading() as connection:
-            for source, day in connection.execute(query):
-                if not is_golden(source):
-                    found.setdefault(source, []).append(day)
-        return found
+        by_source: dict[str, list[date]] = {}
+        for source, day in self._ledger.rows(query):
+            if not is_golden(source):
+                by_source.setdefault(source, []).append(day)
+        return by_source
 
     # --- people, and equal answers
 
     def reviewed(self, period: Period, scope: Scope) -> list[ReviewedAnswer]:
         """Return the evaluated answers of a period that were drawn at random for review, or are labelled."""
-        drawn = exists().where(
-            review_items.c.answer_id == answers.c.id, review_items.c.run_id == "", review_items.c.why == SAMPLE
-        )
+        item = review_items.c
+        drawn = exists().where(item.answer_id == answers.c.id, item.run_id == "", item.why == SAMPLE)
         labelled = exists().where(labels.c.answer_id == answers.c.id)
-        query = select(answers.c.id, evaluations.c.timestamp, drawn.label("drawn")).join(answers)
-        query = query.where(*_EVALUATED, *in_period(period), *in_scope(scope), or_(drawn, labelled)).order_by(
-            evaluations.c.number
-        )
+        query = select(answers.c.id, COLUMNS.timestamp, drawn.label("drawn")).join(answers)
+        query = query.where(*_EVALUATED, *in_period(period), *in_scope(scope), or_(drawn, labelled)).order_by(COLUMNS.number)
         rows = self._ledger.rows(query)
         return [ReviewedAnswer(id=row.id, day=aware(row.timestamp).date(), drawn=bool(row.drawn)) for row in rows]
 
     def panels(self, period: Period, scope: Scope) -> list[str]:
         """Return the ids of the panels that evaluated answers of a period, in order."""
-        query = (
-            select(evaluations.c.run_id)
-            .distinct()
-            .where(*_EVALUATED, *in_period(period), *in_scope(scope))
-            .order_by(evaluations.c.run_id)
-        )
-        return [id for id in self._ledger.values(query) if id]
+        query = select(COLUMNS.run_id).distinct().where(*_EVALUATED, *in_period(period), *in_scope(scope))
+        return [id for id in self._ledger.values(query.order_by(COLUMNS.run_id)) if id]
 
     def newest_panel(self, period: Period, scope: Scope) -> str:
         """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
-        columns = evaluations.c
-        query = select(columns.run_id).where(*_EVALUATED, *in_period(period), *in_scope(scope))
-        found = self._ledger.value(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1))
-        return found or ""
+        query = select(COLUMNS.run_id).where(*_EVALUATED, *in_period(period), *in_scope(scope))
+        return self._ledger.value(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(1)) or ""
 
     def equals(self, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
         """Return the sets of answers with equal texts, with timestamps in [since, until), by day, variant and criterion."""
@@ -228,19 +217,10 @@ class EvaluationLists(Store):
         by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
         each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
         each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
-        with self._ledger.reading() as connection:
-            rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
-            rows += [tuple(row) for row in connection.execute(each)]
+        rows = [(*row[:3], "", *row[3:]) for row in self._ledger.rows(overall)]
         return [
-            EqualAnswers(
-                first=first,
-                day=at if isinstance(at, date) else date.fromisoformat(at),
-                variant=variant,
-                criterion=criterion,
-                answers=count,
-                total=total,
-            )
-            for first, at, variant, criterion, count, total in rows
+            EqualAnswers(first, at if isinstance(at, date) else date.fromisoformat(at), variant, criterion, count, total)
+            for first, at, variant, criterion, count, total in (*rows, *self._ledger.rows(each))
         ]
 
     # --- inside
@@ -268,35 +248,15 @@ def _portion(connection: Connection, filters: Filters, direction: Direction, las
         asked = wanted(filters)
         numbers = numbers_found(connection, asked, direction, last, limit) if asked else []
         return evaluations_by_number(connection, numbers)
-    query = _by_time(filters, direction).limit(limit)
-    if last is not None:
-        query = query.where(_beyond(connection, last, direction))
-    return evaluations_by_number(connection, list(connection.execute(query).scalars()))
-
-
-def _by_time(filters: Filters, direction: Direction) -> Select[Any]:
-    """The numbers of answers by their moment, under at most one of a grade and a source: each has its index in that order."""
-    conditions: Conditions = [*_EVALUATED, *(in_period(filters.period) if filters.period else ())]
-    if filters.grade is not None:
-        conditions.append(COLUMNS.grade == filters.grade)
-    conditions.append(in_source(COLUMNS.source, filters.source))
+    # by their moment, under at most one of a grade and a source: each has its index in that order
+    query = select(COLUMNS.number).where(*_EVALUATED, *(in_period(filters.period) if filters.period else ()))
+    query = query if filters.grade is None else query.where(COLUMNS.grade == filters.grade)
+    query = query.where(in_source(COLUMNS.source, filters.source)).limit(limit)
+    if last is not None:  # where there is none of that number, what follows is after the nearest before it
+        nearest = select(COLUMNS.timestamp).where(COLUMNS.number <= last).order_by(COLUMNS.number.desc()).limit(1)
+        moment = connection.execute(nearest).scalar()
+        here, there = tuple_(COLUMNS.timestamp, COLUMNS.number), tuple_(moment or datetime.min, last)
+        query = query.where(here < there if direction == "newest" else here > there)
     order = (COLUMNS.timestamp, COLUMNS.number)
-    columns = order if direction == "oldest" else tuple(column.desc() for column in order)
-    return select(COLUMNS.number).where(*conditions).order_by(*columns)
-
-
-def _beyond(connection: Connection, last: int, direction: Direction) -> ColumnElement[bool]:
-    """What comes after an answer in the order of time; where there is none of that number, after the nearest before it."""
-    nearest = select(COLUMNS.timestamp).where(COLUMNS.number <= last).order_by(COLUMNS.number.desc()).limit(1)
-    moment = connection.execute(nearest).scalar()
-    here = tuple_(COLUMNS.timestamp, COLUMNS.number)
-    there = tuple_(moment if moment is not None else datetime.min, last)
-    return here < there if direction == "newest" else here > there
-
-
-def _shuffled(number: ColumnElement[int], seed: int) -> ColumnElement[Any]:
-    """A number's place in an order that a seed determines; all arithmetic stays under 2⁶³."""
-    prime = 2_147_483_647
-    first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime
-    mixed = (cast(number, BigInteger) * first + second) % prime
-    return (mixed * mixed + first) % prime
+    query = query.order_by(*(order if direction == "oldest" else (column.desc() for column in order)))
+    return evaluations_by_number(connection, list(connection.execute(query).scalars()))

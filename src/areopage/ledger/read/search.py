@@ -73,38 +73,10 @@ def index_words(evaluation: Evaluation) -> list[str]:
 def filter_words(evaluation: Evaluation) -> list[str]:
     """The index words of an answer's filters."""
     day = evaluation.timestamp.astimezone(UTC).date()
-    words = [_day_word(day), _month_word(day), _year_word(day)]
-    words += [_grade_word(evaluation.grade), _source_word(evaluation.source), _variant_word(evaluation.variant)]
-    words += [_criterion_word(one.criterion, one.grade) for one in evaluation.criteria]
+    words = [f"{MARK}d{day:%Y%m%d}", f"{MARK}m{day:%Y%m}", f"{MARK}y{day:%Y}"]
+    words += [f"{MARK}b{evaluation.grade}", f"{MARK}s{digest(evaluation.source)}", f"{MARK}v{digest(evaluation.variant)}"]
+    words += [f"{MARK}c{digest(f'{one.criterion} {one.grade}')}" for one in evaluation.criteria]
     return [*words, GOLDEN_WORD] if is_golden(evaluation.source) else words
-
-
-def _day_word(day: date) -> str:
-    return f"{MARK}d{day:%Y%m%d}"
-
-
-def _year_word(day: date) -> str:
-    return f"{MARK}y{day:%Y}"
-
-
-def _month_word(day: date) -> str:
-    return f"{MARK}m{day:%Y%m}"
-
-
-def _grade_word(grade: str) -> str:
-    return f"{MARK}b{grade}"
-
-
-def _source_word(source: str) -> str:
-    return f"{MARK}s{digest(source)}"
-
-
-def _variant_word(variant: str) -> str:
-    return f"{MARK}v{digest(variant)}"
-
-
-def _criterion_word(criterion: str, grade: str) -> str:
-    return f"{MARK}c{digest(f'{criterion} {grade}')}"
 
 
 def digest(value: str) -> str:
@@ -123,13 +95,13 @@ def period_words(period: Period) -> tuple[str, ...]:
         next_year = date(day.year + 1, 1, 1)
         next_month = next_year if day.month == 12 else date(day.year, day.month + 1, 1)
         if day == date(day.year, 1, 1) and next_year <= end:
-            words.append(_year_word(day))
+            words.append(f"{MARK}y{day:%Y}")
             day = next_year
         elif day.day == 1 and next_month <= end:
-            words.append(_month_word(day))
+            words.append(f"{MARK}m{day:%Y%m}")
             day = next_month
         else:
-            words.append(_day_word(day))
+            words.append(f"{MARK}d{day:%Y%m%d}")
             day += timedelta(days=1)
     return tuple(words)
 
@@ -141,11 +113,12 @@ def wanted(filters: Filters) -> Wanted | None:
     """
     words = []
     if filters.grade is not None:
-        words.append(_criterion_word(filters.criterion, filters.grade) if filters.criterion else _grade_word(filters.grade))
+        of_criterion = f"{MARK}c{digest(f'{filters.criterion} {filters.grade}')}"
+        words.append(of_criterion if filters.criterion else f"{MARK}b{filters.grade}")
     if filters.source is not None:
-        words.append(_source_word(filters.source))
+        words.append(f"{MARK}s{digest(filters.source)}")
     if filters.variant is not None:
-        words.append(_variant_word(filters.variant))
+        words.append(f"{MARK}v{digest(filters.variant)}")
     typed = list(words_of(filters.text))[:MOST_WORDS]
     days = period_words(filters.period) if filters.period else ()
     if (filters.period and not days) or (filters.text.strip() and not typed):
@@ -192,30 +165,20 @@ def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
         connection.execute(text(f"DELETE FROM evaluation_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
 
 
-def _fts_query(asked: Wanted) -> str:
-    """The query as FTS5 takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
-    terms = [f'"{word}"' for word in asked.words] + [f'"{word}" *' for word in asked.prefixes]
-    if asked.days:
-        terms.append("(" + " OR ".join(f'"{word}"' for word in asked.days) + ")")
-    query = " AND ".join(terms)
-    return f"({query})" + "".join(f' NOT "{word}"' for word in asked.without)
-
-
-def _ts_query(asked: Wanted) -> str:
-    """The query as PostgreSQL takes it; every word is quoted, and holds nothing but letters and digits behind a mark."""
-    terms = [f"'{word}'" for word in asked.words] + [f"'{word}':*" for word in asked.prefixes]
-    if asked.days:
-        terms.append("(" + " | ".join(f"'{word}'" for word in asked.days) + ")")
-    return " & ".join([*terms, *(f"!'{word}'" for word in asked.without)])
-
-
 def numbers_found(connection: Connection, asked: Wanted, direction: Direction, edge: int | None, most: int) -> list[int]:
-    """Find numbers of answers, at most `most`, beyond `edge` if given."""
+    """Find numbers of answers, at most `most`, beyond `edge` if given.
+
+    Every word of a query is quoted, and holds nothing but letters and digits behind a mark.
+    """
     newest = direction == "newest"
     if connection.dialect.name == "sqlite":
+        terms = [f'"{word}"' for word in asked.words] + [f'"{word}" *' for word in asked.prefixes]
+        if asked.days:
+            terms.append("(" + " OR ".join(f'"{word}"' for word in asked.days) + ")")
+        query = f"({' AND '.join(terms)})" + "".join(f' NOT "{word}"' for word in asked.without)
         order = "rowid < :edge ORDER BY rowid DESC" if newest else "rowid > :edge ORDER BY rowid"
         statement = f"SELECT rowid FROM evaluation_search WHERE evaluation_search MATCH :query AND {order} LIMIT :most"  # noqa: S608
-        values = {"query": _fts_query(asked), "edge": _edge_or_end(edge, newest), "most": most}
+        values = {"query": query, "edge": _edge_or_end(edge, newest), "most": most}
         return list(connection.execute(text(statement), values).scalars())
     # PostgreSQL's index of words has no order: what is found is sorted, so the nearest rows are queried first
     start = _edge_or_end(edge, newest)
@@ -238,8 +201,12 @@ def _postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges
 
     They are sorted by an expression, for the planner would else walk along the key, reading every row until enough are found.
     """
+    terms = [f"'{word}'" for word in asked.words] + [f"'{word}':*" for word in asked.prefixes]
+    if asked.days:
+        terms.append("(" + " | ".join(f"'{word}'" for word in asked.days) + ")")
+    query = " & ".join([*terms, *(f"!'{word}'" for word in asked.without)])
     between = "number < :edge AND number >= :far" if newest else "number > :edge AND number <= :far"
     order = f"{between} ORDER BY number + 0 {'DESC' if newest else 'ASC'}"
     statement = f"SELECT number FROM evaluation_search WHERE words @@ CAST(:query AS tsquery) AND {order} LIMIT :most"  # noqa: S608
-    values = {"query": _ts_query(asked), "edge": edges[0], "far": edges[1], "most": most}
+    values = {"query": query, "edge": edges[0], "far": edges[1], "most": most}
     return list(connection.execute(text(statement), values).scalars())

@@ -1,12 +1,11 @@
 """Streams of answers, evaluations, judgments and labels, with bounded memory."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
+from sqlalchemy import ColumnElement, select
 
 from areopage.ledger.tables.answer_tables import answer_judgments, answers, evaluations, judgments
-from areopage.ledger.tables.database import Database, Store
+from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.tables.rows import record_of
 from areopage.ledger.tables.schema import labels
@@ -16,25 +15,20 @@ from areopage.ledger.write.judgments import judgments_of
 
 PORTION = 200
 
-T = TypeVar("T")
-_Made = Callable[[Connection, Sequence[Row[Any]]], Sequence[T]]
-
 
 class Streams(Store):
     """Streams of all that a ledger holds, with bounded memory."""
 
     def answers(self) -> Iterator[Answer]:
         """Iterate over all answers; erased answers have no texts."""
-        for portion in _portions(self._ledger, WHOLE_ANSWERS, answers.c.number, lambda _, rows: [answer_of(row) for row in rows]):
-            yield from portion
+        for rows in self._ledger.portions(WHOLE_ANSWERS, answers.c.number, PORTION):
+            yield from map(answer_of, rows)
 
     def evaluations(self, *conditions: ColumnElement[bool]) -> Iterator[Sequence[tuple[int, Evaluation]]]:
         """Iterate over matching evaluations and answer numbers, in portions."""
-
-        def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[int, Evaluation]]:
-            return [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
-
-        return _portions(self._ledger, WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, made)
+        for rows in self._ledger.portions(WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, PORTION):
+            with self._ledger.reading() as connection:
+                yield [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
 
     def evaluated(self, origin: str, run_id: str | None = None) -> Iterator[Sequence[tuple[int, Evaluation]]]:
         """Iterate over finished evaluations of an origin, optionally under one panel, as `evaluations` does."""
@@ -43,33 +37,17 @@ class Streams(Store):
 
     def judgments(self) -> Iterator[tuple[Judgment, list[tuple[str, str]]]]:
         """Iterate over judgments with their panels and answer ids."""
-
-        def made(connection: Connection, rows: Sequence[Row[Any]]) -> Sequence[tuple[Judgment, list[tuple[str, str]]]]:
-            query = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
-            query = query.join(answers, answers.c.number == answer_judgments.c.answer)
+        links = select(answer_judgments.c.key, answers.c.id, answer_judgments.c.run_id).order_by(answers.c.number)
+        links = links.join(answers, answers.c.number == answer_judgments.c.answer)
+        for rows in self._ledger.portions(select(judgments), judgments.c.id, PORTION):
             about: dict[str, list[tuple[str, str]]] = {}
-            for row in connection.execute(query.where(answer_judgments.c.key.in_({row.key for row in rows}))):
-                about.setdefault(row.key, []).append((row.id, row.run_id))
-            return [(one, about.get(one.key, [])) for one in judgments_of(connection, rows)]
-
-        for portion in _portions(self._ledger, select(judgments), judgments.c.id, made):
-            yield from portion
+            for link in self._ledger.rows_in(links, answer_judgments.c.key, [row.key for row in rows]):
+                about.setdefault(link.key, []).append((link.id, link.run_id))
+            with self._ledger.reading() as connection:
+                portion = judgments_of(connection, rows)
+            yield from ((judgment, about.get(judgment.key, [])) for judgment in portion)
 
     def labels(self) -> Iterator[Label]:
         """Iterate over all labels, replaced labels included."""
-        for portion in _portions(
-            self._ledger, select(labels), labels.c.number, lambda _, rows: [record_of(Label, row) for row in rows]
-        ):
-            yield from portion
-
-
-def _portions(ledger: Database, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:
-    last, query = 0, query.order_by(key).limit(PORTION)
-    while True:
-        with ledger.reading() as connection:
-            rows = connection.execute(query.where(key > last)).all()
-            found = made(connection, rows) if rows else []
-        if not rows:
-            return
-        yield found
-        last = rows[-1]._mapping[key]
+        for rows in self._ledger.portions(select(labels), labels.c.number, PORTION):
+            yield from (record_of(Label, row) for row in rows)

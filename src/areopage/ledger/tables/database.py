@@ -103,6 +103,15 @@ class Database:
         with self.reading() as connection:
             return rows_in(connection, query, column, keys)
 
+    def portions(self, query: Select[Any], key: ColumnElement[int], size: int, *, after: int = 0) -> Iterator[Sequence[Any]]:
+        """The rows of a query in the order of a key among its columns, in portions, from a number on."""
+        query = query.order_by(key).limit(size)
+        while rows := self.rows(query.where(key > after)):
+            yield rows
+            if len(rows) < size:
+                return
+            after = rows[-1]._mapping[key]
+
     def row(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Any:
         """The first row of a query."""
         with self.reading() as connection:

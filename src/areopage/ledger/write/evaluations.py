@@ -25,7 +25,7 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment
-from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, storable
+from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, rows_in, storable
 from areopage.ledger.write.alerts import open_alert
 from areopage.ledger.write.answers import (
     Link,
@@ -35,6 +35,7 @@ from areopage.ledger.write.answers import (
     note_judgments,
     reduce_texts,
     submitted_sources,
+    whole_answers,
 )
 from areopage.ledger.write.equal_answers import note_equals
 from areopage.ledger.write.evaluation_rows import (
@@ -88,20 +89,31 @@ class Evaluations(Store):
             by_id.setdefault(storable(answer.id), answer)
         with self._ledger.durable() as connection:
             numbers = insert_answers(connection, list(by_id.values()))
-            numbers |= _unsubmitted(connection, [id for id in by_id if id not in numbers])
+            # those that the gate or an import brought, that have texts and no evaluation
+            known = select(answers.c.id, answers.c.number).where(answers.c.origin.in_(("gate", "import")), _HAS_TEXTS)
+            known = known.where(~exists().where(evaluations.c.answer == answers.c.number)).order_by(answers.c.number)
+            locked = known.with_for_update(of=answers)
+            numbers |= map(tuple, rows_in(connection, locked, answers.c.id, [id for id in by_id if id not in numbers]))
             new = {_place_of(by_id[id]): number for id, number in numbers.items()}
             new |= _within_sources(connection, [one for place, one in by_place.items() if place not in new])
-            waiting = {number: _submitted(by_place[place]) for place, number in new.items()}
-            rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
+            counts, rows = DayCounts(), []
+            for place, number in new.items():
+                answer = by_place[place]
+                waiting = Evaluation(
+                    id=answer.id,
+                    state="left_out" if answer.erased else "waiting",
+                    reason=answer.reason if answer.erased else "",
+                    timestamp=answer.answered_at,
+                    received_at=answer.received_at,
+                    language=answer.language,
+                    source=answer.source,
+                    variant=answer.variant,
+                )
+                rows.append(evaluation_row(waiting) | {"answer": number})
+                counts.add(waiting)
             insert_rows(connection, evaluations, rows)
-            counts = DayCounts()
-            for one in waiting.values():
-                counts.add(one)
             counts.write(connection)
-        told = []
-        for answer in given:
-            told.append(new.pop(_place_of(answer), None) is not None)
-        return told
+        return [new.pop(_place_of(answer), None) is not None for answer in given]
 
     # --- attempts
 
@@ -188,11 +200,12 @@ class Evaluations(Store):
             erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
         """
         with self._ledger.exclusive() as connection:
-            found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
-            if found is not None and not _is_erased(connection, found.answer):
-                if found.state == "evaluated":
+            locked = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
+            # its texts are asked for once it is locked: an erasure that held the lock is seen
+            if locked is not None and whole_answers(connection, [locked.answer])[0]["prompt"] is not None:
+                if locked.state == "evaluated":
                     return False
-                _finish(connection, found, evaluation, keys, stored, used)
+                _finish(connection, locked, evaluation, keys, stored, used)
                 if alert is not None:
                     open_alert(connection, alert)
                 return True
@@ -205,6 +218,8 @@ class Evaluations(Store):
         They are not counted by day, and not found by words.
         """
         with self._ledger.exclusive() as connection:
+            if not self._ledger.is_sqlite:  # two processes may put the evaluations of one run
+                connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
             for start in range(0, len(found), KEYS_PER_QUERY):
                 _put(connection, found[start : start + KEYS_PER_QUERY])
 
@@ -239,8 +254,8 @@ class Evaluations(Store):
         query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
         if run_id:
             query = query.where(answer_judgments.c.run_id == run_id)
+        keys = sorted(self._ledger.values(query.where(answers.c.id == storable(id))))
         with self._ledger.reading() as connection:
-            keys = sorted(connection.execute(query.where(answers.c.id == storable(id))).scalars())
             attempts = list(chain.from_iterable(attempts_of(connection, keys)))
         return sorted(attempts, key=lambda judgment: judgment.created_at)
 
@@ -277,12 +292,10 @@ class Evaluations(Store):
         """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
         columns, theirs = evaluations.c, not_by_index(_of_sources(sources))
         counts = select(columns.state, func.count()).where(*theirs).group_by(columns.state)
-        with self._ledger.reading() as connection:
-            found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
-            found |= {row[0]: row[1] for row in connection.execute(counts.where(GIVEN_UP))}
-            waiting = select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs)
-            oldest = connection.execute(waiting).scalar()
-        return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
+        by_state = dict(map(tuple, self._ledger.rows(counts.where(columns.state == "waiting"))))
+        by_state |= map(tuple, self._ledger.rows(counts.where(GIVEN_UP)))
+        oldest = self._ledger.value(select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs))
+        return Backlog(waiting=by_state.get("waiting", 0), failed=by_state.get("failed", 0), oldest_at=aware(oldest))
 
     def failing_since(self, since: datetime, limit: int) -> int:
         """Count unscored answers (at most `limit`) without a verdict since a moment.
@@ -290,28 +303,14 @@ class Evaluations(Store):
         They wait or were given up, and were received not long before. Golden questions are left out.
         """
         columns = evaluations.c
-        failure = (
-            select(answer_judgments.c.key)
-            .join(judgments, judgments.c.key == answer_judgments.c.key)
-            .join(verdicts, verdicts.c.judgment_id == judgments.c.id)
-            .where(
-                answer_judgments.c.answer == columns.answer,
-                judgments.c.created_at >= naive(since),
-                verdicts.c.outcome.in_(("timed_out", "unreachable")),
-            )
+        missed = select(answer_judgments.c.key).join(judgments, judgments.c.key == answer_judgments.c.key)
+        missed = missed.join(verdicts, verdicts.c.judgment_id == judgments.c.id).where(
+            answer_judgments.c.answer == columns.answer
         )
-        found = (
-            select(columns.number)
-            .where(
-                columns.state.in_(("waiting", "failed")),
-                columns.received_at >= naive(since - LATE),
-                columns.attempts > 0,
-                not_golden(columns.source),
-                failure.exists(),
-            )
-            .limit(limit)
-        )
-        return int(self._ledger.value(select(func.count()).select_from(found.subquery())))
+        missed = missed.where(judgments.c.created_at >= naive(since), verdicts.c.outcome.in_(("timed_out", "unreachable")))
+        tried = (columns.state.in_(("waiting", "failed")), columns.received_at >= naive(since - LATE), columns.attempts > 0)
+        failing = select(columns.number).where(*tried, not_golden(columns.source), missed.exists()).limit(limit)
+        return int(self._ledger.value(select(func.count()).select_from(failing.subquery())))
 
     def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
         """Whether the latest calls (at most `limit`, since a moment) of each judge were answered, newest first."""
@@ -319,15 +318,15 @@ class Evaluations(Store):
         answered = ~of_it.where(verdicts.c.outcome.in_(("timed_out", "unreachable"))).exists()
         latest = select(judgments.c.judge, judgments.c.created_at, answered.label("answered"))
         latest = latest.join(runs, runs.c.id == judgments.c.run_id).where(runs.c.kind == "monitor")
-        found: dict[str, list[bool]] = {}
-        with self._ledger.reading() as connection:
-            for row in connection.execute(latest.order_by(judgments.c.id.desc()).limit(limit)):
-                if row.created_at >= naive(since):
-                    found.setdefault(row.judge, []).append(bool(row.answered))
-        return found
+        by_judge: dict[str, list[bool]] = {}
+        for row in self._ledger.rows(latest.order_by(judgments.c.id.desc()).limit(limit)):
+            if row.created_at >= naive(since):
+                by_judge.setdefault(row.judge, []).append(bool(row.answered))
+        return by_judge
 
 
 _LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
+_HAS_TEXTS = exists().where(answer_texts.c.answer == answers.c.number)
 _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
@@ -339,11 +338,6 @@ _LOCKED: Select[Any] = (
     .with_for_update(of=evaluations)
 )
 """The evaluation that the monitor makes of an answer, locked."""
-
-
-def _is_erased(connection: Connection, answer: int) -> bool:
-    """Whether the texts of an answer are gone. Asked once its evaluation is locked: an erasure that held the lock is seen."""
-    return connection.execute(select(answer_texts.c.answer).where(answer_texts.c.answer == answer)).first() is None
 
 
 def _place_of(answer: Answer) -> tuple[str, str]:
@@ -362,32 +356,6 @@ def _within_sources(connection: Connection, given: Sequence[Answer]) -> dict[tup
             others[storable(within)] = msgspec.structs.replace(one, id=within, case=msgspec.structs.replace(one.case, id=within))
     places = {storable(id_within(one.id, one.source)): _place_of(one) for one in given}
     return {places[id]: number for id, number in insert_answers(connection, list(others.values())).items()}
-
-
-def _submitted(answer: Answer) -> Evaluation:
-    """The evaluation that a new answer waits for."""
-    return Evaluation(
-        id=answer.id,
-        state="left_out" if answer.erased else "waiting",
-        reason=answer.reason if answer.erased else "",
-        timestamp=answer.answered_at,
-        received_at=answer.received_at,
-        language=answer.language,
-        source=answer.source,
-        variant=answer.variant,
-    )
-
-
-def _unsubmitted(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    """The numbers of those of these answers that the gate or an import brought, that have texts and no evaluation; locked."""
-    evaluated = exists().where(evaluations.c.answer == answers.c.number)
-    there = exists().where(answer_texts.c.answer == answers.c.number)
-    found: dict[str, int] = {}
-    for part in chunks(ids):
-        query = select(answers.c.id, answers.c.number).where(answers.c.id.in_(part), answers.c.origin.in_(("gate", "import")))
-        query = query.where(there, ~evaluated).order_by(answers.c.number).with_for_update(of=answers)
-        found |= {row.id: row.number for row in connection.execute(query)}
-    return found
 
 
 def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
@@ -414,21 +382,16 @@ def _finish(
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
     note_judgments(connection, found.answer, evaluation.run_id, used)
     note_equals(connection, found.number, evaluation.run_id, keys)
-    counts = DayCounts()
+    counts, place = DayCounts(), (found.answer, evaluation.run_id)
     if found.state == "failed":
         counts.take_back(counted_place(found))
-    evaluated = msgspec.structs.replace(evaluation, state="evaluated")
-    place = (found.answer, evaluation.run_id)
-    counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))
+    counts.add(msgspec.structs.replace(evaluation, state="evaluated"), judge_uses(connection, [place]).get(place, ()))
     counts.write(connection)
 
 
 def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
-    if connection.dialect.name == "postgresql":  # two processes may put the evaluations of one run
-        connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
-    ids = [storable(one.id) for one in found]
-    numbered = select(answers.c.id, answers.c.number).where(answers.c.id.in_(ids))
-    numbers = {row.id: row.number for row in connection.execute(numbered)}
+    numbered = select(answers.c.id, answers.c.number)
+    numbers = dict(map(tuple, rows_in(connection, numbered, answers.c.id, [one.id for one in found])))
     pairs = [(numbers[storable(one.id)], one.run_id) for one in found]
     there = select(evaluations.c.number).where(tuple_(evaluations.c.answer, evaluations.c.run_id).in_(pairs))
     old = list(connection.execute(there.order_by(evaluations.c.number).with_for_update()).scalars())

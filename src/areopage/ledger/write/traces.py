@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
 from areopage.gate import Decision
 from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
@@ -36,6 +36,7 @@ from areopage.ledger.tables.rows import (
     naive,
     record_of,
     row_of,
+    rows_in,
     storable,
     storable_json,
     values_of,
@@ -89,34 +90,27 @@ class Traces(Store):
         if filter.prompt is not None:  # the same values, in an index by the prompt
             at, number = answers.c.received_at, answers.c.number
         query = _WHOLE_TRACES.where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
-        with self._ledger.reading() as connection:
-            if before is not None:
-                moment = connection.execute(select(decisions.c.at).where(decisions.c.answer == before)).scalar()
-                if moment is None:
-                    return []
-                query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
-            return [_trace_of(row) for row in connection.execute(query).all()]
+        if before is not None:
+            moment = self._ledger.value(select(decisions.c.at).where(decisions.c.answer == before))
+            if moment is None:
+                return []
+            query = query.where(at <= moment, or_(at < moment, number < before))  # the first part seeks in an index
+        return [_trace_of(row) for row in self._ledger.rows(query)]
 
     def each(self, filter: TraceFilter) -> Iterator[Trace]:
         """Iterate over all matching traces in order, with bounded memory."""
-        number, last = decisions.c.answer, 0
         # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
-        conditions = conditions_of(filter, scan=filter.prompt is None)
-        while True:
-            with self._ledger.reading() as connection:
-                found = read_traces(connection, *conditions, number > last, limit=PORTION)
-            yield from found
-            if len(found) < PORTION:
-                return
-            last = found[-1].answer.number
+        query = _WHOLE_TRACES.where(*conditions_of(filter, scan=filter.prompt is None))
+        for rows in self._ledger.portions(query, decisions.c.answer, PORTION):
+            yield from map(_trace_of, rows)
 
     def each_labelled(self, filter: TraceFilter) -> Iterator[tuple[Trace, Sequence[Label]]]:
         """Iterate over traces with their grounding labels; see `Labels.grounding`."""
-        found = self.each(filter)
-        while portion := tuple(islice(found, PORTION)):
-            given = Labels(self._ledger).grounding([one.id for one in portion])
-            for one in portion:
-                yield one, given.get(one.id, ())
+        traces = self.each(filter)
+        while portion := tuple(islice(traces, PORTION)):
+            labels = Labels(self._ledger).grounding([trace.id for trace in portion])
+            for trace in portion:
+                yield trace, labels.get(trace.id, ())
 
     def count(self, filter: TraceFilter) -> int:
         """Count the traces that `each` gives."""
@@ -160,7 +154,16 @@ class Traces(Store):
             done = connection.execute(statement, [settled | {"answer_id": id} for id in waiting]).scalars().all()
             seal(connection, "added", "releases", [settled | {"answer_id": id} for id in done])
             if reduce is not None:
-                _reduce_texts(connection, [waiting[id] for id in done], reduce)
+                numbers = [waiting[id] for id in done]
+                for row in rows_in(connection, _WHOLE_TRACES, decisions.c.answer, numbers):
+                    kept = reduce(_trace_of(row))
+                    decision = None if kept.decision is None else storable_json(kept.decision)
+                    texts = text_row(row.number, kept.answer) | {"decision": decision}
+                    connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+                for part in chunks(numbers):
+                    seal(connection, "reduced", "answers", whole_answers(connection, part))
+                    seal(connection, "reduced", "decisions", whole_decisions(connection, part))
+                note_changes(connection, numbers)
             set_done(connection, [release.answer_id])
         return len(done)
 
@@ -197,11 +200,15 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
-    told = {number: texts.get(id) for id, number in numbers.items() if not by_id[id].erased}
+    stored_texts = {number: texts.get(id) for id, number in numbers.items() if not by_id[id].erased}
     rows = [_decision_row(number, trace) for number, trace in new.items()]
     insert_rows(connection, decisions, rows)
-    seal(connection, "added", "decisions", [row | {"decision": told.get(row["answer"])} for row in rows])
-    reasons = [reason for row, trace in zip(rows, new.values(), strict=True) for reason in _reason_rows(row, trace)]
+    seal(connection, "added", "decisions", [row | {"decision": stored_texts.get(row["answer"])} for row in rows])
+    reasons: list[RowValues] = []
+    for row, trace in zip(rows, new.values(), strict=True):
+        decisive = [reason.code for reason in trace.decision.reasons if reason.decisive] if trace.decision else []
+        place = {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")}
+        reasons += [{"code": code} | place for code in dict.fromkeys(decisive)]
     insert_rows(connection, decision_reasons, reasons)
     insert_links(connection, [Link(number, trace.panel, key) for number, trace in new.items() for key in trace.judgments])
     queue_traces(connection, new)
@@ -209,16 +216,9 @@ def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
     return len(new)
 
 
-def read_traces(connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None) -> list[Trace]:
-    """Return traces by conditions on `decisions` and `answers`, in order."""
-    query = _WHOLE_TRACES.where(*conditions).order_by(decisions.c.answer).limit(limit)
-    return [_trace_of(row) for row in connection.execute(query).all()]
-
-
 def whole_decisions(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
     """Return the rows of decisions by number of answer, with what is hashed of their texts."""
-    rows = connection.execute(HASHED_DECISIONS.where(decisions.c.answer.in_(numbers)))
-    return [values_of(row) for row in rows]
+    return list(map(values_of, connection.execute(HASHED_DECISIONS.where(decisions.c.answer.in_(numbers)))))
 
 
 def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
@@ -226,22 +226,6 @@ def note_changes(connection: Connection, numbers: Sequence[int]) -> None:
     for part in chunks(numbers):
         of_chat = select(decisions.c.answer).where(decisions.c.answer.in_(part), decisions.c.channel == "chat")
         connection.execute(insert(trace_changes).from_select(["answer"], of_chat.order_by(decisions.c.answer)))
-
-
-def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callable[[Trace], Trace]) -> None:
-    """Put what stays of traces' texts in their place."""
-    for part in chunks(numbers):
-        for row in connection.execute(_WHOLE_TRACES.where(decisions.c.answer.in_(part))).all():
-            kept = reduce(_trace_of(row))
-            texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
-            connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
-        seal(connection, "reduced", "answers", whole_answers(connection, part))
-        seal(connection, "reduced", "decisions", whole_decisions(connection, part))
-    note_changes(connection, numbers)
-
-
-def _decision_text(trace: Trace) -> str | None:
-    return None if trace.decision is None else storable_json(trace.decision)
 
 
 def _decision_row(number: int, trace: Trace) -> RowValues:
@@ -258,12 +242,6 @@ def _decision_row(number: int, trace: Trace) -> RowValues:
         "held_key": held_key(trace),
         "text_key": "" if trace.erased else trace.text_key or text_key(trace.collection, trace.response, trace.documents),
     }
-
-
-def _reason_rows(row: RowValues, trace: Trace) -> list[RowValues]:
-    """The codes of the reasons that decided, each once."""
-    codes = dict.fromkeys(one.code for one in trace.decision.reasons if one.decisive) if trace.decision else ()
-    return [{"code": code} | {name: row[name] for name in ("answer", "at", "verdict", "channel", "collection")} for code in codes]
 
 
 HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
@@ -284,7 +262,7 @@ _AS_STORED = (
 _WHOLE_TRACES = select(
     answers,
     *TEXT_COLUMNS,
-    *(decisions.c[name] for name in (*_AS_STORED, "sources_filter", "metrics")),
+    *(decisions.c[name] for name in (*_AS_STORED, "answer", "sources_filter", "metrics")),
     decisions.c.language.label("read_language"),
 ).select_from(
     decisions.join(answers, answers.c.number == decisions.c.answer).outerjoin(
@@ -335,15 +313,9 @@ class TraceFeed(Store):
     def traces(self, after: int, until: int) -> Iterator[Sequence[Trace]]:
         """Iterate over traces by number of answer, in portions."""
         of_chat = func.coalesce(decisions.c.channel, "") == "chat"  # no index is sought in: it would be sorted by number
-        while True:
-            number = decisions.c.answer.between(after + 1, until)
-            with self._ledger.reading() as connection:
-                found = read_traces(connection, number, of_chat, limit=PORTION)
-            if found:
-                yield found
-            if len(found) < PORTION:
-                return
-            after = found[-1].answer.number
+        query = _WHOLE_TRACES.where(of_chat, decisions.c.answer <= until)
+        for rows in self._ledger.portions(query, decisions.c.answer, PORTION, after=after):
+            yield [_trace_of(row) for row in rows]
 
     def changed(self, after: int, until: int) -> set[str]:
         """Iterate over ids of answers with changed texts."""
@@ -352,20 +324,14 @@ class TraceFeed(Store):
 
     def current(self, ids: Iterable[str]) -> Iterator[Trace]:
         """Return current traces by id."""
-        for part in chunks([storable(id) for id in ids]):
-            with self._ledger.reading() as connection:
-                found = read_traces(connection, answers.c.id.in_(part))
-            yield from found
+        for part in chunks(list(ids)):
+            rows = self._ledger.rows_in(_WHOLE_TRACES.order_by(decisions.c.answer), answers.c.id, part)
+            yield from map(_trace_of, rows)
 
     def numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the numbers of traces by id; unknown ids are skipped."""
-        found: dict[str, int] = {}
         query = select(answers.c.id, answers.c.number).join(decisions, decisions.c.answer == answers.c.number)
-        query = query.where(decisions.c.channel == "chat")
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in dict.fromkeys(ids)]):
-                found.update({row.id: row.number for row in connection.execute(query.where(answers.c.id.in_(part)))})
-        return found
+        return dict(map(tuple, self._ledger.rows_in(query.where(decisions.c.channel == "chat"), answers.c.id, ids)))
 
     def _last(self, table: Table) -> int:
         with self._ledger.writing() as connection:
