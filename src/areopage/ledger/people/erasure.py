@@ -6,8 +6,9 @@ again. The keys of its judgments, which are hashes of their content, are replace
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
@@ -28,7 +29,7 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, storable, values_of
+from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, rows_in, storable, values_of
 from areopage.ledger.tables.schema import alerts, labels
 from areopage.ledger.write.answers import Link, blank_cases, insert_links, seal_links, whole_answers
 from areopage.ledger.write.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
@@ -43,8 +44,6 @@ MERGE_PAGES = 500
 """How many pages of the index of words one step of `wipe` writes: some tens of milliseconds."""
 PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
-
-
 SOON = 0.2
 """Seconds that `empty_log` waits at most where it is asked to be soon done."""
 
@@ -86,9 +85,16 @@ class Erasure(Store):
         Raises:
             StorageError: the ledger cannot be written; the portions before are gone.
         """
-        erased = 0
-        for ids in self._received_before(moment):
-            erased += self.erase(ids, and_wipe=False)
+        columns, erased = answers.c, 0
+        query = select(columns.id, columns.received_at, columns.number)
+        query = query.join(answer_texts, answer_texts.c.answer == columns.number)
+        query = query.where(columns.received_at < naive(moment), columns.origin != "bench")
+        query = query.order_by(columns.received_at, columns.number).limit(PORTION)
+        beyond = tuple_(columns.received_at, columns.number)
+        last = (datetime.min, 0)
+        while rows := self._ledger.rows(query.where(beyond > tuple_(*last))):
+            erased += self.erase([row.id for row in rows], and_wipe=False)
+            last = (rows[-1].received_at, rows[-1].number)
         if self._remove_unlinked(moment) or erased:
             self.wipe()
         return erased
@@ -162,28 +168,17 @@ class Erasure(Store):
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={usual}").fetchall()
         return not busy
 
-    def _received_before(self, moment: datetime) -> Iterator[list[str]]:
-        """Ids of answers with texts that were received before a moment, but for the benchmark's, oldest first, in portions."""
-        columns = answers.c
-        query = select(columns.id, columns.received_at, columns.number).join(
-            answer_texts, answer_texts.c.answer == columns.number
-        )
-        query = query.where(columns.received_at < naive(moment), columns.origin != "bench")
-        query = query.order_by(columns.received_at, columns.number).limit(PORTION)
-        last = (datetime.min, 0)
-        while True:
-            beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
-            rows = self._ledger.rows(query.where(beyond))
-            if not rows:
-                return
-            yield [row.id for row in rows]
-            last = (rows[-1].received_at, rows[-1].number)
-
     def _remove_unlinked(self, moment: datetime) -> int:
         """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
-        with self._ledger.reading() as connection:
-            gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())
-            ids = [id for run in gates for id in _unlinked(connection, run, moment)]
+        owned = exists().where(answer_judgments.c.key == judgments.c.key)
+        query = select(judgments.c.id, judgments.c.created_at, owned.label("owned")).order_by(judgments.c.id)
+        ids: list[int] = []
+        for run in self._ledger.values(select(runs.c.id).where(runs.c.kind == "gate")):
+            with self._ledger.reading() as connection:  # in the order they came, up to there
+                streamed = query.where(judgments.c.run_id == run).execution_options(yield_per=PORTION)
+                with connection.execute(streamed) as rows:
+                    before = takewhile(lambda row: row.created_at < naive(moment), rows)
+                    ids += [row.id for row in before if not row.owned]
         for part in chunks(ids):
             with self._ledger.writing() as connection:
                 seal(connection, "removed", "judgments", whole_judgments(connection, part))
@@ -248,14 +243,26 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
         update(evaluations).where(of_answers, *not_by_index([evaluations.c.state == "waiting"])).values(state="erased")
     )
     _blank_judgments(connection, numbers)
-    _reindex(connection, numbers)
+    monitored = not_by_index([evaluations.c.state == "evaluated", evaluations.c.origin == "monitor"])
+    indexed = evaluations_of(connection, connection.execute(WHOLE_EVALUATIONS.where(of_answers, *monitored)).all())
+    if indexed:  # what lists are filtered by stays in the index of words
+        remove_words(connection, [one.number for one in indexed])
+        add_words(connection, {one.number: index_words(one) for one in indexed})
     connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note="", text_key=""))
     remove_items(connection, known)
     _refuse(connection, known)
-    _blank_alerts(connection, known)
+    about, over = alerts.c.answer_id.in_(known), {"state": "closed", "closed_at": naive(datetime.now(UTC))}
+    connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
+    connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
+    connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
     note_changes(connection, numbers)
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
-    _seal_erased(connection, numbers, known)
+    # judgments are sealed as they are blanked
+    seal(connection, "erased", "answers", whole_answers(connection, numbers))
+    seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
+    for name, table in (("labels", labels), ("releases", releases)):
+        said = connection.execute(select(table).where(table.c.answer_id.in_(known)))
+        seal(connection, "erased", name, [values_of(row) for row in said])
     return len(rows)
 
 
@@ -263,31 +270,9 @@ def _with_other_turns(connection: Connection, ids: Sequence[str]) -> list[str]:
     """The ids, and those of the other turns of the benchmark's conversations among them."""
     of_bench = select(answers.c.id, answer_texts.c.session).join(answer_texts, answer_texts.c.answer == answers.c.number)
     of_bench = of_bench.where(answers.c.origin == "bench", answer_texts.c.session != "")
-    found = dict.fromkeys(ids)
-    for part in chunks(ids):
-        sessions = {row.session for row in connection.execute(of_bench.where(answers.c.id.in_(part)))}
-        for some in chunks(sorted(sessions)):
-            found |= dict.fromkeys(connection.execute(of_bench.where(answer_texts.c.session.in_(some))).scalars())
-    return list(found)
-
-
-def _seal_erased(connection: Connection, numbers: Sequence[int], ids: Sequence[str]) -> None:
-    """Append what is left of answers, and of what people and the gate said of them; judgments are sealed as they are blanked."""
-    seal(connection, "erased", "answers", whole_answers(connection, numbers))
-    seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
-    for name, table in (("labels", labels), ("releases", releases)):
-        rows = connection.execute(select(table).where(table.c.answer_id.in_(ids)))
-        seal(connection, "erased", name, [values_of(row) for row in rows])
-
-
-def _reindex(connection: Connection, numbers: Sequence[int]) -> None:
-    """Leave of evaluations only what lists are filtered by in the index of words."""
-    monitored = not_by_index([evaluations.c.state == "evaluated", evaluations.c.origin == "monitor"])
-    query = WHOLE_EVALUATIONS.where(evaluations.c.answer.in_(numbers), *monitored)
-    found = evaluations_of(connection, connection.execute(query).all())
-    if found:
-        remove_words(connection, [one.number for one in found])
-        add_words(connection, {one.number: index_words(one) for one in found})
+    sessions = {row.session for row in rows_in(connection, of_bench, answers.c.id, ids)}
+    turns = rows_in(connection, of_bench, answer_texts.c.session, sorted(sessions))
+    return list(dict.fromkeys([*ids, *(row.id for row in turns)]))
 
 
 def _refuse(connection: Connection, ids: Sequence[str]) -> None:
@@ -300,26 +285,6 @@ def _refuse(connection: Connection, ids: Sequence[str]) -> None:
     insert_missing(connection, releases, rows)
     seal(connection, "added", "releases", rows)
     connection.execute(update(releases).where(releases.c.answer_id.in_(ids)).values(text=""))
-
-
-def _blank_alerts(connection: Connection, ids: Sequence[str]) -> None:
-    about = alerts.c.answer_id.in_(ids)
-    connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
-    over = {"state": "closed", "closed_at": naive(datetime.now(UTC))}
-    connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
-    connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
-
-
-def _unlinked(connection: Connection, run: str, moment: datetime) -> Iterator[int]:
-    """The judgments of a run before a moment that belong to no answer. They are read in the order they came, up to there."""
-    owned = exists().where(answer_judgments.c.key == judgments.c.key)
-    query = select(judgments.c.id, judgments.c.created_at, owned.label("owned")).where(judgments.c.run_id == run)
-    with connection.execute(query.order_by(judgments.c.id).execution_options(yield_per=PORTION)) as rows:
-        for row in rows:
-            if row.created_at >= naive(moment):
-                return
-            if not row.owned:
-                yield row.id
 
 
 def _merge(connection: Connection, pages: int) -> bool:

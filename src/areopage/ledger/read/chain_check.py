@@ -1,12 +1,18 @@
-"""Verify the hash chains: every link, and every row of evidence against the digests that the links hold."""
+"""Verify the hash chains: every link, and every row of evidence against the digests that the links hold.
 
+Beyond their digests, changes must follow rules: no command removes a sign-off, and none is dated in the past.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, exists, select
 
+from areopage.ledger.tables.answer_tables import answer_judgments, answer_texts, answers, judgments, runs
 from areopage.ledger.tables.chain import (
     ALLOWED,
     DIGEST_BYTES,
@@ -23,16 +29,18 @@ from areopage.ledger.tables.chain import (
     placed,
     queued,
     row_digests,
+    text_digest,
 )
-from areopage.ledger.tables.chain_rules import Moment, Removals, check_order, check_signatures
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import RowValues, values_of
-from areopage.ledger.tables.schema import chain
+from areopage.ledger.tables.rows import RowValues, rows_in, values_of
+from areopage.ledger.tables.schema import chain, signoffs
 from areopage.ledger.write.answers import WHOLE_ANSWERS
 from areopage.ledger.write.judgments import judged_rows
 from areopage.ledger.write.traces import HASHED_DECISIONS
 
 PORTION = 500
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""How far the clocks of computers that write to one ledger may differ."""
 _NOTHING = ("", "[]", None)
 _GROUPS: msgspec.json.Decoder[list[tuple[Change, str, list[Any]]]] = msgspec.json.Decoder(list[tuple[Change, str, list[Any]]])
 
@@ -136,7 +144,11 @@ class _Checking:
         self._last_kept = {one.writer: max(each.sequence for each in kept if each.writer == one.writer) for one in kept}
         self._ends: dict[int, tuple[int, str]] = {}
         self._known: _Rows = {name: {} for name in EVIDENCE}
-        self._removals, self._moments = Removals(connection, self._fault), list[Moment]()
+        self._moments: list[tuple[int, datetime, str]] = []
+        gates = connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars()
+        self._gates = {text_digest(id) for id in gates}
+        self._linked: Counter[bytes] | None = None
+        self._removed_items: dict[str, str] = {}
         self.rows = self.links = self.faults = self.reread_and_erased = 0
         self.since: dict[Since, int] = {}
         self.reread: list[int] = []
@@ -159,13 +171,13 @@ class _Checking:
             self._fault(subject, f"is not the link that was kept ({kept[:12]}…)")
         self._ends[row.writer] = (row.sequence, row.digest)
         is_since = bool(self._last_kept) and row.sequence > self._last_kept.get(row.writer, 0)
-        self._removals.link(groups or (), self._digests, self._standing_links)
+        self._check_removals(groups or ())
         for group in groups or ():
             self._take(group, row.number, is_since)
 
     def end(self) -> None:
         """After the last link: a kept head that did not come is cut off."""
-        self._removals.end()
+        self._check_removed()
         for writer, sequence in self._kept:
             end = self._ends.get(writer, (0, ""))[0]
             self._fault(f"chain {writer}", f"link {sequence}, which was kept, is missing: the chain ends at link {end}")
@@ -186,50 +198,46 @@ class _Checking:
                 self._fault(f"{name} {key}", f"altered ({', '.join(differing)})")
             elif said.erased and not _is_blank(evidence, row):
                 self._fault(f"{name} {key}", "altered (erased texts are there)")
-            self._note(evidence, key, row, said)
+            self._count(name, said, str(row[evidence.actor] or "") if evidence.actor else "")
+            if evidence.moment and row[evidence.moment] is not None:
+                self._moments.append((said.link, row[evidence.moment], f"{name} {key}"))
+            elif name == "runs" and row["kind"] == "bench":
+                self._moments.append((said.link, row["created_at"], ""))
+            if said.reread and said.erased:
+                self.reread_and_erased += 1
+            elif said.reread:
+                self.reread.append(key)
         for key, said in known.items():
             if said.change != "removed":
                 self._fault(f"{name} {key}", "deleted")
             self._count(name, said, "")
 
     def order(self) -> None:
-        """After the tables: rows that people and commands write one after the other are dated in this order."""
-        check_order(self._moments, self._fault)
-        check_signatures(self._connection, self._fault)
+        """After the tables: rows that people and commands write one after the other are dated in this order.
 
-    def _note(self, evidence: Evidence, key: Any, row: RowValues, said: _Row) -> None:
-        """Note what is asked of the rows of all tables: changes since the kept heads, times, judgments that were read again."""
-        name = str(evidence.table.name)
-        self._count(name, said, str(row[evidence.actor] or "") if evidence.actor else "")
-        if evidence.moment and row[evidence.moment] is not None:
-            self._moments.append(Moment(said.link, row[evidence.moment], f"{name} {key}"))
-        elif name == "runs" and row["kind"] == "bench":
-            self._moments.append(Moment(said.link, row["created_at"]))
-        if said.reread:
-            if said.erased:
-                self.reread_and_erased += 1
-            else:
-                self.reread.append(key)
+        Moments without a subject are only compared with.
+        """
+        latest = datetime.min
+        for _, at, subject in sorted(self._moments):
+            if subject and latest - at > CLOCKS_DIFFER:
+                self._fault(subject, f"dated {at:%Y-%m-%d %H:%M:%S}, written after {latest:%Y-%m-%d %H:%M:%S}")
+            latest = max(latest, at)
+        query = select(signoffs.c.number, signoffs.c.signed_at, runs.c.created_at).join(runs, runs.c.id == signoffs.c.run_id)
+        for number, signed_at, created_at in self._connection.execute(query.order_by(signoffs.c.number)):
+            if created_at - signed_at > CLOCKS_DIFFER:
+                signed, created = f"{signed_at:%Y-%m-%d %H:%M:%S}", f"{created_at:%Y-%m-%d %H:%M:%S}"
+                self._fault(f"signoffs {number}", f"dated {signed}, before its run of {created}")
 
     def _count(self, table: str, said: _Row, actor: str) -> None:
         for change in said.since:
             kind = Since(table, change, actor)
             self.since[kind] = self.since.get(kind, 0) + 1
 
-    def _digests(self, table: str, key: Any) -> bytes | None:
-        row = self._known[table].get(key)
-        return None if row is None else row.digests
-
-    def _standing_links(self) -> list[str]:
-        return [key for key, row in self._known["answer_judgments"].items() if row.change != "removed"]
-
     def _take(self, group: Group, link: int, is_since: bool) -> None:
         """Note what a link says of its rows; a change may only be about some tables, and alter the parts that it is about."""
         evidence, known = EVIDENCE[group.table], self._known[group.table]
-        size = DIGEST_BYTES * len(evidence.parts)
         allowed = ALLOWED[group.change].get(group.table)
-        for at, key in enumerate(group.keys):
-            digests = group.digests[at * size : (at + 1) * size]
+        for key, digests in _members([group]):
             before = known.get(key)
             if before is not None and before.change == "removed":  # a link may come back with the judgment of an equal answer
                 before = None
@@ -248,9 +256,73 @@ class _Checking:
             if is_since:
                 now.since += (group.change,)
 
+    def _check_removals(self, groups: Sequence[Group]) -> None:
+        """Check a link's removals: of judgments that no answer is linked to, links of erased judgments, and review items."""
+        by_kind: dict[tuple[str, str], list[Group]] = {}
+        for group in groups:
+            by_kind.setdefault((group.change, group.table), []).append(group)
+        # the new keys of judgments that the link erases, by the old ones, as digests
+        renamed: dict[bytes, bytes] = {}
+        for key, digests in _members(by_kind.get(("erased", "judgments"), ())):
+            before = self._known["judgments"].get(key)
+            if before is not None:
+                renamed[_part_of(before.digests, "key")] = _part_of(digests, "key")
+        added = {_place_of(key) for key, _ in _members(by_kind.get(("added", "answer_judgments"), ()))}
+        for key, _ in _members(by_kind.get(("removed", "answer_judgments"), ())):
+            place, digest = _place_of(key)
+            if (place, renamed.get(digest)) not in added:
+                self._fault(f"answer_judgments {key}", "removed, though its judgment is not erased")
+        for key, digests in _members(by_kind.get(("removed", "judgments"), ())):
+            if self._linked is None:
+                links = self._known["answer_judgments"].items()
+                self._linked = Counter(_place_of(link)[1] for link, row in links if row.change != "removed")
+            if self._linked[_part_of(digests, "key")] > 0:
+                self._fault(f"judgments {key}", "removed, though an answer is linked to it")
+            elif _part_of(digests, "run") not in self._gates:
+                self._fault(f"judgments {key}", "removed, though only judgments of the gate may be")
+        items = _members(by_kind.get(("removed", "review_items"), ()))
+        self._removed_items |= {key: key.partition(" ")[2] for key, _ in items}
+        if self._linked is not None:
+            for change, step in (("added", 1), ("removed", -1)):
+                for key, _ in _members(by_kind.get((change, "answer_judgments"), ())):
+                    self._linked[_place_of(key)[1]] += step
+
+    def _check_removed(self) -> None:
+        """After the last link: the answers of review items that were removed, and of judgments that were erased, are erased."""
+        there = select(answers.c.id).where(exists().where(answer_texts.c.answer == answers.c.number))
+        ids = sorted(set(self._removed_items.values()))
+        whole = {row.id for row in rows_in(self._connection, there, answers.c.id, ids)}
+        for item, answer_id in self._removed_items.items():
+            if answer_id in whole:
+                self._fault(f"review_items {item}", "removed, though its answer is not erased")
+        erased = select(judgments.c.id).join(answer_judgments, answer_judgments.c.key == judgments.c.key)
+        erased = erased.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer)
+        for id in self._connection.execute(erased.where(judgments.c.key.startswith("erased-")).distinct()).scalars():
+            self._fault(f"judgments {id}", "erased, though its answer is not")
+
     def _fault(self, subject: str, what: str) -> None:
         self.faults += 1
         self._found(Fault(subject, what))
+
+
+def _members(groups: Sequence[Group]) -> Iterator[tuple[Any, bytes]]:
+    """The keys of groups' rows, each with its digests."""
+    for group in groups:
+        size = DIGEST_BYTES * len(EVIDENCE[group.table].parts)
+        for at, key in enumerate(group.keys):
+            yield key, group.digests[at * size : (at + 1) * size]
+
+
+def _part_of(digests: bytes, name: str) -> bytes:
+    """The digest of one part of a judgment."""
+    at = list(EVIDENCE["judgments"].parts).index(name) * DIGEST_BYTES
+    return digests[at : at + DIGEST_BYTES]
+
+
+def _place_of(link: str) -> tuple[str, bytes]:
+    """The answer and the panel of a link, and the digest of its key."""
+    place, _, key = link.rpartition(" ")
+    return place, text_digest(key)
 
 
 def _groups_of(row: Any) -> list[Group] | None:

@@ -209,22 +209,23 @@ ALLOWED: Mapping[Change, Mapping[str, tuple[str, ...]]] = {
     "reduced": {"decisions": ("texts",), "answers": ("texts",)},
     "removed": {"judgments": (), "answer_judgments": (), "review_items": ()},
 }
-"""The tables whose rows each change may be about, and the parts of a row that it may alter. `chain_rules` has the conditions."""
+"""The tables whose rows each change may be about, and the parts of a row that it may alter; see `read.chain_check`."""
 
 _Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
 
 
-def _parts(evidence: Evidence) -> tuple[_Part, ...]:
-    """How to read the values of each part, and which of them are fractional numbers."""
-    found = []
-    for names in evidence.parts.values():
-        columns = [evidence.table.c.get(name) for name in names]
-        floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
-        found.append((values_in(names), floats))
-    return tuple(found)
+def _is_fractional(evidence: Evidence, name: str) -> bool:
+    return name in evidence.table.c and isinstance(evidence.table.c[name].type, Float)
 
 
-_PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
+_PARTS: Mapping[str, tuple[_Part, ...]] = {
+    table: tuple(
+        (values_in(names), tuple(at for at, name in enumerate(names) if _is_fractional(evidence, name)))
+        for names in evidence.parts.values()
+    )
+    for table, evidence in EVIDENCE.items()
+}
+"""How to read the values of each part, and which of them are fractional numbers."""
 
 
 class Group(Struct, frozen=True):
@@ -250,12 +251,14 @@ class Head(Struct, frozen=True, order=True):
 def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     """A judgment's row with what is hashed of its verdicts, by criterion."""
     found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
-    scores = [
-        (one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0, *_probabilities(one))
-        for one in found
-    ]
-    remarks = [text for one in found for text in _REMARKS(one)]
-    return row | {"scores": scores, "remarks": NUL.join(remarks)}
+    scores = []
+    for verdict in found:
+        score = None if verdict["score"] is None else verdict["score"] + 0.0
+        # of log-probabilities; nothing where the score is the one that the judge wrote
+        probabilities = [] if verdict["mass"] is None else [verdict["mass"], verdict["written"]]
+        numbers = [number + 0.0 for number in probabilities if number is not None]
+        scores.append((verdict["criterion"], verdict["outcome"], score, *numbers))
+    return row | {"scores": scores, "remarks": NUL.join([text for verdict in found for text in _REMARKS(verdict)])}
 
 
 def linked(row: RowValues) -> RowValues:
@@ -273,13 +276,6 @@ def placed(row: RowValues) -> RowValues:
     return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
 
 
-def _probabilities(said: RowValues) -> tuple[float, ...]:
-    """What a verdict holds of log-probabilities; nothing where its score is the one that the judge wrote."""
-    if said["mass"] is None:
-        return ()
-    return (said["mass"] + 0.0,) if said["written"] is None else (said["mass"] + 0.0, said["written"] + 0.0)
-
-
 _REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")
 
 
@@ -293,10 +289,7 @@ def row_digests(table: str, row: Mapping[str, Any]) -> bytes:
     for at in floats:
         if values[at] is not None:
             values[at] += 0.0
-    found = [_hash(_ENCODE(values))]
-    for texts, _ in others:
-        found.append(_hash(NUL.join([text or "" for text in texts(row)]).encode()))
-    return b"".join(found)
+    return _hash(_ENCODE(values)) + b"".join([text_digest(NUL.join([text or "" for text in texts(row)])) for texts, _ in others])
 
 
 def text_digest(text: str) -> bytes:
@@ -360,32 +353,22 @@ def _append_link(connection: Connection) -> None:
     groups: list[Group] = connection.info.pop(_UNSEALED, [])
     if not groups:
         return
-    writer = _free_chain(connection)
-    sequence, previous = _last_link(connection, writer)
-    members = msgspec.json.encode([[one.change, one.table, one.keys] for one in groups]).decode()
-    digests = b"".join([one.digests for one in groups])
+    writer, mark = 1, "?"
+    if connection.dialect.name != "sqlite":
+        # the first chain that no other transaction appends to; it stays locked until the commit
+        statement, mark = "SELECT pg_try_advisory_xact_lock(%s, %s)", "%s"
+        writer = next(at for at in count(1) if connection.exec_driver_sql(statement, (CHAIN_LOCK, at)).scalar())
+    statement = f"SELECT sequence, digest FROM chain WHERE writer = {mark} ORDER BY sequence DESC LIMIT 1"  # noqa: S608 - a mark
+    sequence, previous = carried_out(connection, statement, [(writer,)]).fetchone() or (0, NO_LINK)
+    members = msgspec.json.encode([[group.change, group.table, group.keys] for group in groups]).decode()
+    digests = b"".join([group.digests for group in groups])
     row = {
         "writer": writer,
         "sequence": sequence + 1,
         "previous": previous,
         "digest": link_digest(writer, sequence + 1, previous, members, digests),
-        "rows": sum(len(one.keys) for one in groups),
+        "rows": sum(len(group.keys) for group in groups),
         "members": members,
         "digests": digests,
     }
     insert_rows(connection, chain, [row])
-
-
-def _free_chain(connection: Connection) -> int:
-    """The first chain that no other transaction appends to; it stays locked until the commit."""
-    if connection.dialect.name == "sqlite":
-        return 1
-    statement = "SELECT pg_try_advisory_xact_lock(%s, %s)"
-    return next(number for number in count(1) if connection.exec_driver_sql(statement, (CHAIN_LOCK, number)).scalar())
-
-
-def _last_link(connection: Connection, writer: int) -> tuple[int, str]:
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    statement = f"SELECT sequence, digest FROM chain WHERE writer = {mark} ORDER BY sequence DESC LIMIT 1"  # noqa: S608 - a mark
-    found = carried_out(connection, statement, [(writer,)]).fetchone()
-    return (found[0], found[1]) if found else (0, NO_LINK)
