@@ -22,7 +22,7 @@ from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Standing
-from areopage.ledger.tables.rows import chunks, json_text, record_of, row_of, storable
+from areopage.ledger.tables.rows import json_text, record_of, row_of, rows_in, storable
 from areopage.ledger.tables.schema import canary_rounds, qualifications
 from areopage.models import ModelReference
 from areopage.scoring import Look, Shift
@@ -47,12 +47,8 @@ class Qualifications(Store):
 
     def any_of(self, criteria: Sequence[Criterion]) -> bool:
         """Whether any judge was examined on one of these criteria; canaries follow exams."""
-        with self._ledger.reading() as connection:
-            for part in chunks(sorted({criterion.path for criterion in criteria})):
-                query = select(qualifications.c.number).where(qualifications.c.path.in_(part)).limit(1)
-                if connection.execute(query).first() is not None:
-                    return True
-        return False
+        paths = sorted({criterion.path for criterion in criteria})
+        return bool(self._ledger.rows_in(select(qualifications.c.number), qualifications.c.path, paths))
 
     def standings(
         self,
@@ -92,9 +88,9 @@ class Qualifications(Store):
         known = self.standings(judges, criteria, joint=joint)
         lacking = [one for one in known if one.state != "qualified"]
         if lacking:
-            told = "; ".join(f"judge {one.judge} ({one.model}) {lack(one)}" for one in lacking)
+            reasons = "; ".join(f"judge {one.judge} ({one.model}) {lack(one)}" for one in lacking)
             command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
-            raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
+            raise ModelError(f"only qualified judges may judge: {reasons}{f' (examine with: {command})' if command else ''}")
 
 
 _EXAMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
@@ -102,12 +98,10 @@ _EXAMS: Select[Any] = select(*(column for column in qualifications.c if column.n
 
 def exams_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qualification]]:
     """The results of exams by the criterion's path, oldest first and without their items."""
-    found: dict[str, list[Qualification]] = {}
-    for part in chunks(sorted(paths)):
-        query = _EXAMS.where(qualifications.c.path.in_(part)).order_by(qualifications.c.number)
-        for row in connection.execute(query):
-            found.setdefault(row.path, []).append(record_of(Qualification, row))
-    return found
+    by_path: dict[str, list[Qualification]] = {}
+    for row in rows_in(connection, _EXAMS.order_by(qualifications.c.number), qualifications.c.path, sorted(paths)):
+        by_path.setdefault(row.path, []).append(record_of(Qualification, row))
+    return by_path
 
 
 # --- canaries
@@ -159,15 +153,12 @@ def drifts_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Ca
 
     Of several rounds after one exam it is the first.
     """
-    found: dict[str, list[CanaryRound]] = {}
-    for part in chunks(sorted(paths)):
-        columns = (column for column in canary_rounds.c if column.name != "items")
-        query = select(*columns).where(canary_rounds.c.moved, canary_rounds.c.path.in_(part)).order_by(canary_rounds.c.number)
-        for row in connection.execute(query):
-            one, known = _round_of(row), found.setdefault(row.path, [])
-            if not any((other.exam, other.judge, other.criterion) == (one.exam, one.judge, one.criterion) for other in known):
-                known.append(one)
-    return found
+    firsts: dict[str, dict[tuple[str, str, str], CanaryRound]] = {}
+    columns = (column for column in canary_rounds.c if column.name != "items")
+    query = select(*columns).where(canary_rounds.c.moved).order_by(canary_rounds.c.number)
+    for row in rows_in(connection, query, canary_rounds.c.path, sorted(paths)):
+        firsts.setdefault(row.path, {}).setdefault((row.exam, row.judge, row.criterion), _round_of(row))
+    return {path: list(rounds.values()) for path, rounds in firsts.items()}
 
 
 def _round_of(row: Row[Any]) -> CanaryRound:
@@ -209,27 +200,22 @@ def panel_standings(
         judged: ids of panels with moments; None: now.
     """
     wanted = list(dict.fromkeys(judged))
-    panels: dict[str, _Panel] = {}
-    for part in chunks(sorted({id for id, _ in wanted if id})):
-        for row in connection.execute(select(runs.c.id, runs.c.spec).where(runs.c.id.in_(part))):
-            if (panel := _panel_in(row.spec)) is not None:
-                panels[row.id] = panel
+    rows = rows_in(connection, select(runs.c.id, runs.c.spec), runs.c.id, sorted({id for id, _ in wanted if id}))
+    panels = {row.id: panel for row in rows if (panel := _panel_in(row.spec)) is not None}
     paths = {criterion.path for panel in panels.values() for criterion in panel.criteria}
-    found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
-    times = [one.at for some in drifts.values() for one in some]
-    known: dict[tuple[str, int], tuple[Standing, ...]] = {}
-    told: dict[tuple[str, datetime | None], tuple[Standing, ...]] = {}
+    exams, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
+    times = [drift.at for rounds in drifts.values() for drift in rounds]
+    between_drifts: dict[tuple[str, int], tuple[Standing, ...]] = {}
+    by_moment: dict[tuple[str, datetime | None], tuple[Standing, ...]] = {}
     for id, at in wanted:
-        if (panel := panels.get(id)) is None:
-            continue
-        before = sum(at is None or time <= at for time in times)  # between two of them nothing changes
-        if (id, before) not in known:
-            judged_at = {} if at is None else {judge.name: at for judge in panel.judges}
-            known[id, before] = compact_standings(
-                standings(panel.judges, panel.criteria, found, drifts, judged_at, joint=panel.joint)
-            )
-        told[id, at] = known[id, before]
-    return told
+        if (panel := panels.get(id)) is not None:
+            before = sum(at is None or time <= at for time in times)  # between two of them nothing changes
+            if (id, before) not in between_drifts:
+                judged_at = {} if at is None else {judge.name: at for judge in panel.judges}
+                judges = standings(panel.judges, panel.criteria, exams, drifts, judged_at, joint=panel.joint)
+                between_drifts[id, before] = compact_standings(judges)
+            by_moment[id, at] = between_drifts[id, before]
+    return by_moment
 
 
 @lru_cache(maxsize=64)  # the judges and criteria of a stored panel never change

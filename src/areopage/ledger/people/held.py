@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, se
 from areopage.ledger.people.labels import insert_items
 from areopage.ledger.tables.answer_tables import answers, decisions, releases
 from areopage.ledger.tables.records import ReviewItem
-from areopage.ledger.tables.rows import aware, chunks, storable_json
+from areopage.ledger.tables.rows import aware, chunks, rows_in, storable_json
 from areopage.ledger.tables.schema import review_items
 from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.answers import prompt_key
@@ -38,7 +38,7 @@ def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
     keys = keys_of(connection, [id])
     lock_keys(connection, keys)
     # the rows are locked against an erasure that comes at the same time
-    query = _waiting(select(answers.c.id, answers.c.number), *_under(sorted(keys)))
+    query = _waiting(select(answers.c.id, answers.c.number), decisions.c.held_key.in_(sorted(keys)))
     rows = connection.execute(query.order_by(answers.c.number).with_for_update(of=answers))
     found = {row.id: row.number for row in rows}
     return found if id in found else {}
@@ -46,14 +46,11 @@ def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
 
 def count_waiting(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     """Count the answers of each pending release, the answer included; others are skipped."""
-    one, counts, found = decisions.c, dict[str, int](), dict[str, int]()
-    for part in chunks(ids):
-        rows = connection.execute(_waiting(select(answers.c.id, one.held_key), answers.c.id.in_(part))).all()
-        for keys in chunks([row.held_key for row in rows]):
-            query = _waiting(select(one.held_key, func.count().label("rows")), *_under(keys)).group_by(one.held_key)
-            counts |= {row.held_key: row.rows for row in connection.execute(query)}
-        found |= {row.id: counts[row.held_key] for row in rows}
-    return found
+    key = decisions.c.held_key
+    waiting = rows_in(connection, _waiting(select(answers.c.id, key)), answers.c.id, ids)
+    count = _waiting(select(key, func.count())).group_by(key)
+    counts = dict(map(tuple, rows_in(connection, count, key, [row.held_key for row in waiting])))
+    return {row.id: counts[row.held_key] for row in waiting}
 
 
 # --- the review queue
@@ -109,10 +106,12 @@ def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, Revi
     one, rows = decisions.c, dict[int, ReviewItem]()
     lock_keys(connection, keys)
     for part in chunks(sorted(keys)):
-        queued = _waiting(select(one.held_key), *_under(part)).join(review_items, review_items.c.answer_id == answers.c.id)
+        queued = _waiting(select(one.held_key), one.held_key.in_(part)).join(
+            review_items, review_items.c.answer_id == answers.c.id
+        )
         left = sorted({*part}.difference(connection.execute(queued.where(review_items.c.why == HELD)).scalars()))
         no_item = ~exists().where(review_items.c.answer_id == answers.c.id)
-        first = _waiting(select(func.min(one.answer)), *_under(left), no_item).group_by(one.held_key)
+        first = _waiting(select(func.min(one.answer)), one.held_key.in_(left), no_item).group_by(one.held_key)
         found = connection.execute(_with_decisions(select(one.answer, answers.c.id, one.at)).where(one.answer.in_(first)))
         rows |= {row.answer: ReviewItem(answer_id=row.id, why=HELD, created_at=aware(row.at)) for row in found}
     return rows
@@ -123,11 +122,6 @@ def _with_decisions(query: Select[Any]) -> Select[Any]:
 
 
 def _waiting(query: Select[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """A query over decisions and their answers, of those that wait."""
+    """A query over decisions and their answers, of those that wait; that the key is not "" lets the partial index serve."""
     settled = exists().where(releases.c.answer_id == answers.c.id)
     return _with_decisions(query).where(*conditions, decisions.c.held_key != "", ~settled)
-
-
-def _under(keys: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
-    """Which rows of `decisions` have one of these keys; the second condition lets the partial index serve."""
-    return decisions.c.held_key.in_(keys), decisions.c.held_key != ""

@@ -1,49 +1,41 @@
 """Counts of traces: whole days from `days`, other periods from rows."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date, time
-from typing import Any, Literal
+from typing import Any
 
-from msgspec import Struct, field
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
 from areopage.ledger.people.labels import agreed
 from areopage.ledger.read.queries import PassedOver, TraceFilter, TraceSummary
 from areopage.ledger.tables.answer_tables import answers, decision_reasons, decisions
 from areopage.ledger.tables.records import GROUNDING, Label
-from areopage.ledger.tables.rows import RowValues, chunks, insert_or_add, naive, record_of, storable
+from areopage.ledger.tables.rows import RowValues, insert_or_add, naive, record_of, rows_in, storable
 from areopage.ledger.tables.schema import days, labels
 from areopage.ledger.write.answers import prompt_key
 
 BINS = 20
 
-Kind = Literal["mode", "language", "confidence", "unsupported", "reason"]
-"""What is counted. Every trace has a mode and a language; bins and reasons are there only where they are known."""
-_COLUMNS: dict[Kind, Column[Any]] = {
+_COLUMNS: dict[str, Column[Any]] = {
     "mode": decisions.c.mode,
     "language": decisions.c.language,
     "confidence": decisions.c.confidence_bin,
     "unsupported": decisions.c.unsupported_bin,
     "reason": decision_reasons.c.code,
 }
+"""What is counted. Every trace has a mode and a language; bins and reasons are there only where they are known."""
 
 
-class _Counts(Struct, frozen=True):
+class _Counts(defaultdict[str, Counter[str]]):
     """How many traces there are of each verdict, and of each value of each kind; bins by their number as a text."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    kinds: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, verdict: str, kind: str, value: str, rows: int) -> None:
         """Add a number of traces of a value. Verdicts are counted with the modes, which every trace has one of."""
         if kind == "mode":
-            self.verdicts[verdict] += rows
-        self.kinds.setdefault(kind, Counter())[value] += rows
-
-    def of(self, kind: Kind) -> Counter[str]:
-        return self.kinds.get(kind, Counter())
+            self["verdict"][verdict] += rows
+        self[kind][value] += rows
 
 
 def bin_of(share: object) -> int | None:
@@ -58,13 +50,13 @@ def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
     counts = _day_counts(connection, filter) if is_of_days(filter) else _row_counts(connection, filter)
     labelled, ungrounded = _labelled(connection, filter)
     return TraceSummary(
-        traces=counts.verdicts.total(),
-        verdicts=dict(counts.verdicts),
-        modes=dict(counts.of("mode")),
-        reasons=dict(sorted(counts.of("reason").items(), key=lambda one: (-one[1], one[0]))),
-        languages=dict(counts.of("language")),
-        confidences=tuple(counts.of("confidence")[str(at)] for at in range(BINS)),
-        p_unsupported=tuple(counts.of("unsupported")[str(at)] for at in range(BINS)),
+        traces=counts["verdict"].total(),
+        verdicts=dict(counts["verdict"]),
+        modes=dict(counts["mode"]),
+        reasons=dict(sorted(counts["reason"].items(), key=lambda one: (-one[1], one[0]))),
+        languages=dict(counts["language"]),
+        confidences=tuple(counts["confidence"][str(at)] for at in range(BINS)),
+        p_unsupported=tuple(counts["unsupported"][str(at)] for at in range(BINS)),
         labelled=labelled,
         ungrounded_delivered=ungrounded,
     )
@@ -129,7 +121,7 @@ def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
         query = query.where(one.name == filter.verdict)
     if filter.collection is not None:
         query = query.where(one.source == storable(filter.collection))
-    counts = _Counts()
+    counts = _Counts(Counter)
     for row in connection.execute(query.group_by(one.name, one.kind, one.value)):
         counts.add(row.name, row.kind, row.value, int(row.rows))
     return counts
@@ -197,21 +189,11 @@ def _row_counts(connection: Connection, filter: TraceFilter) -> _Counts:
     columns = (one.verdict, one.mode, one.language, one.confidence_bin, one.unsupported_bin)
     conditions = conditions_of(filter, scan=filter.prompt is None)
     found = joined(select(*columns, func.count().label("rows")), filter).where(*conditions).group_by(*columns)
-    counts = _Counts()
-    for row in connection.execute(found):
-        counts.add(row.verdict, "mode", row.mode, row.rows)
-        counts.add(row.verdict, "language", row.language, row.rows)
-        if row.confidence_bin is not None:
-            counts.add(row.verdict, "confidence", str(row.confidence_bin), row.rows)
-        if row.unsupported_bin is not None:
-            counts.add(row.verdict, "unsupported", str(row.unsupported_bin), row.rows)
-    for row in connection.execute(_reasons(filter)):
-        counts.add(row.verdict, "reason", row.code, row.rows)
-    return counts
-
-
-def _reasons(filter: TraceFilter) -> Select[Any]:
-    """How many traces of each verdict each reason decided."""
+    counts = _Counts(Counter)
+    for verdict, *values, rows in connection.execute(found):
+        for kind, value in zip(_COLUMNS, values, strict=False):
+            if value is not None:
+                counts.add(verdict, kind, str(value), rows)
     reason = decision_reasons.c
     asked = _narrow_conditions(filter, reason.at, reason.verdict, reason.channel, reason.collection)
     if filter.prompt is not None:  # few: sought by the prompt, and not the other way round
@@ -219,7 +201,10 @@ def _reasons(filter: TraceFilter) -> Select[Any]:
     elif filter.unlabelled:
         of_it = joined(select(decisions.c.answer), filter).where(decisions.c.answer == reason.answer, *conditions_of(filter))
         asked.append(of_it.correlate(decision_reasons).exists())
-    return select(reason.verdict, reason.code, func.count().label("rows")).where(*asked).group_by(reason.verdict, reason.code)
+    reasons = select(reason.verdict, reason.code, func.count()).where(*asked).group_by(reason.verdict, reason.code)
+    for verdict, code, rows in connection.execute(reasons):
+        counts.add(verdict, "reason", code, rows)
+    return counts
 
 
 def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
@@ -231,9 +216,9 @@ def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
     asked = conditions_of(filter, scan=filter.prompt is None)
     query = select(labels.c.answer_id, decisions.c.verdict).distinct().select_from(source)
     found = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
-    given: dict[str, dict[str, Label]] = {}
-    for part in chunks([row.answer_id for row in found if row.verdict == "deliver"]):
-        of_them = select(labels).where(labels.c.answer_id.in_(part), labels.c.criterion == GROUNDING).order_by(labels.c.number)
-        for row in connection.execute(of_them):
-            given.setdefault(row.answer_id, {})[row.rater] = record_of(Label, row)
-    return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in given.values())
+    grounding = select(labels).where(labels.c.criterion == GROUNDING).order_by(labels.c.number)
+    delivered = [row.answer_id for row in found if row.verdict == "deliver"]
+    by_answer: dict[str, dict[str, Label]] = {}
+    for row in rows_in(connection, grounding, labels.c.answer_id, delivered):
+        by_answer.setdefault(row.answer_id, {})[row.rater] = record_of(Label, row)
+    return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in by_answer.values())

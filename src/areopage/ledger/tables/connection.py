@@ -1,13 +1,16 @@
-"""Open a ledger's database and migrate it to the newest revision."""
+"""Open a ledger's database and migrate it to the newest revision, or open it to read only."""
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
@@ -30,7 +33,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
-from areopage.errors import MissingExtra, StorageError, name_list
+from areopage.errors import EmptyLedger, MissingExtra, StorageError, name_list
 from areopage.file_lock import held
 from areopage.ledger.read.search import SEARCH_TABLE, create_search_table
 from areopage.ledger.tables.answer_tables import QUALITY_VIEW, name_conditions
@@ -61,12 +64,7 @@ def open_engine(location: str | Path) -> Engine:
         MissingExtra: PostgreSQL's driver is not installed.
     """
     url = url_of(location)
-    try:
-        engine = create_engine(url)
-    except ModuleNotFoundError:
-        raise MissingExtra("a PostgreSQL ledger", "postgres") from None
-    except NoSuchModuleError:
-        raise not_a_ledger_url(shown(url)) from None
+    engine = _engine(url)
     with storage_errors(shown(url)):
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
@@ -78,6 +76,92 @@ def open_engine(location: str | Path) -> Engine:
             engine.dispose()
             raise
     return engine
+
+
+def _engine(url: URL | str, **options: Any) -> Engine:
+    try:
+        return create_engine(url, **options)
+    except ModuleNotFoundError:
+        raise MissingExtra("a PostgreSQL ledger", "postgres") from None
+    except NoSuchModuleError:
+        raise not_a_ledger_url(shown(make_url(url))) from None
+
+
+@contextmanager
+def engine_to_read(location: str | Path) -> Iterator[Engine]:
+    """Open a SQLite file or a database URL to read only: nothing is created, migrated or written.
+
+    Of a SQLite file that a process has open, this is another reader. Any other file is read as it lies there, without locks, and
+    its medium may be read-only; where a log (`-wal`) lies beside it that no process has open, copies of both are read.
+
+    Raises:
+        EmptyLedger: there is no table.
+        StorageError: it cannot be read, is not a ledger, was made by another version, or was changed while it was read.
+        MissingExtra: PostgreSQL's driver is not installed.
+    """
+    url = url_of(location)
+    place = shown(url)
+    if url.drivername != "sqlite":
+        with storage_errors(place), _checked(_engine(url, execution_options={"postgresql_readonly": True}), place) as engine:
+            yield engine
+        return
+    path = Path(url.database or "")
+    with storage_errors(place):
+        log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+        is_shared = log.exists() and shared.exists() and os.access(shared, os.W_OK) and os.access(path.parent, os.W_OK)
+        if is_shared:
+            with _sqlite_to_read(path, place, "mode=ro") as engine:
+                yield engine
+        elif log.exists() and log.stat().st_size:
+            with TemporaryDirectory(prefix="areopage-") as folder:
+                for file in (path, log):
+                    shutil.copyfile(file, Path(folder) / file.name)
+                with _sqlite_to_read(Path(folder) / path.name, place, "mode=ro") as engine:
+                    yield engine
+        else:
+            before = _state(path)
+            with _sqlite_to_read(path, place, "mode=ro&immutable=1") as engine:
+                yield engine
+            if _state(path) != before:
+                raise StorageError(f"{place} was changed while it was read: run the command again")
+
+
+def _state(path: Path) -> tuple[int, int, bool]:
+    file, log = path.stat(), path.with_name(f"{path.name}-wal")
+    return file.st_size, file.st_mtime_ns, log.exists() and log.stat().st_size > 0
+
+
+@contextmanager
+def _sqlite_to_read(path: Path, place: str, options: str) -> Iterator[Engine]:
+    def only_read(connection: Any, _record: Any) -> None:
+        connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}").fetchall()
+        connection.execute("PRAGMA query_only=ON").fetchall()
+
+    engine = create_engine(f"sqlite:///file:{quote(str(path.absolute()))}?{options}&uri=true")
+    event.listen(engine, "connect", only_read)
+    with _checked(engine, place):
+        yield engine
+
+
+@contextmanager
+def _checked(engine: Engine, place: str) -> Iterator[Engine]:
+    """An engine whose tables are those of this version; its connections end with it."""
+    try:
+        revision = revision_of(engine)
+        if revision is None:
+            if strangers(engine):
+                raise StorageError(f"{place}: this file belongs to another program: name another one")
+            if not inspect(engine).get_table_names():
+                raise EmptyLedger(f"{place} is empty: it holds no table of a ledger")
+        refuse_newer(place, revision)
+        if revision != REVISION:
+            raise StorageError(
+                f"{place} was created by another version of areopage (unknown revision {revision!r}): use that version"
+            )
+        check_tables(engine, place)
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def url_of(location: str | Path) -> URL:
@@ -111,11 +195,11 @@ def make_folder(folder: Path) -> None:
         StorageError: it cannot be created.
     """
     try:
-        for one in (*reversed(folder.parents), folder):
-            if not one.is_dir():
-                one.mkdir(mode=0o700, exist_ok=True)
+        for part in (*reversed(folder.parents), folder):
+            if not part.is_dir():
+                part.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
-        raise StorageError(f"{folder} cannot be created: {one} is not a folder") from None
+        raise StorageError(f"{folder} cannot be created: {part} is not a folder") from None
     except OSError as error:
         raise StorageError(f"{folder} cannot be created: {error.strerror}") from None
 
@@ -135,25 +219,18 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
     With secure_delete, SQLite overwrites erased or replaced data with zeros.
     """
     connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}").fetchall()
-    _write_ahead(connection)
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
-
-
-def _write_ahead(connection: Any) -> None:
-    """Give the file a write-ahead log, which it keeps.
-
-    SQLite does not wait where two connections do so to a new file at once: it refuses one of them.
-    """
+    # the file keeps its write-ahead log; of two connections that give one to a new file at once SQLite refuses one, at once
     until = time.monotonic() + PATIENCE
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
-            return
+            break
         except sqlite3.OperationalError as fault:
             if "locked" not in str(fault) or time.monotonic() > until:
                 raise
         time.sleep(_PAUSE)
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
 
 
 def _upgrade(engine: Engine) -> None:
@@ -164,7 +241,7 @@ def _upgrade(engine: Engine) -> None:
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
-        check_tables(engine, shown(engine.url))
+        check_tables(engine, place)
         return
     refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
@@ -178,7 +255,17 @@ def _upgrade(engine: Engine) -> None:
             connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
             connection.execute(insert(ledger_meta).values(name=TABLES, value=tables_digest()))
         elif found != REVISION:
-            _migrate(connection, place, found)
+            from alembic import command
+            from alembic.config import Config
+            from alembic.util import CommandError
+
+            config = Config()
+            config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+            config.attributes["connection"] = connection
+            try:
+                command.upgrade(config, "head")
+            except CommandError:
+                raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
             connection.execute(update(ledger_meta).where(ledger_meta.c.name == TABLES).values(value=tables_digest()))
 
 
@@ -188,25 +275,6 @@ def create_tables(connection: Connection) -> None:
     metadata.create_all(connection, checkfirst=False)
     create_search_table(connection)
     connection.execute(text(QUALITY_VIEW))
-
-
-def _migrate(connection: Connection, place: str, found: str) -> None:
-    """Run the migrations after a revision.
-
-    Raises:
-        StorageError: no such revision is known.
-    """
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, "head")
-    except CommandError:
-        raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
 
 
 def refuse_newer(place: str, revision: str | None) -> None:
@@ -243,11 +311,9 @@ def check_tables(engine: Engine, place: str) -> None:
 
 def strangers(engine: Engine) -> list[str]:
     """The tables of a database that do not belong to a ledger."""
-    return [name for name in inspect(engine).get_table_names() if not _is_ledger_table(name)]
-
-
-def _is_ledger_table(name: str) -> bool:
-    return name in metadata.tables or name in (VERSION_TABLE.name, SEARCH_TABLE) or name.startswith(f"{SEARCH_TABLE}_")
+    own = {*metadata.tables, VERSION_TABLE.name, SEARCH_TABLE}
+    names = inspect(engine).get_table_names()
+    return [name for name in names if name not in own and not name.startswith(f"{SEARCH_TABLE}_")]
 
 
 @contextmanager

@@ -19,8 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, UpdateBase, fu
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from areopage.ledger.tables.chain import seal_commits
-from areopage.ledger.tables.connection import PATIENCE, open_engine, revision_of, shown, storage_errors, url_of
-from areopage.ledger.tables.reading import engine_to_read
+from areopage.ledger.tables.connection import PATIENCE, engine_to_read, open_engine, revision_of, shown, storage_errors, url_of
 from areopage.ledger.tables.rows import Record, record_of, rows_in
 from areopage.ledger.tables.schema import REVISION
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, text, update
 
 from areopage.ledger.tables.answer_tables import answers
 from areopage.ledger.tables.database import Store
@@ -27,24 +26,22 @@ class Alerts(Store):
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
         """Close the open alert of a rule and subject; return whether it existed."""
-        change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
-        return self._ledger.change(change.values(state="closed", closed_at=naive(at))) > 0
+        change = _CLOSING.where(alerts.c.rule == rule, alerts.c.subject == storable(subject))
+        return self._ledger.change(change.values(closed_at=naive(at))) > 0
 
     def accept(self, number: int, by: str, reason: str, at: datetime) -> bool:
         """Close an open alert because a person accepts what it reports; return whether it was open."""
-        values = {"state": "closed", "closed_at": naive(at), "accepted_by": storable(by), "accepted_note": storable(reason)}
-        change = update(alerts).where(alerts.c.number == number, alerts.c.state == "open").values(**values)
-        return self._ledger.change(change) > 0
+        values = {"closed_at": naive(at), "accepted_by": storable(by), "accepted_note": storable(reason)}
+        return self._ledger.change(_CLOSING.where(alerts.c.number == number).values(**values)) > 0
 
     def describe(self, number: int, situation: str) -> None:
         """Say how an alert stands."""
-        change = update(alerts).where(alerts.c.number == number).values(situation=storable(situation))
-        self._ledger.change(change)
+        self._ledger.change(update(alerts).where(alerts.c.number == number).values(situation=storable(situation)))
 
     def is_open(self, rule: str, subject: str) -> bool:
         """Whether a rule and subject have an open alert."""
-        query = select(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
-        return bool(self._alerts(query))
+        query = select(alerts.c.number).where(alerts.c.state == "open", alerts.c.rule == rule)
+        return self._ledger.row(query.where(alerts.c.subject == storable(subject))) is not None
 
     def join(self, numbers: Sequence[int], incident: int, due: datetime) -> None:
         """Put alerts, and those of the incidents that they name, into an incident.
@@ -61,38 +58,31 @@ class Alerts(Store):
 
     def of_incident(self, number: int, rules: Sequence[str]) -> Sequence[Alert]:
         """Return an incident's alerts of some rules: first the one that names it, then the others, oldest first."""
-        return self._alerts(
-            select(alerts).where(_of_incident(number), alerts.c.rule.in_(rules)).order_by(alerts.c.incident, alerts.c.number)
-        )
+        query = select(alerts).where(_of_incident(number), alerts.c.rule.in_(rules))
+        return self._ledger.records(Alert, query.order_by(alerts.c.incident, alerts.c.number))
 
     def members(self, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
         """Count the further alerts of incidents, by rule, open and closed."""
-        counted = select(alerts.c.incident, alerts.c.rule, func.count()).where(
-            alerts.c.incident.in_(numbers), alerts.c.incident != 0
-        )
-        found: dict[int, dict[str, int]] = {}
-        with self._ledger.reading() as connection:
-            for number, rule, count in connection.execute(counted.group_by(alerts.c.incident, alerts.c.rule)):
-                found.setdefault(number, {})[rule] = count
-        return found
+        counted = select(alerts.c.incident, alerts.c.rule, func.count()).group_by(alerts.c.incident, alerts.c.rule)
+        members: dict[int, dict[str, int]] = {}
+        for number, rule, count in self._ledger.rows(counted.where(alerts.c.incident.in_(numbers), alerts.c.incident != 0)):
+            members.setdefault(number, {})[rule] = count
+        return members
 
     def undelivered(self, now: datetime, limit: int = 50) -> Sequence[Alert]:
         """Return alerts due for delivery, oldest first."""
         query = select(alerts).where(alerts.c.delivery == "pending", alerts.c.next_attempt_at <= naive(now))
-        return self._alerts(query.order_by(alerts.c.number).limit(limit))
+        return self._ledger.records(Alert, query.order_by(alerts.c.number).limit(limit))
 
     def delivered(self, number: int) -> None:
         """Record a successful delivery."""
-        self._change(number, {"delivery": "sent", "delivery_error": ""})
+        self._ledger.change(_PENDING.where(alerts.c.number == number).values(delivery="sent", delivery_error=""))
 
     def not_delivered(self, number: int, error: str, next_attempt_at: datetime | None) -> None:
         """Record a failed delivery; None stops further attempts."""
         outcome = {"next_attempt_at": naive(next_attempt_at)} if next_attempt_at else {"delivery": "given_up"}
-        self._change(number, {"attempts": alerts.c.attempts + 1, "delivery_error": storable(error), **outcome})
-
-    def _change(self, number: int, values: dict[str, Any]) -> None:
-        change = update(alerts).where(alerts.c.number == number, alerts.c.delivery == "pending").values(**values)
-        self._ledger.change(change)
+        change = _PENDING.where(alerts.c.number == number).values(attempts=alerts.c.attempts + 1, **outcome)
+        self._ledger.change(change.values(delivery_error=storable(error)))
 
     def list(
         self,
@@ -126,7 +116,7 @@ class Alerts(Store):
         conditions += [alerts.c.number < before] if before is not None else []
         places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
         query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
-        return self._alerts(query.limit(limit).offset(skip))
+        return self._ledger.records(Alert, query.limit(limit).offset(skip))
 
     def counts(self, state: str = "open", sources: Sequence[str] = (), *, folded: bool = False) -> dict[str, int]:
         """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""
@@ -143,11 +133,11 @@ class Alerts(Store):
     def of(self, answer_id: str) -> Sequence[Alert]:
         """Return the alerts of one answer, oldest first."""
         query = select(alerts).where(alerts.c.answer_id == storable(answer_id))
-        return self._alerts(query.order_by(alerts.c.number))
+        return self._ledger.records(Alert, query.order_by(alerts.c.number))
 
     def get(self, number: int) -> Alert | None:
         """Return one alert."""
-        return next(iter(self._alerts(select(alerts).where(alerts.c.number == number))), None)
+        return next(iter(self._ledger.records(Alert, select(alerts).where(alerts.c.number == number))), None)
 
     # --- what keeps alerts from becoming a storm, or from being sent twice
 
@@ -156,43 +146,23 @@ class Alerts(Store):
 
         Only these are read, so that a large table does not slow it down.
         """
-        newest = (
-            select(alerts.c.opened_at)
-            .where(alerts.c.rule == rule, alerts.c.incident == 0)
-            .order_by(alerts.c.number.desc())
-            .limit(most)
-            .subquery()
-        )
-        query = select(func.count()).where(newest.c.opened_at >= naive(since))
-        return int(self._ledger.value(query))
+        query = select(alerts.c.opened_at).where(alerts.c.rule == rule, alerts.c.incident == 0)
+        newest = self._ledger.values(query.order_by(alerts.c.number.desc()).limit(most))
+        return sum(opened_at >= naive(since) for opened_at in newest)
 
     def close_before(self, rule: str, before: datetime, at: datetime) -> int:
         """Close a rule's alerts opened before a moment; return how many."""
-        closing = (
-            update(alerts)
-            .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
-            .values(state="closed", closed_at=naive(at))
-        )
-        return self._ledger.change(closing)
+        closing = _CLOSING.where(alerts.c.rule == rule, alerts.c.opened_at < naive(before))
+        return self._ledger.change(closing.values(closed_at=naive(at)))
 
     def reserve(self, alert: Alert, until: datetime) -> bool:
         """Reserve a due alert for this process until a moment; False where another process was first.
 
         If the process dies while sending, the alert is due again at that moment.
         """
-        reserving = (
-            update(alerts)
-            .where(
-                alerts.c.number == alert.number,
-                alerts.c.delivery == "pending",
-                alerts.c.next_attempt_at == naive(alert.next_attempt_at),
-            )
-            .values(next_attempt_at=naive(until))
-        )
+        due = (alerts.c.delivery == "pending", alerts.c.next_attempt_at == naive(alert.next_attempt_at))
+        reserving = update(alerts).where(alerts.c.number == alert.number, *due).values(next_attempt_at=naive(until))
         return self._ledger.change(reserving) == 1
-
-    def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
-        return self._ledger.records(Alert, query)
 
 
 def open_alert(connection: Connection, alert: Alert) -> bool:
@@ -207,6 +177,8 @@ def open_alert(connection: Connection, alert: Alert) -> bool:
     return bool(times == alert.times)
 
 
+_PENDING = update(alerts).where(alerts.c.delivery == "pending")
+_CLOSING = update(alerts).where(alerts.c.state == "open").values(state="closed")
 _heads = alerts.alias("heads")
 _NOT_UNDER_ANOTHER = or_(
     alerts.c.incident == 0,

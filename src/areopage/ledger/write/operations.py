@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import Select, select, update
+from sqlalchemy import select, update
 
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import insert_missing, insert_or_replace, naive, row_of, storable
+from areopage.ledger.tables.rows import insert_missing, insert_or_replace, row_of, storable
 from areopage.ledger.tables.schema import golden_questions, golden_runs, workers
 
 Role = Literal["ingest", "ask", "read", "write", "admin"]
@@ -129,8 +129,7 @@ class Workers(Store):
 
     def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
         """Return "alive" workers of a pool without a heartbeat since a moment."""
-        alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive")
-        return self._workers(alive.where(workers.c.seen_at < naive(since)))
+        return [one for one in self.list(pool) if one.state == "alive" and one.seen_at < since]
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
@@ -138,11 +137,8 @@ class Workers(Store):
 
     def list(self, pool: str = "monitor") -> Sequence[Worker]:
         """Return the workers of a pool, latest heartbeat first."""
-        return self._workers(select(workers).where(workers.c.pool == pool))
-
-    def _workers(self, query: Select[Any]) -> Sequence[Worker]:
-        newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
-        return self._ledger.records(Worker, newest)
+        query = select(workers).where(workers.c.pool == pool)
+        return self._ledger.records(Worker, query.order_by(workers.c.seen_at.desc(), workers.c.id))
 
 
 class GoldenRuns(Store):
@@ -166,16 +162,14 @@ class GoldenRuns(Store):
 
     def list(self, suite: str | None = None, limit: int | None = 50) -> Sequence[GoldenRun]:
         """Return the newest rounds; with limit None all."""
-        query = select(golden_runs) if suite is None else select(golden_runs).where(golden_runs.c.suite == suite)
-        return self._rounds(query, limit)
+        query = _NEWEST_ROUNDS if suite is None else _NEWEST_ROUNDS.where(golden_runs.c.suite == suite)
+        return self._ledger.records(GoldenRun, query.limit(limit))
 
     def last_good(self, suite: str) -> GoldenRun | None:
         """Return the newest finished round with the verdict "good" or "first"."""
-        good = select(golden_runs).where(
-            golden_runs.c.suite == suite, golden_runs.c.finished_at.is_not(None), golden_runs.c.verdict.in_(("good", "first"))
-        )
-        return next(iter(self._rounds(good, 1)), None)
+        good = (golden_runs.c.finished_at.is_not(None), golden_runs.c.verdict.in_(("good", "first")))
+        query = _NEWEST_ROUNDS.where(golden_runs.c.suite == suite, *good).limit(1)
+        return next(iter(self._ledger.records(GoldenRun, query)), None)
 
-    def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
-        newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
-        return self._ledger.records(GoldenRun, newest)
+
+_NEWEST_ROUNDS = select(golden_runs).order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc())
