@@ -37,7 +37,6 @@ from areopage.ledger.tables.rows import (
     insert_missing,
     insert_rows,
     json_text,
-    judgment_row,
     naive,
     record_of,
     row_of,
@@ -304,7 +303,7 @@ class Ledger(Database):
                 id = connection.execute(found.order_by(judgments.c.id.desc()).limit(1).with_for_update()).scalar()
                 if id is None:
                     continue
-                row = judgment_row(one)
+                row = row_of(one, "verdicts")
                 changed = {name: row[name] for name in ("steps", "repair")}
                 connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
                 connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, get_origin, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_origin, overload
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +16,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
-from areopage.ledger.tables.records import Judgment, Verdict
+from areopage.ledger.tables.records import Verdict
 from areopage.scoring import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 if TYPE_CHECKING:
@@ -154,11 +154,6 @@ def _decoders(kind: type[Struct]) -> tuple[tuple[str, Decoder[Any] | None], ...]
     return tuple(found)
 
 
-def judgment_row(judgment: Judgment) -> RowValues:
-    """A judgment's row; its verdicts are separate rows."""
-    return row_of(judgment, "verdicts")
-
-
 def values_of(row: Row[Any]) -> RowValues:
     """A row's values by column."""
     return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
@@ -259,23 +254,6 @@ def storable_json(value: Any) -> str:
     return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
 
 
-class Cursor(Protocol):
-    """What came of a statement."""
-
-    @property
-    def lastrowid(self) -> Any:
-        """The number of the row that was inserted last."""
-        ...
-
-    def fetchone(self) -> Any:
-        """The next row; None after the last."""
-        ...
-
-    def fetchall(self) -> Sequence[Any]:
-        """The rows that are left."""
-        ...
-
-
 AnyInsert = Union["postgresql.Insert", sqlite.Insert]
 
 
@@ -288,11 +266,6 @@ def insert_into(connection: Connection, table: Table) -> AnyInsert:
     return postgresql.insert(table)
 
 
-def _key_names(table: Table) -> list[str]:
-    """The columns of a table's primary key."""
-    return [column.name for column in table.primary_key.columns]
-
-
 def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues], rule: str = "") -> None:
     """Insert rows, which all have the same columns.
 
@@ -303,28 +276,26 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues],
         _insert_values(connection, table, _names(rows), rows, rule)
 
 
-def _insert_values(
-    connection: Connection, table: Table, names: Sequence[str], rows: Sequence[RowValues], rule: str = ""
-) -> Cursor:
+def _insert_values(connection: Connection, table: Table, names: Sequence[str], rows: Sequence[RowValues], rule: str = "") -> Any:
     statement, converted = _prepared_insert(connection.dialect, table, tuple(names), rule)
     values = list(map(values_in(names), rows))
     if converted:
-        values = [_converted(row, converted) for row in values]
+        values = [tuple(converted[at](value) if at in converted else value for at, value in enumerate(row)) for row in values]
     return carried_out(connection, statement, values)
 
 
 @lru_cache(maxsize=256)
 def _prepared_insert(
     dialect: Dialect, table: Table, names: tuple[str, ...], rule: str
-) -> tuple[str, Sequence[tuple[int, Callable[[Any], Any]]]]:
+) -> tuple[str, Mapping[int, Callable[[Any], Any]]]:
     """The driver's own statement, and what converts its values, by their places."""
     found = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
     marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
     statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
-    return statement, [(at, convert) for at, convert in found if convert is not None]
+    return statement, {at: convert for at, convert in found if convert is not None}
 
 
-def carried_out(connection: Connection, statement: str, values: Sequence[Sequence[Any]]) -> Cursor:
+def carried_out(connection: Connection, statement: str, values: Sequence[Sequence[Any]]) -> Any:
     """Execute a statement of the driver's own, once for each sequence of values; there is at least one.
 
     In SQLite it goes to the driver itself: what SQLAlchemy does for a statement takes longer than to write a row.
@@ -340,13 +311,6 @@ def carried_out(connection: Connection, statement: str, values: Sequence[Sequenc
     except sqlite3.Error as error:
         raise DBAPIError.instance(statement, None, error, sqlite3.Error, dialect=connection.dialect) from error
     return cursor
-
-
-def _converted(values: tuple[Any, ...], converted: Sequence[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
-    changed = list(values)
-    for at, convert in converted:
-        changed[at] = convert(changed[at])
-    return tuple(changed)
 
 
 def values_in(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
@@ -420,7 +384,7 @@ def insert_or_add(connection: Connection, table: Table, rows: Sequence[RowValues
 
 
 def _insert_or_change(connection: Connection, table: Table, rows: Sequence[RowValues], change: str) -> None:
-    keys = _key_names(table)
+    keys = [column.name for column in table.primary_key.columns]
     changes = ", ".join(change.format(name) for name in _names(rows) if name not in keys)
     insert_rows(connection, table, rows, f"ON CONFLICT ({_listed(keys)}) DO UPDATE SET {changes}")
 
@@ -435,5 +399,5 @@ def _listed(names: Sequence[str]) -> str:
 
 def _by_key(table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
     """Sort rows by primary key: PostgreSQL transactions on the same rows never wait for each other in a circle."""
-    names = [name for name in _key_names(table) if name in _names(rows)]
+    names = [column.name for column in table.primary_key.columns if column.name in _names(rows)]
     return sorted(rows, key=lambda row: [row[name] for name in names])

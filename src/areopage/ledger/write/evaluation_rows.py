@@ -14,11 +14,11 @@ from areopage.ledger.tables.rows import (
     TEXTS,
     RowValues,
     aware,
-    chunks,
     insert_rows,
     naive,
     record_of,
     row_of,
+    rows_in,
     values_of,
 )
 
@@ -45,18 +45,14 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     return row | {"run_id": evaluation.run_id or None, "grade": evaluation.grade if evaluation.state == "evaluated" else ""}
 
 
-def score_rows(criteria: Mapping[int, Sequence[CriterionResult]]) -> list[dict[str, Any]]:
-    """Build rows of evaluations' criteria (by number), in order."""
-    return [
-        row_of(one) | {"evaluation": number, "position": position}
-        for number, found in criteria.items()
-        for position, one in enumerate(found)
-    ]
-
-
 def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
     """Insert the criteria of evaluations (by number), in order."""
-    insert_rows(connection, evaluation_scores, score_rows(criteria))
+    rows = [
+        row_of(one) | {"evaluation": number, "position": position}
+        for number, results in criteria.items()
+        for position, one in enumerate(results)
+    ]
+    insert_rows(connection, evaluation_scores, rows)
 
 
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
@@ -72,10 +68,8 @@ def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Eva
 
 def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:
     """Return the evaluations of these numbers, in order; missing numbers are skipped."""
-    found: dict[int, Row[Any]] = {}
-    for part in chunks(numbers):
-        found |= {row.number: row for row in connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(part)))}
-    return evaluations_of(connection, [found[number] for number in numbers if number in found])
+    rows = {row.number: row for row in rows_in(connection, WHOLE_EVALUATIONS, evaluations.c.number, numbers)}
+    return evaluations_of(connection, [rows[number] for number in numbers if number in rows])
 
 
 def each_evaluation(
@@ -87,12 +81,9 @@ def each_evaluation(
     query = select(*columns).where(evaluations.c.origin == origin, *conditions).order_by(evaluations.c.number).limit(PORTION)
     while rows := connection.execute(query.where(evaluations.c.number > last)).all():
         criteria = _criteria_of(connection, (row.number for row in rows))
-        yield [(row.answer, _evaluation_of(_textless(row), criteria.get(row.number, ()))) for row in rows]
+        blank = BLANK | {"id": "", "prompt": "", "response": ""}
+        yield [(row.answer, _evaluation_of(values_of(row) | blank, criteria.get(row.number, ()))) for row in rows]
         last = rows[-1].number
-
-
-def _textless(row: Row[Any]) -> RowValues:
-    return values_of(row) | BLANK | {"id": "", "prompt": "", "response": ""}
 
 
 def _evaluation_of(fields: RowValues, criteria: Sequence[CriterionResult]) -> Evaluation:
@@ -106,8 +97,7 @@ def _evaluation_of(fields: RowValues, criteria: Sequence[CriterionResult]) -> Ev
 
 def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, list[CriterionResult]]:
     criteria: dict[int, list[CriterionResult]] = {}
-    for part in chunks(list(numbers)):
-        query = select(evaluation_scores).where(evaluation_scores.c.evaluation.in_(part))
-        for row in sorted(connection.execute(query), key=lambda row: (row.evaluation, row.position)):
-            criteria.setdefault(row.evaluation, []).append(record_of(CriterionResult, row))
+    rows = rows_in(connection, select(evaluation_scores), evaluation_scores.c.evaluation, numbers)
+    for row in sorted(rows, key=lambda row: (row.evaluation, row.position)):
+        criteria.setdefault(row.evaluation, []).append(record_of(CriterionResult, row))
     return criteria

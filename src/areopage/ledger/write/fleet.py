@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import Connection, Table, and_, delete, func, insert, literal, select, update
+from sqlalchemy import Column, Connection, and_, delete, func, insert, literal, select, update
 
 from areopage.ledger.tables.answer_tables import answers, judgments, run_cases
 from areopage.ledger.tables.database import Store
@@ -157,14 +157,11 @@ class Fleet(Store):
         """
         before = before or CallCounts()
         with self._ledger.reading() as connection:
-            judged, judgment = _summed(connection, judgments, "judge", "id", run_id, before.last_judgment)
-            answered, answer = _summed(connection, answers, "source", "number", run_id, before.last_answer)
-        return CallCounts(
-            judged=_added(before.judged, judged),
-            answered=_added(before.answered, answered),
-            last_judgment=max(before.last_judgment, judgment),
-            last_answer=max(before.last_answer, answer),
-        )
+            judged, judgment = _summed(connection, judgments.c.judge, judgments.c.id, run_id, before.judged, before.last_judgment)
+            answered, answer = _summed(
+                connection, answers.c.source, answers.c.number, run_id, before.answered, before.last_answer
+            )
+        return CallCounts(judged=judged, answered=answered, last_judgment=judgment, last_answer=answer)
 
     # --- notes
 
@@ -190,20 +187,18 @@ class Fleet(Store):
 
 
 def _summed(
-    connection: Connection, table: Table, name: str, number: str, run_id: str, since: int
+    connection: Connection, name: Column[str], number: Column[int], run_id: str, before: Mapping[str, CallSum], since: int
 ) -> tuple[dict[str, CallSum], int]:
-    """The calls of a run after a number, by a column, and the newest number."""
-    columns = table.c
+    """The calls of a run by a name, those after a number added to earlier ones; and the newest number."""
+    columns = name.table.c
     summed = [columns.prompt_tokens, columns.completion_tokens, columns.cost if "cost" in columns else literal(0.0)]
-    sums = [func.coalesce(func.sum(one), 0) for one in summed]
-    query = select(columns[name], func.count(), *sums, func.max(columns[number])).group_by(columns[name])
-    rows = connection.execute(query.where(columns.run_id == run_id, columns[number] > since)).all()
-    found = {
-        asked: CallSum(calls=calls, prompt_tokens=int(prompt), completion_tokens=int(given), cost=float(cost))
-        for asked, calls, prompt, given, cost, _ in rows
-    }
-    return found, max((row[-1] for row in rows), default=0)
-
-
-def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[str, CallSum]:
-    return {name: before.get(name, CallSum()) + newer.get(name, CallSum()) for name in {**before, **newer}}
+    sums = [func.coalesce(func.sum(column), 0) for column in summed]
+    query = select(name, func.count(), *sums, func.max(number)).group_by(name)
+    by_name = dict(before)
+    for asked, calls, prompt, completion, cost, newest in connection.execute(
+        query.where(columns.run_id == run_id, number > since)
+    ):
+        newer = CallSum(calls=calls, prompt_tokens=int(prompt), completion_tokens=int(completion), cost=float(cost))
+        by_name[asked] = by_name.get(asked, CallSum()) + newer
+        since = max(since, newest)
+    return by_name, since

@@ -1,6 +1,5 @@
 """What hooks lost, or recorded with a doubt: counts by hour, source and variant."""
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -29,14 +28,13 @@ class HookCounts(Store):
     def lost_between(self, start: datetime, end: datetime, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
         """The same for the hours that begin in [start, end)."""
         counts = self._sums(start, end, scope, sources, recorded=False)
-        return {why: count for why, count in sorted(counts.items()) if why not in NOT_PLANNED}
+        return {why: count for why, count in counts.items() if why not in NOT_PLANNED}
 
     def doubtful(self, period: Period, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
         """The answers of a period that hooks submitted with a doubt, by kind; one answer may have several."""
-        start, end = midnight(period.start), midnight(period.end)
-        return dict(sorted(self._sums(start, end, scope, sources, recorded=True).items()))
+        return self._sums(midnight(period.start), midnight(period.end), scope, sources, recorded=True)
 
-    def _sums(self, start: datetime, end: datetime, scope: Scope, sources: Sequence[str], *, recorded: bool) -> Counter[str]:
+    def _sums(self, start: datetime, end: datetime, scope: Scope, sources: Sequence[str], *, recorded: bool) -> dict[str, int]:
         columns = hook_counts.c
         query = select(columns.why, func.sum(columns.answers)).group_by(columns.why)
         query = query.where(columns.hour >= naive(start), columns.hour < naive(end), columns.recorded == recorded)
@@ -46,4 +44,4 @@ class HookCounts(Store):
             query = query.where(columns.variant == storable(scope.variant))
         if sources:
             query = query.where(columns.source.in_(list(map(storable, sources))))
-        return Counter({why: int(count) for why, count in self._ledger.rows(query)})
+        return {why: int(count) for why, count in sorted(map(tuple, self._ledger.rows(query)))}

@@ -14,9 +14,9 @@ from areopage.ledger.tables.rows import (
     chunks,
     insert_numbered,
     insert_rows,
-    judgment_row,
     outcome_of,
     record_of,
+    row_of,
     values_of,
     verdict_row,
 )
@@ -45,7 +45,7 @@ def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None
     """Append judgments with their verdicts."""
     if not judged:
         return
-    added = [judgment_row(judgment) for judgment in judged]
+    added = [row_of(judgment, "verdicts") for judgment in judged]
     ids = insert_numbered(connection, judgments, added)
     said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
     insert_rows(connection, verdicts, [row for rows in said for row in rows])

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Row, Select, delete, insert, select, update
+from sqlalchemy import Select, UpdateBase, delete, insert, select, update
 
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import naive, record_of, row_of, storable
@@ -57,9 +57,7 @@ class SentBatches(Store):
 
     def note(self, batch: SentBatch) -> None:
         """Append a batch."""
-        row = row_of(batch) | {"keys": b"".join(map(bytes.fromhex, batch.keys))}
-        with self._ledger.durable() as connection:
-            connection.execute(insert(batches).values(**row))
+        self._write(insert(batches).values(**row_of(batch) | {"keys": b"".join(map(bytes.fromhex, batch.keys))}))
 
     def uploaded(self, token: str, file_id: str) -> None:
         """Note the file of a batch."""
@@ -88,8 +86,7 @@ class SentBatches(Store):
 
     def forget(self, token: str) -> None:
         """Remove a batch that was never created."""
-        with self._ledger.durable() as connection:
-            connection.execute(delete(batches).where(batches.c.token == token))
+        self._write(delete(batches).where(batches.c.token == token))
 
     def of_run(self, run_id: str) -> Sequence[SentBatch]:
         """Return the batches of a run in the order in which they were sent."""
@@ -105,17 +102,17 @@ class SentBatches(Store):
         return [batch for batch in self._read(ended) if batch.keys]
 
     def _read(self, query: Select[Any]) -> list[SentBatch]:
-        return [_batch_of(row) for row in self._ledger.rows(query.order_by(batches.c.created_at, batches.c.token))]
+        rows = self._ledger.rows(query.order_by(batches.c.created_at, batches.c.token))
+        keys = [tuple(row.keys[at : at + _DIGEST].hex() for at in range(0, len(row.keys), _DIGEST)) for row in rows]
+        return [record_of(SentBatch, row, keys=keys_of) for row, keys_of in zip(rows, keys, strict=True)]
 
     def _change(self, token: str, **values: Any) -> None:
+        self._write(update(batches).where(batches.c.token == token).values(**values))
+
+    def _write(self, statement: UpdateBase) -> None:
         with self._ledger.durable() as connection:
-            connection.execute(update(batches).where(batches.c.token == token).values(**values))
+            connection.execute(statement)
 
 
 def _now() -> datetime:
     return naive(datetime.now(UTC))
-
-
-def _batch_of(row: Row[Any]) -> SentBatch:
-    keys = tuple(row.keys[at : at + _DIGEST].hex() for at in range(0, len(row.keys), _DIGEST))
-    return record_of(SentBatch, row, keys=keys)
