@@ -120,9 +120,14 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
         if grounding and not judge:
             scales[GROUNDING] = (0.0, float(_SUPPORTED))
-            agreement = _together(agreement, _gate_agreement(store, grounding, ratings), scales, ratings)
+            # the gate's probability that the documents support the answer, against people's labels of it
+            supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(grounding).items()}
+            of_gate = HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: scales[GROUNDING]})
+            agreement = _together(agreement, of_gate, scales, ratings)
         if len(drawn) < len(ids):
             agreement = _unsettled(agreement)
+        worst = [disagreement.item for disagreement in agreement.worst]
+        answers = ledger.answers.by_id(worst)
         return cls(
             suite=suite,
             judge=judge,
@@ -136,16 +141,12 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
             scales=scales,
             names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
             agreement=agreement,
-            questions=_questions(ledger, [disagreement.item for disagreement in agreement.worst], policy, max_chars),
+            questions={
+                id: stored_text(answers[id].case.prompt_text, policy, max_chars)[:EXCERPT] for id in worst if id in answers
+            },
             judges=tuple(judges),
             worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
         )
-
-
-def _gate_agreement(store: Labels, ids: Sequence[str], ratings: Sequence[Rating]) -> HumanAgreement:
-    """The gate's probability that the documents support an answer, against people's labels of it."""
-    supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(list(ids)).items()}
-    return HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: (0.0, float(_SUPPORTED))})
 
 
 def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
@@ -184,11 +185,6 @@ def _in_scope(
     by_suite = ledger.labels.panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
     kept = [label for label in kept if label.criterion == GROUNDING or suite in by_suite.get(label.answer_id, {suite: {}})]
     return kept, by_suite
-
-
-def _questions(ledger: Ledger, ids: Sequence[str], policy: Policy, max_chars: int) -> dict[str, str]:
-    read = {id: ledger.answers.get(id) for id in ids}
-    return {id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer}
 
 
 def _unsettled(agreement: HumanAgreement) -> HumanAgreement:

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.ledger import HELD, SAMPLE, Evaluation, Filters, Ledger, Period, ReviewItem, Scope, is_golden
 from areopage.scoring import DECIMALS
@@ -49,7 +49,7 @@ class FillCounts(Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         """All of them."""
-        return self.sample + self.alert + self.low_score + self.disagreement + self.unscored + self.addressed
+        return sum(structs.astuple(self))
 
 
 def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCounts:
@@ -61,14 +61,24 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     """
     today = now.astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
-    queue = ledger.review_queue
+    queue, lists, most = ledger.review_queue, ledger.lists, settings.most
+
+    def sampled(day: date) -> list[Evaluation]:  # the same in every process
+        return lists.sample(day_of(day), Scope(), settings.sample, seed=day.toordinal()) if settings.sample else []
+
+    def disputed(day: date) -> list[Evaluation]:
+        evaluations = lists.spread_most(day_of(day), Scope(), most)
+        return [one for one in evaluations if one.spread is not None and one.spread >= settings.spread]
+
     chosen = {
-        "sample": [id for day in days[:-1] for id in _sampled(ledger, day, settings.sample)],
-        "alert": _alerted(ledger, days[0], settings.most * len(days)),
-        "addressed": [id for day in days for id in _addressing(ledger, day, settings.most)],
+        "sample": _own(one for day in days[:-1] for one in sampled(day)),
+        "alert": _alerted(ledger, days[0], most * len(days)),
+        "addressed": _own(one for day in days for one in lists.addressing(day_of(day), Scope(), most)),
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
-        "disagreement": [id for day in days[:-1] for id in _disputed(ledger, day, settings)],
-        "unscored": [id for day in days[:-1] for id in _unscored(ledger, day, settings.most)],
+        "disagreement": _own(one for day in days[:-1] for one in disputed(day)),
+        "unscored": _own(
+            one for day in days[:-1] for one in lists.page(Filters(period=day_of(day), grade="unscored"), limit=most)
+        ),
     }
     reasons: dict[str, str] = {}
     for reason, ids in chosen.items():
@@ -85,13 +95,6 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
 def shuffled(ids: Iterable[str]) -> list[str]:
     """Ids in an order that tells nothing of why they are there."""
     return sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "replace")).digest())
-
-
-def _sampled(ledger: Ledger, day: date, size: int) -> list[str]:
-    """A day's random sample, the same in every process."""
-    if size == 0:
-        return []
-    return _own(ledger.lists.sample(day_of(day), Scope(), size, seed=day.toordinal()))
 
 
 def _alerted(ledger: Ledger, since: date, most: int) -> list[str]:
@@ -114,20 +117,7 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     return _own([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
-def _disputed(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
-    evaluations = ledger.lists.spread_most(day_of(day), Scope(), settings.most)
-    return _own([score for score in evaluations if score.spread is not None and score.spread >= settings.spread])
-
-
-def _unscored(ledger: Ledger, day: date, most: int) -> list[str]:
-    return _own(ledger.lists.page(Filters(period=day_of(day), grade="unscored"), limit=most))
-
-
-def _addressing(ledger: Ledger, day: date, most: int) -> list[str]:
-    return _own(ledger.lists.addressing(day_of(day), Scope(), most))
-
-
-def _own(scores: Sequence[Evaluation]) -> list[str]:
+def _own(scores: Iterable[Evaluation]) -> list[str]:
     return [score.id for score in scores if not is_golden(score.source)]
 
 

@@ -1,10 +1,9 @@
 """Take labels from a table: one row per answer and rater, one column per criterion."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -76,18 +75,31 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
                 plan = plans.get(row.names) or _plan_of(row.names, rubric, path, rater)
                 plans[row.names] = plan
                 taken.append(_read_row(row, plan, rubric, rater))
-            except DatasetError as fault:
-                if has_header(path):
+            except (DatasetError, UserError) as fault:
+                if isinstance(fault, DatasetError) and has_header(path):
                     raise
-                rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
-            except UserError as fault:
-                rejected.append(_refused(path, row.number, str(fault), _content_of(row)))
+                rejected.append(RejectedRow(file=str(path), row=row.number, reason=str(fault), content=_content_of(row)))
     answers = set(ledger.answers.numbers([row.answer for row in taken]))
-    kept = list(_usable(taken, answers, rejected, path, ledger))
+    kept: list[RatedRow] = []
+    first: dict[tuple[str, str, str], int] = {}
+    for rated in taken:
+        keys = [(rated.answer, rated.rater, criterion) for criterion, _ in rated.scores]
+        reason = ""
+        if rated.answer not in answers:
+            reason = f"no answer {rated.answer[:80]!r} in {ledger.place}"
+        elif twice := [first[key] for key in keys if key in first]:
+            reason = f"row {twice[0]} has a score of this answer by {rated.rater}"
+        if reason:
+            rejected.append(RejectedRow(file=str(path), row=rated.number, reason=reason, content=rated.content))
+        else:
+            first.update(dict.fromkeys(keys, rated.number))
+            kept.append(rated)
     new, same = _fresh(ledger, kept, now)
     if new:
         ledger.labels.add(new)
-        _note_raters(ledger, new, path)
+        for name in dict.fromkeys(label.rater for label in new):
+            labelled = [label.answer_id for label in new if label.rater == name]
+            ledger.audit.note(name, "label", path.name, f"import: {len(labelled)} labels of {len(set(labelled))} answers")
     return ImportedRatings(
         labels=len(new),
         known=same,
@@ -132,7 +144,7 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
         raise UserError("the row has no answer id")
     cell = cell_text(row.cells[plan.rater]) if plan.rater is not None else ""
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
-    if _is_number(note):
+    if note.replace(",", "", 1).replace(".", "", 1).isdecimal():
         raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
     scores: list[tuple[str, float]] = []
     for position, criterion in plan.criteria:
@@ -154,23 +166,6 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
     )
 
 
-def _usable(
-    rows: Sequence[RatedRow], answers: set[str], rejected: list[RejectedRow], path: Path, ledger: Ledger
-) -> Iterator[RatedRow]:
-    first: dict[tuple[str, str, str], int] = {}
-    for row in rows:
-        if row.answer not in answers:
-            rejected.append(_refused(path, row.number, f"no answer {row.answer[:80]!r} in {ledger.place}", row.content))
-            continue
-        keys = [(row.answer, row.rater, criterion) for criterion, _ in row.scores]
-        twice = [first[key] for key in keys if key in first]
-        if twice:
-            rejected.append(_refused(path, row.number, f"row {twice[0]} has a score of this answer by {row.rater}", row.content))
-            continue
-        first.update(dict.fromkeys(keys, row.number))
-        yield row
-
-
 def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
     current = ledger.labels.current_of([row.answer for row in rows])
     seen = ledger.audit.scores_seen([row.answer for row in rows])
@@ -181,37 +176,13 @@ def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[lis
             label = current.get((row.answer, row.rater, criterion))
             if label is not None and label.score == score and label.note == row.note:
                 same += 1
-                continue
-            new.append(
-                Label(
-                    answer_id=row.answer,
-                    rater=row.rater,
-                    criterion=criterion,
-                    score=score,
-                    note=row.note,
-                    blind=(row.answer, row.rater) not in seen,
-                    origin="import",
-                    created_at=now,
-                )
-            )
+            else:
+                blind = (row.answer, row.rater) not in seen
+                place = {"answer_id": row.answer, "rater": row.rater, "criterion": criterion}
+                new.append(Label(**place, score=score, note=row.note, blind=blind, origin="import", created_at=now))
     return new, same
 
 
-def _note_raters(ledger: Ledger, labels: Sequence[Label], path: Path) -> None:
-    audit = ledger.audit
-    for rater in dict.fromkeys(label.rater for label in labels):
-        answers = [label.answer_id for label in labels if label.rater == rater]
-        audit.note(rater, "label", path.name, f"import: {len(answers)} labels of {len(set(answers))} answers")
-
-
-def _refused(path: Path, number: int, reason: str, content: str) -> RejectedRow:
-    return RejectedRow(file=str(path), row=number, reason=reason, content=content)
-
-
-def _is_number(text: str) -> bool:
-    return bool(text) and text.replace(",", "", 1).replace(".", "", 1).isdecimal()
-
-
 def _content_of(row: Row) -> str:
-    pairs: Mapping[str, Any] = dict(zip(row.names, row.cells, strict=True))
-    return clip("; ".join(f"{name}: {cell}" for name, cell in pairs.items() if cell not in (None, "")))
+    pairs = dict(zip(row.names, row.cells, strict=True)).items()
+    return clip("; ".join(f"{name}: {cell}" for name, cell in pairs if cell not in (None, "")))

@@ -101,7 +101,10 @@ def review_answer(
     trace = ledger.traces.get(id)
     sentences: tuple[int, ...] = ()
     if input.grounded:
-        scores, sentences = scores | {GROUNDING: _grounding_score(input)}, _marked_sentences(input, trace)
+        word = next((word for word in GROUNDED if word == input.grounded), None)
+        if word is None:
+            raise UserError(f"grounded {input.grounded[:40]!r}: use yes, partly or no")
+        scores, sentences = scores | {GROUNDING: float(GROUNDED.index(word))}, _marked_sentences(input, trace)
     release = None if input.settlement is None else _release_of(ledger, answer, name, input.settlement, now)
     if blind is None:
         blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
@@ -161,13 +164,6 @@ def rater_name(text: str) -> str:
     if not name or len(name) > MAX_RATER:
         raise UserError(f"rater: give a name of 1 to {MAX_RATER} characters")
     return name
-
-
-def _grounding_score(input: Given) -> float:
-    word = next((grounded for grounded in GROUNDED if grounded == input.grounded), None)
-    if word is None:
-        raise UserError(f"grounded {input.grounded[:40]!r}: use yes, partly or no")
-    return float(GROUNDED.index(word))
 
 
 def _marked_sentences(input: Given, trace: Trace | None) -> tuple[int, ...]:

@@ -42,16 +42,10 @@ def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int
         policy, max_chars: what leaves the ledger of each text; see `stored_text`.
     """
     for trace, labels in ledger.traces.each_labelled(selection.filter):
-        if not trace.erased and _is_wanted(trace, labels, selection):
+        is_bad = trace.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
+        is_wanted = is_bad if selection.wanted == "bad" else selection.wanted in ("all", trace.verdict)
+        if is_wanted and not trace.erased and (labels or not selection.labelled_only):
             yield _dataset_row(trace, labels, policy, max_chars)
-
-
-def _is_wanted(trace: Trace, labels: Sequence[Label], selection: Selection) -> bool:
-    if selection.labelled_only and not labels:
-        return False
-    if selection.wanted == "bad":
-        return trace.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
-    return selection.wanted in ("all", trace.verdict)
 
 
 def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_chars: int) -> dict[str, Any]:
@@ -65,20 +59,9 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
         "prompt": kept.prompt,
         "response": kept.response,
         "documents": [
-            {
-                "id": document.id,
-                "title": document.title,
-                "text": document.text,
-                "score": document.score,
-                "source": document.source,
-            }
-            for document in kept.documents
+            {name: getattr(document, name) for name in ("id", "title", "text", "score", "source")} for document in kept.documents
         ],
-        "verdict": kept.verdict,
-        "mode": kept.mode,
-        "channel": kept.channel,
-        "collection": kept.collection,
-        "language": kept.language,
+        **{name: getattr(kept, name) for name in ("verdict", "mode", "channel", "collection", "language")},
         "reasons": [
             {
                 "code": reason.code,
@@ -88,10 +71,7 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
             }
             for reason in (kept.decision.reasons if kept.decision else ())
         ],
-        "p_unsupported": kept.p_unsupported,
-        "metrics": kept.metrics,
-        "profile": kept.profile,
-        "version": kept.version,
+        **{name: getattr(kept, name) for name in ("p_unsupported", "metrics", "profile", "version")},
         "group": group,
         "labels": [
             {
@@ -104,7 +84,7 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
         ],
     }
     if labels:
-        blind = _blind(labels)
+        blind = [label for label in labels if label.blind]
         grounded, marked = agreed(blind or labels)
         row["blind"] = bool(blind)
         row["grounded"] = grounded
@@ -114,11 +94,6 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
             if at < len(sentences) and sentences[at].end > sentences[at].start
         ]
     return row
-
-
-def _blind(labels: Sequence[Label]) -> list[Label]:
-    """The labels of raters who had not seen the gate's decision."""
-    return [label for label in labels if label.blind]
 
 
 class LabelSet(Struct, frozen=True, kw_only=True):
@@ -183,7 +158,7 @@ class LabelSet(Struct, frozen=True, kw_only=True):
             all_delivered += trace.verdict == "deliver"
             if not labels:
                 continue
-            blind = _blind(labels)
+            blind = [label for label in labels if label.blind]
             obstacle = _obstacle(trace) if blind else NOT_BLIND
             if obstacle:
                 left_out[obstacle] = left_out.get(obstacle, 0) + 1
@@ -202,7 +177,7 @@ def _obstacle(trace: Trace) -> str:
         return "erased"
     if not trace.response.strip():
         return "without a response"
-    return "without documents" if not trace.documents else ""
+    return "" if trace.documents else "without documents"
 
 
 def _labelled(trace: Trace, labels: Sequence[Label]) -> Labelled:
@@ -233,26 +208,23 @@ def _skewed(delivered: int, labelled: int, all_delivered: int, all_answers: int)
 
 def recorded(traces: Traces, scope: TraceFilter) -> Iterator[Recorded]:
     """The recorded answers with their labels, read in portions."""
-    return (_recorded_of(trace, labels) for trace, labels in traces.each_labelled(scope))
-
-
-def _recorded_of(trace: Trace, labels: Sequence[Label]) -> Recorded:
-    decision = trace.decision
-    decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
-    return Recorded(
-        id=trace.id,
-        at=trace.at.isoformat(),
-        prompt=trace.prompt,
-        response=trace.response,
-        documents=trace.documents,
-        verdict=trace.verdict,
-        reasons=tuple(dict.fromkeys(decisive)),
-        p_unsupported=trace.p_unsupported,
-        version=trace.version,
-        judged=judged_of(decision) if decision is not None else {},
-        said=said_of(decision) if decision is not None else None,
-        num_sources=int(trace.metrics.get("num_sources") or 0),
-        erased=trace.erased,
-        imported=trace.channel == "import",
-        label=agreed(labels)[0] if labels else None,
-    )
+    for trace, labels in traces.each_labelled(scope):
+        decision = trace.decision
+        decisive = [reason.code for reason in decision.reasons if reason.decisive] if decision is not None else []
+        yield Recorded(
+            id=trace.id,
+            at=trace.at.isoformat(),
+            prompt=trace.prompt,
+            response=trace.response,
+            documents=trace.documents,
+            verdict=trace.verdict,
+            reasons=tuple(dict.fromkeys(decisive)),
+            p_unsupported=trace.p_unsupported,
+            version=trace.version,
+            judged=judged_of(decision) if decision is not None else {},
+            said=said_of(decision) if decision is not None else None,
+            num_sources=int(trace.metrics.get("num_sources") or 0),
+            erased=trace.erased,
+            imported=trace.channel == "import",
+            label=agreed(labels)[0] if labels else None,
+        )

@@ -41,11 +41,6 @@ def column_of(names: Sequence[str], spellings: Sequence[str]) -> int | None:
     return next((at for at, name in enumerate(names) if fold_name(name) in wanted), None)
 
 
-def _columns_beginning(names: Sequence[str], spellings: Sequence[str]) -> list[int]:
-    starts = tuple(fold_name(spelling) for spelling in spellings)
-    return [at for at, name in enumerate(names) if fold_name(name).startswith(starts)]
-
-
 def shown(names: Sequence[str]) -> list[str]:
     """Column names as a message shows them."""
     return [repr(name[:40]) for name in names if name]
@@ -128,11 +123,9 @@ def _read_table(path: Path, judge: str = "") -> RatingsTable:
                         remark = f"{one_line(rating.rater, 40)} rated {one_line(rating.item, 40)} before: the last rating counts"
                         rejected.append((row.number, remark))
                     ratings[key] = rating
-            except DatasetError as fault:
-                if has_header(path):
+            except (DatasetError, UserError) as fault:
+                if isinstance(fault, DatasetError) and has_header(path):
                     raise
-                rejected.append((row.number, str(fault)))
-            except UserError as fault:
                 rejected.append((row.number, str(fault)))
             if len(ratings) > MAX_RATINGS:
                 raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: split the file")
@@ -145,7 +138,8 @@ def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
     if item is not None and rater is not None and score is not None:
         return Layout(item, criterion, None, (), rater, score)
     column = column_of(names, [judge] if judge else JUDGE)
-    people = tuple(at for at in _columns_beginning(names, PEOPLE) if at not in (item, criterion, column))
+    starts, others = tuple(map(fold_name, PEOPLE)), (item, criterion, column)
+    people = tuple(at for at, name in enumerate(names) if fold_name(name).startswith(starts) and at not in others)
     if item is None or column is None or not people:
         raise DatasetError(f"{path}: the columns do not form a table of ratings ({FORMS}); found {name_list(shown(names), 12)}")
     return Layout(item, criterion, column, people, None, None)

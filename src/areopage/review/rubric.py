@@ -57,7 +57,8 @@ class Rubric(Struct, frozen=True, kw_only=True):
             CriteriaError: there is none of that name, or several.
         """
         wanted = fold_name(name)
-        paths = [entry.path for entry in self.entries if wanted in _names_of(entry)]
+        names = {entry.path: (entry.id, entry.path, entry.name, *entry.label.texts.values()) for entry in self.entries}
+        paths = [path for path, spellings in names.items() if wanted and wanted in map(fold_name, spellings)]
         if len(paths) == 1:
             return paths[0]
         if not paths and wanted in OVERALL_NAMES:
@@ -113,7 +114,20 @@ class Rubric(Struct, frozen=True, kw_only=True):
     @classmethod
     def of_panel(cls, panel: Panel, run_id: str = "") -> "Rubric":
         """The rubric of a panel: its criteria with the texts that its judges read."""
-        entries = tuple({criterion.path: _entry_of(criterion) for criterion in panel.criteria}.values())
+        by_path = {criterion.path: criterion for criterion in panel.criteria}
+        entries = tuple(
+            RegistryEntry(
+                id=criterion.id,
+                version=criterion.version,
+                category=criterion.category,
+                subcategory=criterion.subcategory,
+                name=criterion.name,
+                label=LocalText({"": criterion.label} if criterion.label else {}),
+                description=LocalText(),
+                file="",
+            )
+            for criterion in by_path.values()
+        )
         return cls(
             suite=panel.suite,
             language=panel.language,
@@ -121,7 +135,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
             profile=panel.profile,
             entries=entries,
             shares=_shares(entries, panel.weights),
-            guides=lambda _: {criterion.path: criterion for criterion in panel.criteria},
+            guides=lambda _: by_path,
             run_id=run_id,
         )
 
@@ -150,32 +164,11 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
     return (Panel.of(run), run.id) if run else None
 
 
-def _entry_of(criterion: Criterion) -> RegistryEntry:
-    return RegistryEntry(
-        id=criterion.id,
-        version=criterion.version,
-        category=criterion.category,
-        subcategory=criterion.subcategory,
-        name=criterion.name,
-        label=LocalText({"": criterion.label} if criterion.label else {}),
-        description=LocalText(),
-        file="",
-    )
-
-
 def _shares(entries: tuple[RegistryEntry, ...], weights: Weights) -> dict[str, float]:
-    leaves = [
-        Leaf(
-            criterion=entry.path,
-            category=entry.category,
-            subcategory=entry.subcategory,
-            name=entry.name,
-            score=None,
-            scored=0,
-            planned=0,
-        )
-        for entry in entries
-    ]
+    leaves = []
+    for entry in entries:
+        place = {"category": entry.category, "subcategory": entry.subcategory, "name": entry.name}
+        leaves.append(Leaf(criterion=entry.path, **place, score=None, scored=0, planned=0))
     tree, _ = score_tree(leaves, weights)
     return _shares_of(tree, 1.0)
 
@@ -187,7 +180,3 @@ def _shares_of(node: Node, share: float) -> dict[str, float]:
     for part in node.parts:
         shares |= _shares_of(part, share * part.weight)
     return shares
-
-
-def _names_of(entry: RegistryEntry) -> set[str]:
-    return {fold_name(name) for name in (entry.id, entry.path, entry.name, *entry.label.texts.values())} - {""}
