@@ -121,14 +121,13 @@ def standing_key(judge: ExaminedJudge, criterion: Criterion, *, joint: bool = Fa
     """
     method = [] if judge.method == "sampled" else [judge.method]
     method += ["joint"] if joint and judge.is_model else []
-    return digest_of([_identity(judge), criterion.content(), TEMPLATE_VERSION, *method])
-
-
-def _identity(judge: ExaminedJudge) -> str:
-    """What no other judge has: two models of one server, or two judges of one recording, may have the same digest."""
+    identity = judge.digest or str(judge.reference)
+    # two models of one server, or two judges of one recording, may have the same digest
     if judge.reference.provider == "replay":
-        return f"{judge.digest or judge.reference} {judge.name}"
-    return f"{judge.digest} {judge.reference.model}" if judge.digest.startswith(SERVER) else judge.digest or str(judge.reference)
+        identity = f"{identity} {judge.name}"
+    elif judge.digest.startswith(SERVER):
+        identity = f"{identity} {judge.reference.model}"
+    return digest_of([identity, criterion.content(), TEMPLATE_VERSION, *method])
 
 
 def compact_standings(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
@@ -155,59 +154,41 @@ def standings(
         drifts: the rounds that found a judge to have moved, by the same path, oldest first.
         judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
     """
-    several = joint and len(criteria) > 1
-    return tuple(_standing(judge, criteria, found, drifts, judged_at.get(judge.name), several) for judge in judges)
+    asked_jointly = joint and len(criteria) > 1
+    known = []
+    for judge in judges:
+        at, by_criterion = judged_at.get(judge.name), []
+        for criterion in (criterion for criterion in criteria if criterion.is_among(judge.criteria)):
+            exams, rounds = found.get(criterion.path, ()), drifts.get(criterion.path, ())
+            key = standing_key(judge, criterion, joint=asked_jointly)
+            standing = _standing_under(judge, criterion, exams, rounds, at, key)
+            if standing.state == "never_examined" and judge.is_model:
+                key = standing_key(judge, criterion, joint=not asked_jointly)
+                other = _standing_under(judge, criterion, exams, rounds, at, key)
+                standing = standing if other.state == "never_examined" else msgspec.structs.replace(other, otherwise=True)
+            by_criterion.append(standing)
+        counts = {state: sum(one.state == state for one in by_criterion) for state in _COUNTED}
+        state: StandingState = next((state for state in _COUNTED if counts[state]), "never_examined")
+        judge_standing = JudgeStanding(
+            judge=judge.name,
+            model=str(judge.reference),
+            state="unfit" if judge.unfit else state,
+            reason=judge.unfit,
+            **counts,
+            examined_at=max((one.examined_at for one in by_criterion if one.examined_at), default=None),
+            older=max((one.older for one in by_criterion if one.older), default=None),
+            drifted_at=min((one.drifted_at for one in by_criterion if one.drifted_at), default=None),
+            otherwise=sum(one.otherwise for one in by_criterion),
+            provisional=sum(one.provisional for one in by_criterion),
+            is_code=judge.kind == "code",
+            criteria=tuple(by_criterion),
+        )
+        known.append(judge_standing)
+    return tuple(known)
 
 
 _COUNTED: tuple[StandingState, ...] = ("drifted", "not_qualified", "never_examined", "qualified")
 """The gravest first: a judge has the state of its gravest criterion."""
-
-
-def _standing(
-    judge: ExaminedJudge,
-    criteria: Sequence[Criterion],
-    found: Mapping[str, Sequence[Qualification]],
-    drifts: Mapping[str, Sequence[CanaryRound]],
-    at: datetime | None,
-    joint: bool,
-) -> JudgeStanding:
-    own = [
-        _criterion_standing(judge, one, found.get(one.path, ()), drifts.get(one.path, ()), at, joint)
-        for one in criteria
-        if one.is_among(judge.criteria)
-    ]
-    counts = {state: sum(one.state == state for one in own) for state in _COUNTED}
-    state: StandingState = next((state for state in _COUNTED if counts[state]), "never_examined")
-    return JudgeStanding(
-        judge=judge.name,
-        model=str(judge.reference),
-        state="unfit" if judge.unfit else state,
-        reason=judge.unfit,
-        **counts,
-        examined_at=max((one.examined_at for one in own if one.examined_at), default=None),
-        older=max((one.older for one in own if one.older), default=None),
-        drifted_at=min((one.drifted_at for one in own if one.drifted_at), default=None),
-        otherwise=sum(one.otherwise for one in own),
-        provisional=sum(one.provisional for one in own),
-        is_code=judge.kind == "code",
-        criteria=tuple(own),
-    )
-
-
-def _criterion_standing(
-    judge: ExaminedJudge,
-    criterion: Criterion,
-    exams: Sequence[Qualification],
-    drifts: Sequence[CanaryRound],
-    at: datetime | None,
-    joint: bool,
-) -> CriterionStanding:
-    """What exams say that asked as the panel asks; without one, what those say that asked otherwise."""
-    own = _standing_under(judge, criterion, exams, drifts, at, standing_key(judge, criterion, joint=joint))
-    if own.state != "never_examined" or not judge.is_model:
-        return own
-    other = _standing_under(judge, criterion, exams, drifts, at, standing_key(judge, criterion, joint=not joint))
-    return own if other.state == "never_examined" else msgspec.structs.replace(other, otherwise=True)
 
 
 def _standing_under(

@@ -165,19 +165,16 @@ class Batch(Generic[Item, Result]):
             self._closing = True
             self._changed.notify_all()
             if not self._changed.wait_for(lambda: not self._running, seconds):
-                self._abandon()
+                left = sum(len(portion.items) for portion in self._soon) + self._in_flight
+                if left:
+                    self._logged_at = float("-inf")
+                    self._lose(left, "the ledger cannot be written")
+                self._settle_waiting(StorageError("the ledger cannot be written"))
+                self._soon.clear()
+                self._count = self._bytes = 0
+                self._abandoned = True
             if self._fault is not None:
                 raise self._fault
-
-    def _abandon(self) -> None:
-        left = sum(len(one.items) for one in self._soon) + self._in_flight
-        if left:
-            self._logged_at = float("-inf")
-            self._lose(left, "the ledger cannot be written")
-        self._settle_waiting(StorageError("the ledger cannot be written"))
-        self._soon.clear()
-        self._count = self._bytes = 0
-        self._abandoned = True
 
     async def __aenter__(self) -> Self:
         return self
@@ -228,20 +225,15 @@ class Batch(Generic[Item, Result]):
         """Wait until something is due and take it; nothing ends the thread."""
         with self._changed:
             while self._urgent or self._soon:
-                pause = self._pause(time.monotonic())
-                if pause <= 0:
-                    return self._take(time.monotonic())
-                self._changed.wait(pause)
+                now, due = time.monotonic(), self._not_before
+                if not (self._closing or self._flushed_to > self._settled or self._count >= self._at_once or self._urgent):
+                    due = max(self._soon[0].since + self._delay, due)
+                if self._urgent or due <= now:
+                    return self._take(now)
+                self._changed.wait(due - now)
             self._running = False
             self._changed.notify_all()
             return []
-
-    def _pause(self, now: float) -> float:
-        if self._urgent:
-            return 0.0
-        if self._closing or self._flushed_to > self._settled or self._count >= self._at_once:
-            return self._not_before - now
-        return max(self._soon[0].since + self._delay, self._not_before) - now
 
     def _take(self, now: float) -> "list[_Portion[Item, Result]]":
         """Those that a caller waits for, unless the first of the others has waited long enough: then all, as they came."""

@@ -74,10 +74,18 @@ class RunWriter:
             if not owner.uncancel() and isinstance(error, asyncio.CancelledError):  # nobody else has cancelled it
                 error = None
         try:
-            await self._close()
+            self._commit()
+            await asyncio.to_thread(self._thread.close, None)
+            if self._fault is not None:
+                raise self._fault
         except Exception:
             if error is None:
                 raise
+        finally:
+            if self._connection is not None:
+                with storage_errors(self._ledger.place):
+                    self._connection.close()
+                self._connection = None
 
     def write_soon(self, records: Sequence[Record], settled: Callable[[], None] = lambda: None) -> None:
         """Write records without waiting.
@@ -106,18 +114,6 @@ class RunWriter:
         self._commit()
         if self._thread.waiting:
             await asyncio.to_thread(self._thread.flush)
-        if self._fault is not None:
-            raise self._fault
-
-    async def _close(self) -> None:
-        try:
-            self._commit()
-            await asyncio.to_thread(self._thread.close, None)
-        finally:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                with storage_errors(self._ledger.place):
-                    connection.close()
         if self._fault is not None:
             raise self._fault
 

@@ -109,24 +109,23 @@ def _stored_decision(decision: Decision, kept: Callable[[str], str], texts: dict
         at = _find(texts.get(one.document, ""), text, one.start)
         return None if at is None else Place(document=one.document, start=at, end=at + len(text), text=text)
 
+    def sentence(one: SentenceCheck) -> SentenceCheck:
+        text, response = kept(one.text), texts[""]
+        at = _find(response, text, one.start)
+        if at is None:
+            return structs.replace(one, start=len(response), end=len(response), text="")
+        return structs.replace(one, start=at, end=at + len(text), text=text)
+
     def there(places: Sequence[Place]) -> tuple[Place, ...]:
         return tuple(found for found in map(place, places) if found is not None)
 
     return structs.replace(
         decision,
-        sentences=tuple(_stored_sentence(one, kept, texts[""]) for one in decision.sentences),
+        sentences=tuple(map(sentence, decision.sentences)),
         signals=tuple(structs.replace(one, places=there(one.places)) for one in decision.signals),
         reasons=tuple(structs.replace(one, place=place(one.place) if one.place else None) for one in decision.reasons),
         unknown_ids=tuple(text for text in map(kept, decision.unknown_ids) if text),
     )
-
-
-def _stored_sentence(sentence: SentenceCheck, kept: Callable[[str], str], response: str) -> SentenceCheck:
-    text = kept(sentence.text)
-    at = _find(response, text, sentence.start)
-    if at is None:
-        return structs.replace(sentence, start=len(response), end=len(response), text="")
-    return structs.replace(sentence, start=at, end=at + len(text), text=text)
 
 
 def _find(whole: str, part: str, near: int) -> int | None:
@@ -155,14 +154,13 @@ def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:
     """What stays of a judge's raw text. JSON hides names behind its escapes, so each of its strings is redacted as it reads."""
     if policy != "redacted":
         return stored_text(raw, policy, max_chars)
-    return stored_text(_JSON_STRING.sub(lambda match: _redacted_string(match, policy), raw), policy, max_chars)
 
+    def redacted_string(match: re.Match[str]) -> str:
+        try:
+            text = json.loads(match.group(), strict=False)
+        except ValueError:  # what looks like a string and is none stays for the redaction of the whole
+            return match.group()
+        redacted = stored_text(text, policy, len(text))
+        return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)
 
-def _redacted_string(match: re.Match[str], policy: Policy) -> str:
-    """A JSON string, redacted; what looks like one and is none stays for the redaction of the whole."""
-    try:
-        text = json.loads(match.group(), strict=False)
-    except ValueError:
-        return match.group()
-    redacted = stored_text(text, policy, len(text))
-    return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)
+    return stored_text(_JSON_STRING.sub(redacted_string, raw), policy, max_chars)
