@@ -14,8 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
-from areopage.ledger.read.caches import Orphans
-from areopage.ledger.read.differences import Difference
+from areopage.ledger.read.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command

@@ -23,9 +23,9 @@ from areopage.cases.records import Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.ledger.people.calibrations import Calibrations
-from areopage.ledger.people.exam_records import Qualification
 from areopage.ledger.people.exams import Qualifications
 from areopage.ledger.people.labels import Labels
+from areopage.ledger.people.standing import Qualification
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
 from areopage.locales import LANGUAGES

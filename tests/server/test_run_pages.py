@@ -21,7 +21,7 @@ from areopage.cases.records import Turn
 from areopage.jury.planning import plan
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.read.differences import Difference
+from areopage.ledger.read.caches import Difference
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem, Run
 from areopage.ledger.write.answers import Answers, CaseAnswer, Link

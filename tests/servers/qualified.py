@@ -9,9 +9,8 @@ from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
-from areopage.ledger.people.exam_records import Qualification
 from areopage.ledger.people.exams import Qualifications
-from areopage.ledger.people.standing import standing_key
+from areopage.ledger.people.standing import Qualification, standing_key
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
 

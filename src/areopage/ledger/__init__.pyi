@@ -5,8 +5,6 @@ from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
 from .people.access import Sessions as Sessions  # The table `sessions`.
 from .people.calibrations import StoredCalibration as StoredCalibration  # A calibration as a row.
-from .people.exam_records import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
-from .people.exam_records import Qualification as Qualification  # The result of one judge on one criterion in one exam
 
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
 from .people.exams import drifts_by_path as drifts_by_path
@@ -17,10 +15,12 @@ from .people.labels import Labels as Labels  # The table `labels`, and judges' s
 from .people.labels import OfSuite as OfSuite  # Items of one suite
 from .people.labels import agreed as agreed  # What raters say together
 from .people.signoffs import People as People  # What people said of a run's answers, and who signed it.
+from .people.standing import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
 
 # What is known of one judge on one criterion, for scores of a moment.
 from .people.standing import CriterionStanding as CriterionStanding
 from .people.standing import JudgeStanding as JudgeStanding  # What is known of one judge, criterion by criterion.
+from .people.standing import Qualification as Qualification  # The result of one judge on one criterion in one exam
 from .people.standing import compact_standings as compact_standings  # Standings without their criteria.
 from .people.standing import exam_command as exam_command  # The command that examines judges as a shell takes it
 from .people.standing import exam_words as exam_words  # The command that examines judges, given by name and model
@@ -32,17 +32,17 @@ from .people.standing import standing_parts as standing_parts  # The state and t
 from .people.standing import standing_text as standing_text  # The standing of a panel in short
 from .people.standing import standings as standings  # What exams and canaries say of each judge.
 from .people.standing import told_of as told_of  # The fields of a panel's result that say what is known of its judges.
+from .read.caches import Difference as Difference  # A stored value that differs from its recomputation.
 from .read.caches import Orphans as Orphans  # Rows without the row they refer to
-from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
-from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
-from .read.differences import Difference as Difference  # A stored value that differs from its recomputation.
 
 # The values of an evaluation, and its scores, that differ from their recomputation.
-from .read.differences import evaluation_differences as evaluation_differences
+from .read.caches import evaluation_differences as evaluation_differences
 
 # The fields of a record with an id that differ from its recomputation.
-from .read.differences import field_differences as field_differences
-from .read.differences import with_computed as with_computed  # A stored evaluation with the values that its judgments come to.
+from .read.caches import field_differences as field_differences
+from .read.caches import with_computed as with_computed  # A stored evaluation with the values that its judgments come to.
+from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
+from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
 
 # The answers of one set on one day under one variant that have a score on a criterion (""
 from .read.lists import EqualAnswers as EqualAnswers

@@ -15,8 +15,16 @@ from sqlalchemy.exc import IntegrityError
 
 from areopage.criteria import Criterion
 from areopage.errors import ModelError
-from areopage.ledger.people.exam_records import CanaryRound, Qualification
-from areopage.ledger.people.standing import ExaminedJudge, JudgeStanding, compact_standings, exam_command, lack, standings
+from areopage.ledger.people.standing import (
+    CanaryRound,
+    ExaminedJudge,
+    JudgeStanding,
+    Qualification,
+    compact_standings,
+    exam_command,
+    lack,
+    standings,
+)
 from areopage.ledger.tables.answer_tables import runs
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
