@@ -29,10 +29,10 @@ from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Filters, Scope
 from areopage.ledger.read.search import SEARCH_TABLE, add_words
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables.answer_tables import evaluation_scores, evaluations
+from areopage.ledger.tables.answer_tables import evaluations
 from areopage.ledger.tables.records import Answer, Evaluation, JudgeUse, Judgment, Run, Verdict
 from areopage.ledger.write.answers import insert_answers
-from areopage.ledger.write.evaluation_rows import evaluation_row, score_rows
+from areopage.ledger.write.evaluation_rows import evaluation_row, insert_scores
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.figures import PeriodFigures
 from areopage.scoring.outcome import Scored
@@ -94,7 +94,7 @@ def build(ledger: Ledger, rows: int) -> None:
             numbers = insert_answers(connection, [answer_of(score) for _, (score, _) in batch])
             rows_of = [evaluation_row(score) | {"number": number, "answer": numbers[score.id]} for number, (score, _) in batch]
             load(connection, evaluations, rows_of)
-            load(connection, evaluation_scores, score_rows({number: score.criteria for number, (score, _) in batch}))
+            insert_scores(connection, {number: score.criteria for number, (score, _) in batch})
             load_words(connection, {number: words for number, (_, words) in batch})
             connection.commit()
         counts.write(connection)

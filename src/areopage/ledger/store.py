@@ -141,15 +141,9 @@ class Ledger(Database):
             _insert_run(connection, run, cases, rejected)
 
     def begin_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = (), *, since: datetime | None = None) -> Run:
-        """Append a run unless an unfinished benchmark run has its fingerprint.
+        """Append a run unless an unfinished benchmark run, created since a time, has its fingerprint; returns the one there.
 
         Of several processes that begin equal runs at the same time, one appends its run and all get that one.
-
-        Args:
-            since: an unfinished run counts if it was created at this time or later; None: any does.
-
-        Returns:
-            The run that was there, or the given one.
         """
         with self.exclusive() as connection:
             if not self.is_sqlite:
@@ -262,11 +256,7 @@ class Ledger(Database):
         return {(row.judgment_id, row.criterion): row.reason for row in rows}
 
     def last_judged(self, run_id: str, others: Sequence[int] = ()) -> dict[str, datetime]:
-        """Return when each judge gave its latest judgment in a run, by its name.
-
-        Args:
-            others: the numbers of judgments of other runs that count too.
-        """
+        """Return when each judge gave its latest judgment in a run, or among others (by number), by its name."""
         latest: dict[str, datetime] = {}
         query = select(judgments.c.judge, func.max(judgments.c.created_at)).group_by(judgments.c.judge)
         conditions = [judgments.c.run_id == run_id, *(judgments.c.id.in_(part) for part in chunks(others))]

@@ -150,11 +150,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
 
 
 def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
-    """What the judges of a ledger's labelled answers are worth; None without a label that counts.
-
-    Args:
-        sources: only answers of these sources and collections; () for all.
-    """
+    """What the judges of labelled answers (of some sources; () for all) are worth; None without a label that counts."""
     store = ledger.labels
     labels, _ = _in_scope(ledger, store.current(blind=True), rubric.suite, sources)
     ids = list(dict.fromkeys(label.answer_id for label in labels if label.criterion != GROUNDING))

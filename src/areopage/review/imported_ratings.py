@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -178,7 +179,7 @@ def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[lis
                 same += 1
             else:
                 blind = (row.answer, row.rater) not in seen
-                place = {"answer_id": row.answer, "rater": row.rater, "criterion": criterion}
+                place: dict[str, Any] = {"answer_id": row.answer, "rater": row.rater, "criterion": criterion}
                 new.append(Label(**place, score=score, note=row.note, blind=blind, origin="import", created_at=now))
     return new, same
 

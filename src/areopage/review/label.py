@@ -126,11 +126,7 @@ def is_seen(ledger: Ledger, id: str, *, rater: str, actor: str) -> bool:
 
 
 def find_answer(ledger: Ledger, id: str) -> Answer:
-    """An answer with its texts.
-
-    Raises:
-        UnknownAnswer: there is none, or it was erased.
-    """
+    """An answer with its texts; an error where there is none, or it was erased."""
     answer = ledger.answers.get(id)
     if answer is None:
         raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows the queue")
@@ -155,11 +151,7 @@ def _scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:
 
 
 def rater_name(text: str) -> str:
-    """A rater's name without stray spaces.
-
-    Raises:
-        UserError: it is empty or too long.
-    """
+    """A rater's name without stray spaces; a user error where it is empty or too long."""
     name = " ".join(text.split())
     if not name or len(name) > MAX_RATER:
         raise UserError(f"rater: give a name of 1 to {MAX_RATER} characters")

@@ -36,10 +36,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int) -> Iterator[dict[str, Any]]:
-    """The rows of a set, in the order that the traces came; erased ones are left out. Memory does not grow with their number.
+    """The rows of a set, in the order that the traces came, with what a policy leaves of texts; erased ones are left out.
 
-    Args:
-        policy, max_chars: what leaves the ledger of each text; see `stored_text`.
+    Memory does not grow with their number.
     """
     for trace, labels in ledger.traces.each_labelled(selection.filter):
         is_bad = trace.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
@@ -144,12 +143,7 @@ class LabelSet(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of_ledger(cls, ledger: Ledger, scope: TraceFilter) -> "LabelSet":
-        """The recorded answers that people have labelled without having seen the gate's decision.
-
-        Raises:
-            UserError: there are none.
-            StorageError: the ledger cannot be read.
-        """
+        """The recorded answers that people have labelled without having seen the gate's decision; a user error without any."""
         rows: list[Labelled] = []
         left_out: dict[str, int] = {}
         all_answers = all_delivered = delivered = 0

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -68,11 +69,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
         raise CriteriaError(f"{name!r} {fault} of the suite {self.suite}: use one of {allowed}")
 
     def score(self, text: str) -> float:
-        """Read a score written with a point or a comma.
-
-        Raises:
-            UserError: it is no number, or not on the scale.
-        """
+        """Read a score written with a point or a comma; a user error where it is no number, or not on the scale."""
         bare = text.strip()
         value = float(bare.replace(",", ".")) if _NUMBER.fullmatch(bare) else math.nan
         if not self.scale.contains(value):
@@ -87,11 +84,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of_suite(cls, suite: Suite) -> "Rubric":
-        """The rubric of a suite: the criteria of its default selection.
-
-        Raises:
-            CriteriaError: the selection names criteria that the suite does not have.
-        """
+        """The rubric of a suite: the criteria of its default selection."""
         ids = suite.registry.select(suite.config.criteria.default_selection)
         entries = tuple(suite.registry.entries[key] for key in ids)
 
@@ -141,22 +134,13 @@ class Rubric(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def for_answer(ledger: Ledger, answer_id: str, suite: Suite) -> "Rubric":
-        """The rubric of an answer: that of its benchmark run, else that of a suite.
-
-        Raises:
-            StorageError: another version of areopage wrote the run.
-            CriteriaError: the suite's selection names criteria that it does not have.
-        """
+        """The rubric of an answer: that of its benchmark run, else that of a suite."""
         panel = answer_panel(ledger, answer_id)
         return Rubric.of_panel(*panel) if panel else Rubric.of_suite(suite)
 
 
 def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
-    """The panel of the benchmark run that an answer is reviewed for, with the run's id; None for answers of no run.
-
-    Raises:
-        StorageError: another version of areopage wrote the run.
-    """
+    """The panel of the benchmark run that an answer is reviewed for, with the run's id; None for answers of no run."""
     item, evaluation = ledger.review_queue.item(answer_id), ledger.evaluations.get(answer_id)
     judged = evaluation.run_id if evaluation is not None and evaluation.origin == "bench" else ""
     run_id = (item.run_id if item else "") or judged
@@ -167,7 +151,7 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
 def _shares(entries: tuple[RegistryEntry, ...], weights: Weights) -> dict[str, float]:
     leaves = []
     for entry in entries:
-        place = {"category": entry.category, "subcategory": entry.subcategory, "name": entry.name}
+        place: dict[str, Any] = {"category": entry.category, "subcategory": entry.subcategory, "name": entry.name}
         leaves.append(Leaf(criterion=entry.path, **place, score=None, scored=0, planned=0))
     tree, _ = score_tree(leaves, weights)
     return _shares_of(tree, 1.0)

@@ -48,11 +48,7 @@ class Calibrations(Store):
         return tuple(self._ledger.records(StoredCalibration, query))
 
     def find(self, id: str) -> StoredCalibration:
-        """Return a calibration by its id, the beginning of it, or `latest`.
-
-        Raises:
-            UserError: there is none of that id, or several.
-        """
+        """Return a calibration by its id, the beginning of it, or `latest`; a user error where there is none, or several."""
         known = self.all()
         found = list(known[-1:]) if id == "latest" else [one for one in known if id and one.digest.startswith(id)]
         if len(found) == 1:

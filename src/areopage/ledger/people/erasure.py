@@ -52,18 +52,13 @@ class Erasure(Store):
     """Erases the texts of answers from the tables, and then from the file."""
 
     def erase(self, ids: Sequence[str], *, and_wipe: bool = True) -> int:
-        """Erase the texts of answers in one transaction.
+        """Erase the texts of answers in one transaction; returns how many had texts.
 
         With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the
         review queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes.
         An answer that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused. With a
         turn of one of the benchmark's conversations all turns of conversations with the same target and beginning are erased.
-
-        Args:
-            and_wipe: overwrite the bytes too, before this returns; see `wipe`.
-
-        Returns:
-            How many answers had texts.
+        `and_wipe` overwrites the bytes too, before this returns; see `wipe`.
         """
         with self._ledger.exclusive() as connection:
             named = _with_other_turns(connection, [storable(id) for id in ids])
@@ -73,17 +68,9 @@ class Erasure(Store):
         return erased
 
     def erase_before(self, moment: datetime) -> int:
-        """Erase answers received before a moment, in portions.
-
-        Answers of benchmark runs are kept.
+        """Erase answers received before a moment, but for those of benchmark runs, in portions; returns how many.
 
         Judgments of the gate from before that belong to no answer, since a process died in between, go too.
-
-        Returns:
-            How many answers were erased.
-
-        Raises:
-            StorageError: the ledger cannot be written; the portions before are gone.
         """
         columns, erased = answers.c, 0
         query = select(columns.id, columns.received_at, columns.number)
@@ -136,9 +123,6 @@ class Erasure(Store):
 
         Stop the processes that use the file first: their writes may fail meanwhile. The file needs its own size again in free
         space.
-
-        Raises:
-            StorageError: the disk is full, or others use the file.
         """
         if not self._ledger.is_sqlite:
             return
@@ -149,12 +133,7 @@ class Erasure(Store):
     def empty_log(self, *, soon: bool = False) -> bool:
         """Empty the log (`-wal`) of a SQLite file: it holds pages as they were before texts were reduced or erased.
 
-        Args:
-            soon: wait but a moment for those who read or write: it is tried again, or a caller waits; else as long as the
-                database waits.
-
-        Returns:
-            Whether it is empty.
+        Returns whether it is empty. `soon` waits but a moment for those who read or write, else it waits as long as the database.
         """
         if not self._ledger.is_sqlite:
             return True

@@ -66,12 +66,7 @@ class Qualifications(Store):
         *,
         joint: bool = False,
     ) -> tuple[JudgeStanding, ...]:
-        """What is known of each judge of a panel.
-
-        Args:
-            joint: it asks models about all criteria of a scope in one call.
-            judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
-        """
+        """What is known of each judge of a panel; see `standings`."""
         paths = {criterion.path for criterion in criteria}
         with self._ledger.reading() as connection:
             found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
@@ -84,15 +79,7 @@ class Qualifications(Store):
         return () if panel is None else self.standings(panel.judges, panel.criteria, joint=panel.joint)
 
     def require(self, suite: str, judges: Sequence[ExaminedJudge], criteria: Sequence[Criterion], *, joint: bool = False) -> None:
-        """Refuse judges that are not qualified on every criterion that they may judge.
-
-        Args:
-            joint: see `standings`.
-            suite: whose gold set they can be examined on.
-
-        Raises:
-            ModelError: names each of them with its standing.
-        """
+        """Refuse judges that are not qualified on every criterion that they may judge, by name and standing."""
         known = self.standings(judges, criteria, joint=joint)
         lacking = [one for one in known if one.state != "qualified"]
         if lacking:
@@ -200,12 +187,9 @@ class _Panel(Struct, frozen=True):
 def panel_standings(
     connection: Connection, judged: Iterable[tuple[str, datetime | None]]
 ) -> dict[tuple[str, datetime | None], tuple[Standing, ...]]:
-    """What is known of the judges of panels for scores of a moment, by the panel's id and the moment.
+    """What is known of the judges of panels for scores of a moment (None: now), by the panel's id and the moment.
 
     Panels that cannot be read are left out.
-
-    Args:
-        judged: ids of panels with moments; None: now.
     """
     wanted = list(dict.fromkeys(judged))
     rows = rows_in(connection, select(runs.c.id, runs.c.spec), runs.c.id, sorted({id for id, _ in wanted if id}))

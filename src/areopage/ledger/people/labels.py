@@ -73,12 +73,9 @@ class ReviewQueue(Store):
     def open_items(
         self, rater: str | None = None, *, limit: int = 50, after: int = 0, suite: "OfSuite | None" = None
     ) -> Sequence[ReviewItem]:
-        """Return open items in order of arrival: first the random sample and held answers, then the others.
+        """Return open items behind a number in order of arrival: first the random sample and held answers, then the others.
 
-        Args:
-            rater: only items without this rater's label, or whose answer waits for release.
-            after: the number of the item behind which to begin.
-            suite: only items of this suite.
+        With a rater, only those without this rater's label, or whose answer waits for release.
         """
         turn = case((review_items.c.why.in_(FIRST), 0), else_=1)
         last = select(turn).where(review_items.c.number == after).scalar_subquery()
@@ -94,10 +91,9 @@ class ReviewQueue(Store):
         return self.items([answer_id]).get(answer_id)
 
     def items(self, answer_ids: Sequence[str], run_id: str | None = None) -> dict[str, ReviewItem]:
-        """Return items by answer id; answers outside the queue are skipped.
+        """Return items by answer id, those of a run or of all; answers outside the queue are skipped.
 
-        Args:
-            run_id: only items of this run; None: of several items of an answer an open one, the newest of them.
+        Of several items of an answer it is an open one, the newest of them.
         """
         found: dict[str, ReviewItem] = {}
         query = select(review_items).order_by(review_items.c.state, review_items.c.number)
@@ -157,11 +153,9 @@ class Labels(Store):
         )
 
     def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
-        """Return the latest label of each answer, rater and criterion.
+        """Return the latest label of each answer, rater and criterion, given at a moment or later.
 
-        Args:
-            since: only those given at or after this moment.
-            blind: only those of raters who had not seen the judges' scores; a later label that is not blind replaces none.
+        With `blind` of raters who had not seen the judges' scores; a later label that is not blind replaces none.
         """
         latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
         latest = latest.where(labels.c.blind) if blind else latest
@@ -195,12 +189,9 @@ class Labels(Store):
         return found
 
     def panel_scores(self, answer_ids: Sequence[str], run_id: str = "") -> dict[str, dict[str, dict[str, float]]]:
-        """Return panels' scores by answer, suite and criterion; "" is the global score.
+        """Return the scores of panels (or of one) by answer, suite and criterion; "" is the global score.
 
         Of several panels of one suite the latest counts. Scores that are None are left out.
-
-        Args:
-            run_id: only those of this run; "" for all.
         """
         query = select(
             answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
@@ -299,11 +290,9 @@ class Labels(Store):
 
 
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
-    """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
-    supports by half of them or more.
+    """What the raters of an answer say together by their grounding labels, one of each.
 
-    Args:
-        labels: grounding labels of one answer, one of each rater; at least one.
+    The word of most of them, of equally many the worse one; and the sentences that no document supports by half of them or more.
     """
     words = Counter(label.grounded for label in labels)
     grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse

@@ -68,11 +68,7 @@ def same(stored: Any, computed: Any) -> bool:
 
 
 def field_differences(stored: Any, computed: Any, fields: Sequence[str], table: str = "") -> Iterator[Difference]:
-    """The fields of a record with an id that differ from its recomputation.
-
-    Args:
-        table: what the fields are named after; "": nothing.
-    """
+    """The fields of a record with an id that differ from its recomputation; named after a table, if one is given."""
     for name in fields:
         before, after = getattr(stored, name), getattr(computed, name)
         if not same(before, after):
@@ -108,11 +104,8 @@ def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[Dif
 def with_computed(stored: Evaluation, computed: Evaluation, *, has_texts: bool) -> Evaluation:
     """A stored evaluation with the values that its judgments come to.
 
-    Texts are computed from the judges' own: of an erased answer there are none, and where storage reduced them those that were
-    stored stay.
-
-    Args:
-        has_texts: the texts of its judgments are whole.
+    Texts are computed from the judges' own, which must be whole: of an erased answer there are none, and where storage reduced
+    them those that were stored stay.
     """
     values = {name: storable_value(getattr(computed, name)) for name in (*COPIES, *FIGURES)} | {"criteria": computed.criteria}
     if stored.erased:
@@ -163,13 +156,9 @@ class Caches(Store):
         return wrong
 
     def rewrite(self, changed: Sequence[tuple[Evaluation, Evaluation]]) -> int:
-        """Replace the computed values of evaluations, with scores and words, in one transaction.
+        """Replace the computed values of evaluations, with scores and words, in one transaction; returns how many were written.
 
-        Args:
-            changed: each as it was read, and as it should be. An evaluation that was erased or judged again meanwhile is kept.
-
-        Returns:
-            How many were written.
+        `changed` has each as it was read, and as it should be. One that was erased or judged again meanwhile is kept.
         """
         with self._ledger.exclusive() as connection:
             # those that still stand as they were read; they are locked

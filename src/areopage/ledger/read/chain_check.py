@@ -107,15 +107,7 @@ class Chains(Store):
     """The hash chains of a ledger."""
 
     def check(self, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
-        """Verify the chains at one moment; nothing is written.
-
-        Args:
-            kept: heads that a report names: the chains must hold them.
-            found: is told each fault.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
+        """Verify the chains at one moment, and that they hold the heads that a report names; `found` is told each fault."""
         with self._ledger.snapshot() as connection:
             checking = _Checking(connection, kept, found)
             for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):

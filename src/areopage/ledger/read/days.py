@@ -148,11 +148,7 @@ class Days(Store):
         ]
 
     def levels(self, period: Period, weak: Callable[[ColumnElement[float]], ColumnElement[bool]]) -> Sequence[DayLevel]:
-        """Sums of the scores of each day, source and criterion, golden questions left out.
-
-        Args:
-            weak: the condition on a score that counts as weak.
-        """
+        """Sums of the scores of each day, source and criterion, golden questions left out; `weak` says which scores are weak."""
         columns = score_days.c
         group = (columns.day, columns.source, columns.criterion)
         sums = (

@@ -58,11 +58,7 @@ class EvaluationLists(Store):
     """
 
     def page(self, filters: Filters, *, before: int | None = None, limit: int = 50) -> list[Evaluation]:
-        """Return the newest answers that pass the filters.
-
-        Args:
-            before: the `number` of the last answer of the page before, with the same filters: what follows on it.
-        """
+        """Return the newest answers that pass the filters, those that follow on the answer of a number."""
         with self._ledger.reading() as connection:
             return _portion(connection, filters, "newest", before, limit)
 

@@ -74,11 +74,7 @@ class Spending(Store):
         ]
 
     def pace_of(self, model: str, *, judges_first: bool = True) -> Pace | None:
-        """How the latest calls to a model went; None where it has not been called lately.
-
-        Args:
-            judges_first: its calls as a judge tell before those as a target.
-        """
+        """How the latest calls to a model went, as a judge or else as a target; None where it has not been called lately."""
         sought = ((judgments, judgments.c.id), (answers, answers.c.number))
         for table, key in sought if judges_first else reversed(sought):
             newest = select(func.max(key)).scalar_subquery()

@@ -134,11 +134,8 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
     """Build a filter's conditions on `decisions` `joined` with `answers`.
 
     Of channel, collection and verdict SQLite may seek in the index of one, the first that is given: it knows nothing of how rare
-    a value is, and the rarest are channels, then collections.
-
-    Args:
-        scan: written so that no index is sought in by time, verdict or collection: counts go through the index that lies in their
-            order, which is quicker than to fetch the rows of a period one by one, and to sort them.
+    a value is, and the rarest are channels, then collections. With `scan` no index is sought in by them or by time: counts go
+    through the index that lies in their order, which is quicker than to fetch the rows of a period one by one.
     """
     one = decisions.c
     columns: tuple[ColumnElement[Any], ...] = (one.at, one.verdict, one.channel, one.collection)

@@ -104,11 +104,7 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
         return set(zip(self.position.tolist(), turn[self.kind].tolist(), strict=True))
 
     def with_readings(self, readings: Mapping[int, Judgment]) -> "VerdictColumns":
-        """The verdicts, those of some judgments as they are read now.
-
-        Args:
-            readings: by number.
-        """
+        """The verdicts, those of some judgments (by number) as they are read now."""
         kinds = {kind: number for number, kind in enumerate(self.kinds)}
         kind, score, mass, written = (some.copy() for some in (self.kind, self.score, self.mass, self.written))
         for row in np.flatnonzero(np.isin(self.judgment, list(readings))).tolist():
@@ -145,15 +141,10 @@ class Verdicts(Store):
             yield from ((position, key) for position, key in rows)
 
     def read(self, run_id: str, wanted: Iterable[tuple[int, str]]) -> VerdictColumns:
-        """Read the verdicts of the valid judgments under the keys of a run's cases, in order of cases.
-
-        The valid judgment is as in `Ledger.judgments`.
+        """Read the verdicts of the valid judgments (as in `Ledger.judgments`) of a run's cases, in order of cases.
 
         Args:
             wanted: the position of a case and a key of a judgment on it, for each key.
-
-        Raises:
-            StorageError: a number or an outcome in the ledger is damaged.
         """
         pairs, kinds, elsewhere = iter(wanted), _Kinds(), set[int]()
         places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
@@ -202,11 +193,7 @@ class _Kinds:
         self._numbers: dict[tuple[Any, ...], int] = {}
 
     def number(self, row: Row[Any]) -> int:
-        """The number of a row's kind.
-
-        Raises:
-            StorageError: it has an unknown outcome.
-        """
+        """The number of a row's kind."""
         values = row[_OUTCOME:_NUMBER]
         number = self._numbers.get(values)
         if number is None:

@@ -35,11 +35,7 @@ def partial_index(name: str, *columns: str, where: str, unique: bool = False) ->
 
 
 def name_conditions(database: str) -> None:
-    """Give the partial indexes their conditions.
-
-    Args:
-        database: the database whose tables are created next, by SQLAlchemy's name.
-    """
+    """Give the partial indexes their conditions, for a database by SQLAlchemy's name."""
     for table in metadata.tables.values():
         for index in table.indexes:
             if _WHERE in index.info:

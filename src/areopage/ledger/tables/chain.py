@@ -304,8 +304,7 @@ def _hash(content: bytes) -> bytes:
 def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Note rows that a transaction has added or changed; its commit appends them to a chain.
 
-    Args:
-        rows: with all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
+    They have all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
     """
     if rows:
         evidence = EVIDENCE[table]

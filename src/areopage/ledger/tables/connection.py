@@ -165,11 +165,7 @@ def _checked(engine: Engine, place: str) -> Iterator[Engine]:
 
 
 def url_of(location: str | Path) -> URL:
-    """The URL of a ledger; a path with any characters is a SQLite file.
-
-    Raises:
-        StorageError: the text looks like a URL and is none of SQLite's with a file or PostgreSQL's.
-    """
+    """The URL of a ledger; a path with any characters is a SQLite file. Other URLs are errors."""
     if not isinstance(location, str) or "://" not in location:
         return URL.create("sqlite", database=str(location))
     try:
@@ -189,11 +185,7 @@ def not_a_ledger_url(place: str) -> StorageError:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder, and what is missing above it, for its owner alone.
-
-    Raises:
-        StorageError: it cannot be created.
-    """
+    """Create a folder, and what is missing above it, for its owner alone."""
     try:
         for part in (*reversed(folder.parents), folder):
             if not part.is_dir():
@@ -278,11 +270,7 @@ def create_tables(connection: Connection) -> None:
 
 
 def refuse_newer(place: str, revision: str | None) -> None:
-    """Reject a ledger of a later program version.
-
-    Raises:
-        StorageError: it is one.
-    """
+    """Reject a ledger of a later program version."""
     if revision is not None and revision > REVISION:
         raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")
 
@@ -297,11 +285,7 @@ def tables_digest() -> str:
 
 
 def check_tables(engine: Engine, place: str) -> None:
-    """Reject a ledger of this revision that has other tables.
-
-    Raises:
-        StorageError: it does.
-    """
+    """Reject a ledger of this revision that has other tables."""
     with engine.connect() as connection:
         found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == TABLES)).scalar()
     if found != tables_digest():

@@ -34,20 +34,13 @@ class Database:
     """The open database of a ledger."""
 
     def __init__(self, engine: Engine, place: str = "") -> None:
-        """Args:
-        place: how messages name it; "": by the engine's URL.
-        """
         self.engine = engine
         seal_commits(engine)
         self.place = place or shown(engine.url)
 
     @classmethod
     def open(cls, location: str | Path) -> Self:
-        """Open a SQLite file or a database URL and migrate it.
-
-        Raises:
-            StorageError, MissingExtra: see `open_engine`.
-        """
+        """Open a SQLite file or a database URL and migrate it; see `open_engine`."""
         return cls(open_engine(location))
 
     @classmethod
@@ -74,21 +67,13 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that reads, or commits by itself.
-
-        Raises:
-            StorageError: the database fails.
-        """
+        """A connection that reads, or commits by itself; faults of the database are `StorageError`."""
         with storage_errors(self.place), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is committed at its end, or rolled back where an exception leaves it.
-
-        Raises:
-            StorageError: the database fails.
-        """
+        """A transaction that is committed at its end, or rolled back where an exception leaves it."""
         with storage_errors(self.place), self.engine.begin() as connection:
             yield connection
 
@@ -177,11 +162,7 @@ class Database:
             connection.rollback()
 
     def is_current(self) -> bool:
-        """Whether the database has the revision of this program.
-
-        Raises:
-            StorageError: it cannot be reached.
-        """
+        """Whether the database has the revision of this program."""
         with storage_errors(self.place):
             return revision_of(self.engine) == REVISION
 
@@ -225,11 +206,7 @@ def holder_name() -> str:
 
 
 def in_turn(connection: Connection, key: str) -> float:
-    """Take the turn of processes that share something until the transaction's end; the time by the clock that all of them read.
-
-    Args:
-        key: of what they share.
-    """
+    """Take the turn of processes that share what a key names until the transaction's end; the time by the clock of all."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         return time.time()
@@ -238,11 +215,7 @@ def in_turn(connection: Connection, key: str) -> float:
 
 
 def _begin_soon(connection: Connection) -> None:
-    """Begin a transaction that writes in SQLite, as soon as the one under way has ended.
-
-    Raises:
-        OperationalError: another connection has written for `PATIENCE` seconds, or the file cannot be written.
-    """
+    """Begin a transaction that writes in SQLite, as soon as the one under way has ended, within `PATIENCE` seconds."""
     connection.exec_driver_sql("PRAGMA busy_timeout=0")
     end = time.monotonic() + PATIENCE
     try:
@@ -255,8 +228,7 @@ def _begin_soon(connection: Connection) -> None:
 def begins_at_once(connection: Connection, *, last: bool = False) -> bool:
     """Begin a transaction that writes in SQLite, by a connection that does not wait; False where another one writes.
 
-    Args:
-        last: it is an error where another one writes.
+    That is an error at the `last` attempt.
     """
     try:
         connection.exec_driver_sql("BEGIN IMMEDIATE")

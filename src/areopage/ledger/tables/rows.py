@@ -55,9 +55,6 @@ class NumberedRows:
     """
 
     def __init__(self, query: Select[Any], column: Column[int]) -> None:
-        """Args:
-        column: the numbers.
-        """
         self._within = query.where(column.between(bindparam("first"), bindparam("last")))
         self._named = query.where(column.in_(bindparam("numbers", expanding=True, literal_execute=True)))
         listed = func.json_each(bindparam("numbers")).table_valued("value")
@@ -107,11 +104,7 @@ def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
 
 
 def row_of(record: Struct, *without: str) -> RowValues:
-    """A record's fields as columns hold them: storable texts, times in UTC without a zone, JSON of what has parts.
-
-    Args:
-        without: the fields that have no column.
-    """
+    """A record's fields as columns hold them: storable texts, times in UTC without a zone, JSON of what has parts."""
     row: RowValues = {}
     for name in record.__struct_fields__:
         if name not in without:
@@ -129,8 +122,7 @@ def row_of(record: Struct, *without: str) -> RowValues:
 def record_of(kind: type[Record], row: Row[Any], **others: Any) -> Record:
     """Read a record from the columns of a row that are called like its fields; see `row_of`.
 
-    Args:
-        others: the fields that are read otherwise; what is neither here nor in the row has its default.
+    `others` are fields that are read otherwise; what is neither here nor in the row has its default.
     """
     columns, fields = row._mapping, dict[str, Any]()  # read by name, it is five times as fast as the row's attributes
     for name, decoder in _decoders(kind):
@@ -185,11 +177,7 @@ FAILURES: dict[str, Callable[..., Outcome]] = {
 
 
 def outcome_of(row: Row[Any]) -> Outcome:
-    """Read the outcome of a verdict's row.
-
-    Raises:
-        StorageError: it is none.
-    """
+    """Read the outcome of a verdict's row."""
     if row.outcome == "scored":
         return Scored(
             score=row.score,
@@ -267,11 +255,7 @@ def insert_into(connection: Connection, table: Table) -> AnyInsert:
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues], rule: str = "") -> None:
-    """Insert rows, which all have the same columns.
-
-    Args:
-        rule: the clause for existing rows; without one they are an error.
-    """
+    """Insert rows, which all have the same columns; `rule` is the clause for existing rows, else they are an error."""
     if rows:
         _insert_values(connection, table, _names(rows), rows, rule)
 
@@ -337,11 +321,9 @@ def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValu
 def insert_new(
     connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    """Insert rows of numbers and texts; those with an existing key are kept. Returns the others.
+    """Insert distinct rows of numbers and texts; those with an existing key are kept. Returns the others.
 
-    Args:
-        names: the columns; they are the table's key, and rows are found by the last one.
-        rows: distinct.
+    The columns are the table's key, and rows are found by the last one.
     """
     into = f"INSERT INTO {table.name} ({_listed(names)}) VALUES"
     found: list[tuple[Any, ...]] = []

@@ -16,11 +16,7 @@ class Alerts(Store):
     """The table `alerts`."""
 
     def open(self, alert: Alert) -> bool:
-        """Open an alert, or increment the open alert of its rule and subject.
-
-        Returns:
-            Whether it is new.
-        """
+        """Open an alert, or increment the open alert of its rule and subject; returns whether it is new."""
         with self._ledger.writing() as connection:
             return open_alert(connection, alert)
 
@@ -44,11 +40,7 @@ class Alerts(Store):
         return self._ledger.row(query.where(alerts.c.subject == storable(subject))) is not None
 
     def join(self, numbers: Sequence[int], incident: int, due: datetime) -> None:
-        """Put alerts, and those of the incidents that they name, into an incident.
-
-        Args:
-            due: when those that are not sent yet are due.
-        """
+        """Put alerts, and those of the incidents that they name, into an incident; those not sent yet are due at a moment."""
         joining = or_(alerts.c.number.in_(numbers), and_(alerts.c.incident.in_(numbers), alerts.c.incident != 0))
         change = update(alerts).where(joining, alerts.c.number != incident).values(incident=incident)
         waiting = update(alerts).where(alerts.c.number.in_(numbers), alerts.c.delivery == "pending", alerts.c.attempts == 0)
@@ -97,16 +89,14 @@ class Alerts(Store):
         skip: int = 0,
         limit: int = 100,
     ) -> Sequence[Alert]:
-        """Return the newest alerts.
+        """Return the newest alerts; by default of all states, rules, incidents and sources.
 
         Args:
-            state, rule: only those; None and "": all.
             incident: only the alerts of this one; 0: only those that belong to no other alert's incident.
             folded: without alerts whose incident is named by an alert of the same state: they stand under that one.
-            sources: only alerts about these and their answers; () for all alerts.
+            sources: only alerts about these and their answers.
             first: rules whose alerts come before all others, in this order.
             before: only those with a smaller number.
-            skip: the number of alerts to leave out.
         """
         conditions = _of_sources(sources)
         conditions += [alerts.c.state == state] if state is not None else []

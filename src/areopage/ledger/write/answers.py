@@ -142,12 +142,9 @@ class Answers(Store):
         return set(self._ledger.values(query))
 
     def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
-        """Return how many cases of a run have an answer that was given to another run; None without such a case.
+        """Return how many cases of a run (or of positions) have an answer that was given to another run; None without one.
 
         The first reply of a conversation is its oldest: it tells how old a conversation is that goes on in this run.
-
-        Args:
-            positions: of the cases that count; None: all.
         """
         columns = [run_cases.c.position, answers.c.run_id, answers.c.answered_at, answers.c.number, answer_texts.c.session]
         query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
@@ -204,12 +201,9 @@ class Answers(Store):
         return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.source), answers.c.id, ids)))
 
     def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
-        """Return the valid answer of each key.
+        """Return the valid answer of each key, among those that any run or one run asked for.
 
         The valid answer is the model's latest reply, else the latest attempt.
-
-        Args:
-            run_id: of the run that asked; None: any run.
         """
         query = WHOLE_ANSWERS.where(answers.c.key != "").order_by(answers.c.number)
         query = query if run_id is None else query.where(answers.c.run_id == run_id)
@@ -253,13 +247,9 @@ def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
 
 
 def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:
-    """Insert answers with their texts; answers erased from the start have none.
+    """Insert answers with their texts and the JSON of the gate's decision by id; those erased from the start have none.
 
-    Args:
-        decisions: the JSON of the gate's decision by the answer's id.
-
-    Returns:
-        The numbers of those that are new, by id; of several with one id the first counts.
+    Returns the numbers of those that are new, by id; of several with one id the first counts.
     """
     by_id: dict[str, Answer] = {}
     for answer in given:

@@ -87,13 +87,7 @@ class Batch(Generic[Item, Result]):
         return self._count
 
     def write(self, items: Sequence[Item], size: int = 0) -> Sequence[Result]:
-        """Write records; on return they are on disk.
-
-        Args:
-            size: about how many bytes they take.
-
-        Returns:
-            The store's results for these records.
+        """Write records of about `size` bytes; on return they are on disk. Returns the store's results for them.
 
         Raises:
             StorageError: too many records wait, or the ledger cannot be written.
@@ -105,11 +99,7 @@ class Batch(Generic[Item, Result]):
         return await asyncio.wrap_future(self.begin(items, size)) if items else ()
 
     def begin(self, items: Sequence[Item], size: int = 0) -> "Future[Sequence[Result]]":
-        """Queue records; the future ends when they are on disk or have failed.
-
-        Raises:
-            StorageError: too many records wait.
-        """
+        """Queue records, unless too many wait; the future ends when they are on disk or have failed."""
         done: Future[Sequence[Result]] = Future()
         with self._changed:
             if self._is_full(len(items), size):
@@ -120,14 +110,9 @@ class Batch(Generic[Item, Result]):
     def write_soon(
         self, items: Sequence[Item], size: int = 0, settled: Callable[[BaseException | None], None] | None = None
     ) -> bool:
-        """Write records within `delay` without waiting.
+        """Write records within `delay` without waiting; False where too many wait, and these records are lost.
 
-        Args:
-            settled: called in the thread after each attempt to write the records, with the fault if there was one; not where they
-                are lost.
-
-        Returns:
-            False where too many wait: these records are lost.
+        `settled` is called in the thread after each attempt to write the records, with the fault if there was one.
 
         Raises:
             StorageError: earlier records could not be written, and are not tried again.
@@ -143,11 +128,7 @@ class Batch(Generic[Item, Result]):
         return True
 
     def flush(self) -> None:
-        """Wait until all records from `write_soon` so far are on disk.
-
-        Raises:
-            StorageError: records could not be written, and are not tried again.
-        """
+        """Wait until all records from `write_soon` so far are on disk; the fault of lost ones is raised."""
         with self._changed:
             given = self._flushed_to = self._given
             self._changed.notify_all()
@@ -156,11 +137,7 @@ class Batch(Generic[Item, Result]):
                 raise self._fault
 
     def close(self, seconds: float | None = DRAIN_SECONDS) -> None:
-        """Write queued records; after the given seconds (None: no limit) the rest is lost.
-
-        Raises:
-            StorageError: records could not be written, and are not tried again.
-        """
+        """Write queued records; after the given seconds (None: no limit) the rest is lost. The fault of lost ones is raised."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()

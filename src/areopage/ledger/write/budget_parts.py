@@ -54,23 +54,14 @@ class BudgetParts:
     silence = SILENCE
 
     def __init__(self, ledger: Database, runs: Sequence[str], spent: Callable[[], float]) -> None:
-        """Prepare; the first `renew` takes a part.
-
-        Args:
-            runs: the ids of the runs whose budget it is.
-            spent: counts what the runs have spent by the ledger.
-        """
+        """Prepare for runs by id, whose spending by the ledger `spent` counts; the first `renew` takes a part."""
         self._ledger, self._scope, self._spent = ledger, digest_of(sorted(runs)), spent
         self._holder = storable(holder_name())
 
     def renew(self, *, limit: float, spent: float, set_aside: float, wanted: float | None) -> RenewedPart:
-        """Renew this process's part.
+        """Renew this process's part: what it has spent and set aside of the limit.
 
-        Args:
-            limit: of the budget.
-            spent: by this process.
-            set_aside: for its open calls.
-            wanted: what the call that waits costs at most, 0 where none waits; None: the process makes no calls.
+        `wanted` is what the call that waits costs at most, 0 where none waits; None: the process makes no calls.
         """
         with self._ledger.reading() as connection:
             now = in_turn(connection, self._scope)
@@ -111,9 +102,7 @@ class BudgetParts:
 def free_part(mine: BudgetPart, others: Sequence[BudgetPart], *, left: float, wanted: float) -> float:
     """What a process may set aside: an equal part of what is left, or what a call that waits needs, and never what others hold.
 
-    Args:
-        left: what is not spent.
-        wanted: what the call that waits costs at most; 0: none waits.
+    `wanted` is what the call that waits costs at most; 0: none waits.
     """
     if not mine.wants:
         return 0.0

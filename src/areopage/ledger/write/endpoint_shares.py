@@ -34,14 +34,9 @@ class EndpointShares(Store):
         return holder_name()
 
     def renew(self, server: str, holder: str, *, limit: int, wanted: int, in_use: int) -> Held:
-        """Renew a process's part of a server's limits.
+        """Renew a process's part of the calls that a server allows at once over all processes.
 
-        Args:
-            server: what all processes call the server.
-            holder: the process.
-            limit: how many calls may be open at once, over all processes.
-            wanted: how many calls of the process are open or wait.
-            in_use: how many are open.
+        `wanted` calls of the process are open or wait, `in_use` are open.
         """
         key = digest_of([server])[:64]
         with self._ledger.reading() as connection:
@@ -63,13 +58,9 @@ class EndpointShares(Store):
 
 
 def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) -> Held:
-    """A process's part: an equal one among those that want calls, more where others want less, and never what others hold.
+    """A process's part of the calls that may be open at once over all.
 
-    Args:
-        holder: the process.
-        others: what the other processes hold.
-        limit: how many calls may be open at once, over all.
-        wanted: how many calls the process wants to have open; 0: it gets nothing.
+    An equal one among those that want calls, more where others want less, and never what others hold; nothing for who wants none.
     """
     if not wanted:
         return Held(holder=holder)

@@ -80,16 +80,13 @@ class Evaluations(Store):
     # --- submit
 
     def submit(self, given: Sequence[Answer]) -> list[bool]:
-        """Append answers to evaluate; on return they are on disk and survive a power failure.
+        """Append answers to evaluate; on return they are on disk and survive a power failure. Whether each is new to the monitor.
 
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
         that the gate has seen, or that was imported, is judged as it stands in the ledger.
 
         Ids are unique by source: an answer whose id another source has used is stored under `id_within`. One that names no source
-        is taken for the answer that has its id.
-
-        Returns:
-            For each whether it is new to the monitor; one that was submitted before (or earlier in the sequence) changes nothing.
+        is taken for the answer that has its id. One that was submitted before, or earlier in the sequence, changes nothing.
         """
         if not given:
             return []
@@ -142,11 +139,7 @@ class Evaluations(Store):
         return bool(self._ledger.change(change))
 
     def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
-        """Stop attempts at an answer, and count it in the day's totals once.
-
-        Args:
-            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
-        """
+        """Stop attempts at an answer, and count it in the day's totals once; `stored` replaces its texts."""
         change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with self._ledger.writing() as connection:
             places = connection.execute(change.returning(*PLACE, evaluations.c.answer)).all()
@@ -200,16 +193,13 @@ class Evaluations(Store):
     ) -> bool:
         """Store an answer's scores, counts and links, mark it evaluated, and open its alert: all or none.
 
+        Returns False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
+        erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
+
         Args:
             evaluation: prompt and response as they are to be searched.
-            keys: the keys of its judgments, which are in the ledger.
             stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
-            alert: what is to be said of the answer; None: nothing.
             used: the judgments that the scores rest on, of which others may have come under the same keys meanwhile.
-
-        Returns:
-            False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
-            erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
         """
         with self._ledger.exclusive() as connection:
             locked = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
@@ -245,11 +235,7 @@ class Evaluations(Store):
             return next(iter(evaluations_of(connection, rows)), None)
 
     def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
-        """Return the latest evaluation of each answer by the answer's id.
-
-        Args:
-            until: only those made until this moment; None: all, waiting ones included.
-        """
+        """Return the latest evaluation of each answer by the answer's id; with a moment, the latest made until then."""
         found: dict[str, Evaluation] = {}
         with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
@@ -279,11 +265,7 @@ class Evaluations(Store):
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
     def waiting(self, limit: int, sources: Sequence[str] = (), *, tried: bool = False) -> list[Evaluation]:
-        """Return waiting answers (of some sources; () for all), first received first.
-
-        Args:
-            tried: only those with a failed attempt.
-        """
+        """Return waiting answers (of some sources; () for all), or those with a failed attempt, first received first."""
         oldest = select(evaluations.c.number).where(
             MONITOR, evaluations.c.state == "waiting", *not_by_index(_of_sources(sources))
         )
@@ -426,11 +408,7 @@ def still_waiting(id: str) -> Update:
 def _change_locked(
     connection: Connection, conditions: tuple[ColumnElement[bool], ...], values: dict[str, Any]
 ) -> Sequence[Row[Any]]:
-    """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle.
-
-    Returns:
-        What is counted of each: `PLACE`.
-    """
+    """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle."""
     numbers = select(evaluations.c.number).where(*conditions).order_by(evaluations.c.number).limit(KEYS_PER_QUERY)
     found = list(connection.execute(numbers.with_for_update()).scalars())
     if not found:

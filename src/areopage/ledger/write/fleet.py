@@ -90,7 +90,6 @@ class Fleet(Store):
 
         Args:
             calls: about how many calls each phase has, in order.
-            budget: what the run may cost; None: no limit.
         """
         rows = [
             {"run_id": run_id, "position": at, "name": storable(name), "total": total, "kept": 0, "left_open": False}
@@ -150,11 +149,7 @@ class Fleet(Store):
         return self._ledger.row(due) is not None
 
     def counts(self, run_id: str, before: CallCounts | None = None) -> CallCounts:
-        """Count the calls of a run that are stored.
-
-        Args:
-            before: an earlier count, to which newer calls are added; None: count all.
-        """
+        """Count the calls of a run that are stored, or add newer ones to an earlier count."""
         before = before or CallCounts()
         with self._ledger.reading() as connection:
             judged, judgment = _summed(connection, judgments.c.judge, judgments.c.id, run_id, before.judged, before.last_judgment)

@@ -45,11 +45,7 @@ class RunWriter:
     """
 
     def __init__(self, ledger: Database, what: str) -> None:
-        """Prepare; nothing is opened yet.
-
-        Args:
-            what: the records' name in the log.
-        """
+        """Prepare to write records, which the log calls `what`; nothing is opened yet."""
         self._ledger = ledger
         self._thread = Batch[Record, None](Answers(ledger).append_judged, what=what, delay=THREAD_WITHIN)
         self._connection: Connection | None = None
@@ -88,13 +84,9 @@ class RunWriter:
                 self._connection = None
 
     def write_soon(self, records: Sequence[Record], settled: Callable[[], None] = lambda: None) -> None:
-        """Write records without waiting.
+        """Write records without waiting; raises the fault of earlier ones that could not be written.
 
-        Args:
-            settled: called, in any thread, when they are on disk; never where they cannot be written.
-
-        Raises:
-            StorageError: earlier records could not be written.
+        `settled` is called, in any thread, when they are on disk; never where they cannot be written.
         """
         if self._fault is not None:
             raise self._fault
@@ -106,11 +98,7 @@ class RunWriter:
             self._timer = self._loop.call_later(WITHIN, self._commit)
 
     async def flush(self) -> None:
-        """Wait until all records so far are on disk.
-
-        Raises:
-            StorageError: records could not be written.
-        """
+        """Wait until all records so far are on disk."""
         self._commit()
         if self._thread.waiting:
             await asyncio.to_thread(self._thread.flush)
@@ -167,11 +155,7 @@ class RunWriter:
         return True
 
     def _require_file(self) -> None:
-        """Look once in a while whether the file is still there: SQLite would go on with a file that has no name.
-
-        Raises:
-            StorageError: it was deleted or replaced.
-        """
+        """Look once in a while whether the file is still there: SQLite would go on with a file that has no name."""
         now = self._loop.time()
         if now - self._looked_at >= LOOK_EVERY:
             self._looked_at = now

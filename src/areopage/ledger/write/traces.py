@@ -66,10 +66,7 @@ class Traces(Store):
     def append(self, traces: Sequence[Trace]) -> int:
         """Append traces in one transaction; those with the verdict human_review join the review queue unless imported.
 
-        On return they are on disk and survive a power failure. A trace with a known id is kept unchanged.
-
-        Returns:
-            How many are new.
+        On return they are on disk and survive a power failure. A known trace is kept as it is. Returns how many are new.
         """
         if not traces:
             return 0
@@ -130,15 +127,9 @@ class Traces(Store):
     # --- held answers
 
     def settle(self, release: Release, reduce: Callable[[Trace], Trace] | None = None) -> int:
-        """Release or reject a held answer and its waiting duplicates.
+        """Release or reject a held answer and its waiting duplicates; of two concurrent calls only one succeeds.
 
-        Of two concurrent calls only one succeeds.
-
-        Args:
-            reduce: what stays of the texts, which no review needs any more; None: all of them.
-
-        Returns:
-            How many were settled; 0 where it was settled before, or is not held.
+        Returns how many were settled; 0 where it was settled before, or is not held. `reduce` says what stays of the texts.
         """
         settled = {
             "state": release.state,
@@ -303,10 +294,7 @@ class TraceFeed(Store):
     def end(self) -> TraceEnd:
         """Return the current end for an export.
 
-        PostgreSQL gives numbers before it commits: a lock waits for the transactions that hold lower ones.
-
-        Raises:
-            StorageError: the ledger cannot be read, or a transaction takes longer than `LOCK_SECONDS`.
+        PostgreSQL gives numbers before it commits: a lock waits up to `LOCK_SECONDS` for the transactions that hold lower ones.
         """
         return TraceEnd(change=self._last(trace_changes), answer=self._last(answers))
 
