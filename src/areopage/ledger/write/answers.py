@@ -39,6 +39,7 @@ WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
     answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
 )
 """Answers with their texts; those of erased answers are NULL."""
+_OF_CASES = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
 _BY_ID = WHOLE_ANSWERS.where(answers.c.id == bindparam("of"))
 
 
@@ -103,37 +104,31 @@ class Answers(Store):
 
     def erased_in(self, run_id: str) -> dict[int, Answer]:
         """Return the erased answers of a run's cases by case position."""
-        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
-        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
+        query = _OF_CASES.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
         return {row.position: answer_of(row) for row in self._ledger.rows(query)}
 
     def given_in(self, run_id: str, positions: Sequence[int]) -> dict[int, Answer]:
         """Return the answers of cases of a run, by case position; erased ones are left out."""
-        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
-        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
+        query = _OF_CASES.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
         return {row.position: answer_of(row) for row in self._ledger.rows_in(query, run_cases.c.position, positions)}
 
     def responses_in(self, run_id: str) -> dict[int, str | None]:
         """Return what users have read of responses, without what stands beside it, by case position."""
-        query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
-        query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state.in_(SHOWN))
-        query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
-        return {row[0]: row[1] for row in self._ledger.rows(query)}
+        query = _OF_CASES.with_only_columns(run_cases.c.position, answer_texts.c.response, maintain_column_froms=True)
+        shown = (answers.c.state.in_(SHOWN), answer_texts.c.answer.is_not(None))
+        return dict(map(tuple, self._ledger.rows(query.where(run_cases.c.run_id == run_id, *shown))))
 
     def states_in(self, run_id: str) -> dict[int, StoredState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
-        columns = (answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts)
-        query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
-        joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
-        query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
+        columns = (answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts, answer_texts.c.answer.is_(None))
+        query = _OF_CASES.with_only_columns(run_cases.c.position, *columns, maintain_column_froms=True)
         rows = self._ledger.rows(query.where(run_cases.c.run_id == run_id))
-        return {row[0]: StoredState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
+        return {position: StoredState(*values, bool(erased)) for position, *values, erased in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
-        query = select(run_cases.c.position, run_cases.c.answer)
-        query = query.where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
-        return {row[0]: row[1] for row in self._ledger.rows(query)}
+        query = select(run_cases.c.position, run_cases.c.answer).where(run_cases.c.run_id == run_id)
+        return dict(map(tuple, self._ledger.rows(query.where(run_cases.c.answer.is_not(None)))))
 
     def longer_than(self, run_id: str, characters: int) -> set[int]:
         """Return the positions of a run's cases whose answers have more characters."""
@@ -200,13 +195,9 @@ class Answers(Store):
         """Return the source or collection of each known answer, by the answer's id."""
         return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.source), answers.c.id, ids)))
 
-    def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
-        """Return the valid answer of each key, among those that any run or one run asked for.
-
-        The valid answer is the model's latest reply, else the latest attempt.
-        """
+    def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """Return the valid answer of each key: the model's latest reply, else the latest attempt."""
         query = WHOLE_ANSWERS.where(answers.c.key != "").order_by(answers.c.number)
-        query = query if run_id is None else query.where(answers.c.run_id == run_id)
         best: dict[str, Answer] = {}
         for answer in map(answer_of, self._ledger.rows_in(query, answers.c.key, keys)):
             if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:

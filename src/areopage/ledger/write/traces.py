@@ -240,14 +240,7 @@ HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
 )
 """Rows of decisions with the decision's JSON, which quotes texts and goes with them."""
 _AS_STORED = (
-    "channel",
-    "collection",
-    "verdict",
-    "mode",
-    "p_unsupported",
-    "meaning_not_checked",
-    "profile",
-    "version",
+    *("channel", "collection", "verdict", "mode", "p_unsupported", "meaning_not_checked", "profile", "version"),
     "gate_seconds",
 )
 _WHOLE_TRACES = select(
