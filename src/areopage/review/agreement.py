@@ -185,16 +185,12 @@ def _in_scope(
 
 def _unsettled(agreement: HumanAgreement) -> HumanAgreement:
     """The figures without a decision on any bound: not all answers were drawn at random."""
-
-    def unsettled(claim: CorrelationClaim) -> CorrelationClaim:
-        return CorrelationClaim(
-            bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected"
-        )
-
-    return structs.replace(
-        agreement,
-        criteria=tuple(structs.replace(criterion, claim=unsettled(criterion.claim)) for criterion in agreement.criteria),
-    )
+    criteria = []
+    for criterion in agreement.criteria:
+        reason = criterion.claim.reason or "selected"
+        claim = CorrelationClaim(bound=criterion.claim.bound, certainty=None, verdict="not_settled", needed=None, reason=reason)
+        criteria.append(structs.replace(criterion, claim=claim))
+    return structs.replace(agreement, criteria=tuple(criteria))
 
 
 def _together(
@@ -244,15 +240,11 @@ class RunReview(Struct, frozen=True, kw_only=True):
         """Measure the jury of a run against people; nothing is read.
 
         Args:
-            rubric: the run's.
             labels: those that count; labels that are off the run's scale or of other criteria are left out.
-            drawn: the ids of the answers of the run's random sample.
+            drawn: the ids of the answers of the run's random sample; `sample_only` leaves others out.
             by_answer: the jury's scores: answer -> criterion's path ("" is the overall score) -> score.
-            limits: of failures, by a criterion's path.
-            first: the paths of the criteria whose failures count first.
-            sample_only: only answers of the random sample: those speak for all answers.
+            limits: of failures, by a criterion's path; those of `first` count first.
             unblind: how many labels do not count.
-            worth: what the jury is worth.
         """
         scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
         usable = [label for label in labels if label.criterion in criteria and scale.contains(label.score)]

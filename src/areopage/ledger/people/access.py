@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -13,7 +14,7 @@ from areopage.errors import UserError
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import TEXTS, chunks, json_text, naive, record_of, row_of, storable
+from areopage.ledger.tables.rows import TEXTS, json_text, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import api_keys, audit, sessions
 from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
 
@@ -116,11 +117,9 @@ class Audit(Store):
         Args:
             key_id: of the API key that acts.
         """
-        texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
-        texts["key_id"] = key_id
-        row = texts | {"at": naive(datetime.now(UTC))}
+        entry = AuditEntry(at=datetime.now(UTC), actor=actor, key_id=key_id, action=action, subject=subject, detail=detail)
         with self._ledger.writing() as connection:
-            append_sealed(connection, audit, [row])
+            append_sealed(connection, audit, [row_of(entry)])
 
     def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
         """Append that an actor reads an answer with the judges' scores of it."""
@@ -130,27 +129,21 @@ class Audit(Store):
         """Append that an actor reads a list with the judges' scores of these answers; once for each answer and actor."""
         seen = self.scores_seen(answer_ids)
         new = [id for id in dict.fromkeys(answer_ids) if (storable(id), storable(actor)) not in seen]
-        shared = {"actor": storable(actor), "action": "read", "detail": SCORES, "key_id": key_id}
-        rows = [shared | {"subject": storable(id), "at": naive(datetime.now(UTC))} for id in new]
+        entry = AuditEntry(at=datetime.now(UTC), actor=actor, key_id=key_id, action="read", subject="", detail=SCORES)
+        rows = [row_of(structs.replace(entry, subject=id)) for id in new]
         if rows:
             with self._ledger.writing() as connection:
                 append_sealed(connection, audit, rows)
 
     def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
-        found: set[tuple[str, str]] = set()
         seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail == SCORES).distinct()
-        with self._ledger.reading() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
-                found |= {(row.subject, row.actor) for row in connection.execute(seen.where(audit.c.subject.in_(part)))}
-        return found
+        return set(map(tuple, self._ledger.rows_in(seen, audit.c.subject, answer_ids)))
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""
         query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
-        with self._ledger.reading() as connection:
-            rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
-            return [record_of(AuditEntry, row) for row in rows]
+        return self._ledger.records(AuditEntry, query.order_by(audit.c.number.desc()).limit(limit))
 
 
 def _key_hash(key: str) -> str:

@@ -146,15 +146,22 @@ class Verdicts(Store):
         Args:
             wanted: the position of a case and a key of a judgment on it, for each key.
         """
-        pairs, kinds, elsewhere = iter(wanted), _Kinds(), set[int]()
+        pairs, elsewhere, kinds = iter(wanted), set[int](), dict[tuple[Any, ...], int]()
         places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
         while portion := list(islice(pairs, AT_ONCE)):
             with self._ledger.reading() as connection:
                 valid = _valid_rows(connection, [key for _, key in portion])
             rows = [(position, row) for position, key in portion for row in valid.get(key, ()) if row[_OUTCOME] is not None]
+            for _, row in rows:
+                if row[_OUTCOME] not in OUTCOME_NAMES:
+                    raise StorageError(f"the ledger is damaged: judgment {row[_ID]} has the unknown outcome {row[_OUTCOME]!r}")
+                kinds.setdefault(row[_OUTCOME:_NUMBER], len(kinds))
             if rows:
-                places.append(np.array([(position, row[_ID], kinds.number(row)) for position, row in rows]))
-                numbers.append(_numbers_of([row for _, row in rows]))
+                places.append(np.array([(position, row[_ID], kinds[row[_OUTCOME:_NUMBER]]) for position, row in rows]))
+                try:
+                    numbers.append(np.array([row[_NUMBER:] for _, row in rows], dtype=np.float64))  # NULL becomes NaN
+                except (TypeError, ValueError) as error:
+                    raise StorageError(f"the ledger is damaged: a judgment has a text in place of a number ({error})") from error
             elsewhere |= {row[_ID] for _, row in rows if row[_RUN] != run_id}
         position, judgment, kind = np.concatenate(places).T
         order = np.argsort(position, kind="stable")
@@ -163,7 +170,7 @@ class Verdicts(Store):
             position=position[order],
             judgment=judgment[order],
             kind=kind[order],
-            kinds=tuple(kinds.places),
+            kinds=tuple(VerdictKind(*kind[:-1], TEXTS.decode(kind[-1])) for kind in kinds),
             **{name: table[order, place] for place, name in enumerate(NUMBERS)},
             elsewhere=frozenset(elsewhere),
         )
@@ -175,30 +182,3 @@ def _valid_rows(connection: Connection, keys: Sequence[str]) -> dict[str, list[R
     attempts = [list(verdicts) for _, verdicts in groupby(rows, itemgetter(_ID))]
     valid = valid_places((rows[0][_KEY], all(row[_OUTCOME] in GIVEN_NAMES for row in rows)) for rows in attempts)
     return {key: attempts[place] for key, place in valid.items()}
-
-
-def _numbers_of(rows: Sequence[Row[Any]]) -> NDArray[np.float64]:
-    """The numbers of verdicts, a row each, with NaN for NULL."""
-    try:
-        return np.array([row[_NUMBER:] for row in rows], dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise StorageError(f"the ledger is damaged: a judgment has a text in place of a number ({error})") from error
-
-
-class _Kinds:
-    """The kinds of verdicts, numbered in the order in which they are met."""
-
-    def __init__(self) -> None:
-        self.places: dict[VerdictKind, int] = {}
-        self._numbers: dict[tuple[Any, ...], int] = {}
-
-    def number(self, row: Row[Any]) -> int:
-        """The number of a row's kind."""
-        values = row[_OUTCOME:_NUMBER]
-        number = self._numbers.get(values)
-        if number is None:
-            if row[_OUTCOME] not in OUTCOME_NAMES:
-                raise StorageError(f"the ledger is damaged: judgment {row[_ID]} has the unknown outcome {row[_OUTCOME]!r}")
-            kind = VerdictKind(**dict(zip(_KIND, values, strict=True)) | {"steps": TEXTS.decode(values[-1])})
-            number = self._numbers[values] = self.places.setdefault(kind, len(self.places))
-        return number
