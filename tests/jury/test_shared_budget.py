@@ -14,7 +14,7 @@ from areopage.jury.budget import Budget
 from areopage.jury.shared_budget import SharedBudget
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.schema import budget_parts
-from areopage.ledger.write.budget_parts import BudgetPart, BudgetParts, free_part
+from areopage.ledger.write.shares import BudgetPart, BudgetParts, free_part
 from areopage.models.port import Completion, Message
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.write import endpoint_shares
-from areopage.ledger.write.endpoint_shares import EndpointShares, Held, share_of
+from areopage.ledger.write.shares import EndpointShares, Held, share_of
 
 LIMITS = st.integers(1, 40)
 STEPS = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 30)), max_size=60)

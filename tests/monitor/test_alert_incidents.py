@@ -10,8 +10,7 @@ from msgspec import structs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, HookCount
 from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.hook_counts import HookCounts
-from areopage.ledger.write.operations import Alert
+from areopage.ledger.write.operations import Alert, HookCounts
 from areopage.monitor.alerts.deliver import AlertMessage, SentAlert
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection

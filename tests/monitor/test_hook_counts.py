@@ -8,7 +8,7 @@ import pytest
 
 from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.hook_counts import HookCounts
+from areopage.ledger.write.operations import HookCounts
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.functions import monitored as hooked

@@ -6,7 +6,7 @@ import pytest
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.write import endpoint_shares
-from areopage.ledger.write.endpoint_shares import EndpointShares
+from areopage.ledger.write.shares import EndpointShares
 from areopage.models.limits import Pacer
 from areopage.models.port import Message
 from areopage.models.reference import ModelReference

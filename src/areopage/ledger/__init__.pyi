@@ -133,9 +133,6 @@ from .write.answers import id_within as id_within  # The id in the ledger of an 
 from .write.answers import own_id as own_id  # The id that a source gave to an answer that is stored under `id_within`
 from .write.answers import prompt_key as prompt_key  # The look-up key of a prompt, independent of case and white space.
 from .write.batch import Batch as Batch  # Commits records in groups.
-
-# The parts of one budget in the table `budget_parts`, for one process.
-from .write.budget_parts import BudgetParts as BudgetParts
 from .write.fleet import CallCounts as CallCounts  # The stored calls of a run
 from .write.fleet import CallSum as CallSum  # Stored calls to one model, with their tokens
 from .write.fleet import Fleet as Fleet  # The tables of runs that workers carry out.
@@ -153,6 +150,9 @@ from .write.run_writer import RunWriter as RunWriter  # Commits records in group
 from .write.sent_batches import PLANNED as PLANNED  # The state of a batch whose id is not known.
 from .write.sent_batches import SentBatch as SentBatch  # A batch of calls of a run.
 from .write.sent_batches import SentBatches as SentBatches  # The table `batches`.
+
+# The parts of one budget in the table `budget_parts`, for one process.
+from .write.shares import BudgetParts as BudgetParts
 from .write.storage import JUDGEABLE as JUDGEABLE  # The policies that leave a judge whole texts to read.
 from .write.storage import reduced_trace as reduced_trace  # Reduce a trace by the policy
 from .write.storage import stored_answer as stored_answer  # Apply the storage policy to an answer.

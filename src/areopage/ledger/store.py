@@ -47,13 +47,12 @@ from areopage.ledger.tables.rows import (
 from areopage.ledger.tables.schema import ledger_meta
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.answers import Answers
-from areopage.ledger.write.endpoint_shares import EndpointShares
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.fleet import Fleet
-from areopage.ledger.write.hook_counts import HookCounts
 from areopage.ledger.write.judgments import attempts_of, insert_judgments, judgments_of, whole_judgments
-from areopage.ledger.write.operations import GoldenRuns, Workers
+from areopage.ledger.write.operations import GoldenRuns, HookCounts, Workers
 from areopage.ledger.write.sent_batches import SentBatches
+from areopage.ledger.write.shares import EndpointShares
 from areopage.ledger.write.traces import Traces
 from areopage.scoring import GIVEN_NAMES
 

@@ -4,19 +4,7 @@ Rows are appended; every score is a cache that can be recomputed. Texts lie apar
 not read them, and erasing an answer empties few rows.
 """
 
-from sqlalchemy import (
-    Column,
-    DateTime,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
 
 LONGEST_NAME = 128
 """Characters that are kept of a collection's and of an API key's name."""

@@ -5,20 +5,7 @@ Tables that are only read by their whole key are stored in that key's order in S
 The index of words over answers is not among them: it differs by database (see `search`).
 """
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Date,
-    DateTime,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    Text,
-)
+from sqlalchemy import Boolean, Column, Date, DateTime, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
 from areopage.ledger.tables import answer_tables
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, partial_index

@@ -10,17 +10,7 @@ from areopage.ledger.people.exams import panel_standings
 from areopage.ledger.people.standing import told_of
 from areopage.ledger.tables.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.tables.records import CriterionResult, Evaluation
-from areopage.ledger.tables.rows import (
-    TEXTS,
-    RowValues,
-    aware,
-    insert_rows,
-    naive,
-    record_of,
-    row_of,
-    rows_in,
-    values_of,
-)
+from areopage.ledger.tables.rows import TEXTS, RowValues, aware, insert_rows, naive, record_of, row_of, rows_in, values_of
 
 PORTION = 500
 
