@@ -163,7 +163,7 @@ class Ledger(Database):
 
     def runs(self) -> list[Run]:
         """Return all benchmark runs, newest first."""
-        return self._runs(select(runs).where(runs.c.kind == "bench"))
+        return self.panels("bench")
 
     def unfinished_run(self, fingerprint: str, since: datetime | None = None) -> Run | None:
         """Return the newest unfinished benchmark run with a fingerprint, created at a time or later."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, case, delete, func, select, text
@@ -87,9 +87,10 @@ class DayCounts(Struct):
             for use in uses:
                 self._add_judge(evaluation, use)
 
-    def take_back(self, evaluation: Evaluation) -> None:
-        """Remove an evaluation from the given-up count."""
-        self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
+    def count_failed(self, evaluation: Evaluation, step: Literal[1, -1]) -> None:
+        """Count an evaluation that is given up, or take it back."""
+        if evaluation.origin == COUNTED:
+            self._count(evaluation, "failed", (step, 0.0, 0, 0, 0.0))
 
     def remove(self, evaluation: Evaluation, uses: Iterable[JudgeUse]) -> None:
         """Take an evaluation out of the counts, with its judges."""

@@ -80,25 +80,24 @@ class Evidence(Struct, frozen=True):
     moment: str = ""
 
 
+def _but(table: Table, *names: str) -> tuple[str, ...]:
+    """The columns of a table without some."""
+    return tuple(column.name for column in table.c if column.name not in names)
+
+
 _OF_TEXT = ("key", "prompt_key", "reason")
 """The columns of an answer that say something of its texts, and go with them."""
-_ANSWER_TEXTS = (
-    "salt",
-    *_OF_TEXT,
-    *(column.name for column in answer_texts.c if column.name not in ("answer", "decision", "salt")),
-)
+_ANSWER_TEXTS = ("salt", *_OF_TEXT, *_but(answer_texts, "answer", "decision", "salt"))
+_DECISION_TEXTS = ("held_key", "text_key", "decision")
 
 EVIDENCE: Mapping[str, Evidence] = {
-    str(one.table.name): one
-    for one in (
+    str(evidence.table.name): evidence
+    for evidence in (
         Evidence(
             judgments,
             "id",
             {
-                "figures": (
-                    *("judge", "model", "pass_index", "turn", "finish_reason", "prompt_tokens", "completion_tokens"),
-                    *("seconds", "repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
-                ),
+                "figures": (*_but(judgments, "id", "key", "run_id", "raw_text", "repair_text", "stored"), "scores"),
                 "run": ("run_id",),
                 "key": ("key",),
                 "raw text": ("raw_text", "repair_text", "stored"),
@@ -110,10 +109,7 @@ EVIDENCE: Mapping[str, Evidence] = {
         Evidence(
             labels,
             "number",
-            {
-                "figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "blind", "created_at"),
-                "texts": ("note", "text_key"),
-            },
+            {"figures": _but(labels, "number", "note", "text_key"), "texts": ("note", "text_key")},
             ("note", "text_key"),
             actor="rater",
             moment="created_at",
@@ -121,72 +117,33 @@ EVIDENCE: Mapping[str, Evidence] = {
         Evidence(
             decisions,
             "answer",
-            {
-                "figures": tuple(column.name for column in decisions.c if column.name not in ("answer", "held_key", "text_key")),
-                "texts": ("held_key", "text_key", "decision"),
-            },
-            ("held_key", "text_key", "decision"),
+            {"figures": _but(decisions, "answer", "held_key", "text_key"), "texts": _DECISION_TEXTS},
+            _DECISION_TEXTS,
         ),
         Evidence(
             releases,
             "answer_id",
-            {"figures": ("state", "rater", "at"), "texts": ("text",)},
+            {"figures": _but(releases, "answer_id", "text"), "texts": ("text",)},
             ("text",),
             actor="rater",
             moment="at",
         ),
-        Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),
-        Evidence(
-            signoffs,
-            "number",
-            {"figures": ("run_id", "name", "role", "verdict", "note", "signed_at", "signed", "digest")},
-            actor="name",
-            moment="signed_at",
-        ),
-        Evidence(
-            qualifications,
-            "number",
-            {"figures": tuple(column.name for column in qualifications.c if column.name not in ("number", "path"))},
-            actor="judge",
-            moment="at",
-        ),
-        Evidence(
-            canary_rounds,
-            "number",
-            {"figures": tuple(column.name for column in canary_rounds.c if column.name not in ("number", "path"))},
-            actor="judge",
-            moment="at",
-        ),
-        Evidence(
-            calibrations,
-            "number",
-            {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")},
-            moment="created_at",
-        ),
-        Evidence(
-            audit,
-            "number",
-            {"figures": ("at", "actor", "key_id", "action", "subject", "detail")},
-            actor="actor",
-            moment="at",
-        ),
+        Evidence(runs, "id", {"figures": _but(runs, "id", "finished_at", "outcome")}),
+        Evidence(signoffs, "number", {"figures": _but(signoffs, "number")}, actor="name", moment="signed_at"),
+        Evidence(qualifications, "number", {"figures": _but(qualifications, "number", "path")}, actor="judge", moment="at"),
+        Evidence(canary_rounds, "number", {"figures": _but(canary_rounds, "number", "path")}, actor="judge", moment="at"),
+        Evidence(calibrations, "number", {"figures": _but(calibrations, "number")}, moment="created_at"),
+        Evidence(audit, "number", {"figures": _but(audit, "number")}, actor="actor", moment="at"),
         Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}),
         Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
         Evidence(
             answers,
             "number",
-            {
-                "figures": tuple(column.name for column in answers.c if column.name not in ("number", *_OF_TEXT)),
-                "texts": _ANSWER_TEXTS,
-            },
+            {"figures": _but(answers, "number", *_OF_TEXT), "texts": _ANSWER_TEXTS},
             _ANSWER_TEXTS,
             actor="api_key",
         ),
-        Evidence(
-            review_items,
-            "item",
-            {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")},
-        ),
+        Evidence(review_items, "item", {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")}),
     )
 }
 """`scores` and `remarks` are of a judgment's verdicts; `link` and `rests` are of a link's row, see `linked`; `place` and `given`

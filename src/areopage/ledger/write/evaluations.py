@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from sqlalchemy import (
@@ -39,7 +39,17 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment
-from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, rows_in, storable
+from areopage.ledger.tables.rows import (
+    KEYS_PER_QUERY,
+    aware,
+    chunks,
+    insert_numbered,
+    insert_rows,
+    naive,
+    record_of,
+    rows_in,
+    storable,
+)
 from areopage.ledger.write.alerts import open_alert
 from areopage.ledger.write.answers import (
     Link,
@@ -143,7 +153,7 @@ class Evaluations(Store):
         change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with self._ledger.writing() as connection:
             places = connection.execute(change.returning(*PLACE, evaluations.c.answer)).all()
-            count_failed(connection, places, taken_back=False)
+            count_failed(connection, places, 1)
             if stored is not None:
                 for place in places:
                     reduce_texts(connection, place.answer, stored)
@@ -378,7 +388,7 @@ def _finish(
     note_equals(connection, found.number, evaluation.run_id, keys)
     counts, place = DayCounts(), (found.answer, evaluation.run_id)
     if found.state == "failed":
-        counts.take_back(counted_place(found))
+        counts.count_failed(record_of(Evaluation, found, id="", state="failed"), -1)
     counts.add(msgspec.structs.replace(evaluation, state="evaluated"), judge_uses(connection, [place]).get(place, ()))
     counts.write(connection)
 
@@ -424,7 +434,7 @@ def reopen_given_up(connection: Connection, ids: Sequence[str] | None = None) ->
     chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
     values = {"state": "waiting", "attempts": 0}
     places = _change_locked(connection, (*chosen, _JUDGEABLE), values)
-    count_failed(connection, places, taken_back=True)
+    count_failed(connection, places, -1)
     return len(places)
 
 
@@ -449,18 +459,9 @@ def reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
     return len(numbers)
 
 
-def count_failed(connection: Connection, places: Sequence[Row[Any]], *, taken_back: bool) -> None:
+def count_failed(connection: Connection, places: Sequence[Row[Any]], step: Literal[1, -1]) -> None:
     """Count given-up evaluations (rows of `PLACE`) by day, or take them out of the counts."""
     counts = DayCounts()
     for place in places:
-        if taken_back:
-            counts.take_back(counted_place(place))
-        else:
-            counts.add(counted_place(place))
+        counts.count_failed(record_of(Evaluation, place, id="", state="failed"), step)
     counts.write(connection)
-
-
-def counted_place(row: Row[Any]) -> Evaluation:
-    """A given-up evaluation as far as it is counted."""
-    place = {"origin": row.origin, "suite": row.suite, "source": row.source, "variant": row.variant}
-    return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
