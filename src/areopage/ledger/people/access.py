@@ -147,10 +147,8 @@ class Audit(Store):
 
 
 def _key_hash(key: str) -> str:
-    """The stored hash of a key."""
     return hashlib.sha256(storable(key).encode()).hexdigest()
 
 
 def _key_of(row: Row[Any]) -> ApiKey:
-    """Read a key's record from a row."""
     return record_of(ApiKey, row, collections=TEXTS.decode(row.collections) if row.collections else ())

@@ -26,7 +26,6 @@ from areopage.ledger.tables.rows import (
     chunks,
     insert_into,
     naive,
-    named_chunks,
     outcome_of,
     record_of,
     row_of,
@@ -95,14 +94,10 @@ class ReviewQueue(Store):
 
         Of several items of an answer it is an open one, the newest of them.
         """
-        found: dict[str, ReviewItem] = {}
         query = select(review_items).order_by(review_items.c.state, review_items.c.number)
         query = query if run_id is None else query.where(review_items.c.run_id == run_id)
-        with self._ledger.reading() as connection:
-            for part in named_chunks(connection, review_items.c.answer_id, answer_ids):
-                rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
-                found |= {row.answer_id: record_of(ReviewItem, row) for row in rows}
-        return found
+        rows = self._ledger.rows_in(query, review_items.c.answer_id, answer_ids)
+        return {row.answer_id: record_of(ReviewItem, row) for row in rows}
 
     def draw(self, items: Sequence[ReviewItem]) -> None:
         """Queue a random sample; items of the same run that are queued for another reason count as drawn from now on."""
@@ -167,18 +162,15 @@ class Labels(Store):
         latest = select(func.max(labels.c.number)).where(labels.c.blind)
         latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
         found: list[Label] = []
-        for part in self._parts(answer_ids):
+        for part in chunks([storable(id) for id in answer_ids]):
             own = latest.where(labels.c.answer_id.in_(part))
             found += self._ledger.records(Label, select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
         return found
 
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
         """Return the valid labels of answers by answer, rater and criterion."""
-        found: dict[tuple[str, str, str], Label] = {}
-        for part in self._parts(answer_ids):
-            query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
-            found |= {(label.answer_id, label.rater, label.criterion): label for label in self._ledger.records(Label, query)}
-        return found
+        rows = self._ledger.rows_in(select(labels).order_by(labels.c.number), labels.c.answer_id, answer_ids)
+        return {(row.answer_id, row.rater, row.criterion): record_of(Label, row) for row in rows}
 
     def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
         """Return each rater's latest grounding label, by answer."""
@@ -263,11 +255,6 @@ class Labels(Store):
         query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
         return sorted({row.judge for row in self._ledger.rows_in(query, answers.c.id, answer_ids)})
 
-    def _parts(self, answer_ids: Sequence[str]) -> list[Sequence[str]]:
-        """The ids in portions, mostly without those of answers without a label."""
-        with self._ledger.reading() as connection:
-            return list(named_chunks(connection, labels.c.answer_id, answer_ids))
-
     def supported(self, collection: str, prompt: str, response: str, documents: Sequence[Document]) -> bool | None:
         """Whether people say that the documents support an answer or an equal one; None where they say nothing of it.
 
@@ -317,7 +304,6 @@ def remove_items(connection: Connection, answer_ids: Sequence[str]) -> None:
 
 
 def _change_items(connection: Connection, change: Update) -> None:
-    """Change review items, and seal what they are now."""
     changed = connection.execute(change.returning(*review_items.c)).all()
     seal(connection, "reviewed", "review_items", [queued(values_of(row)) for row in changed])
 

@@ -334,7 +334,6 @@ def _groups_of(row: Any) -> list[Group] | None:
 
 
 def _differing(evidence: Evidence, before: bytes, now: bytes) -> list[str]:
-    """The names of the parts whose digests differ."""
     size = DIGEST_BYTES
     return [name for at, name in enumerate(evidence.parts) if before[at * size :][:size] != now[at * size :][:size]]
 
@@ -351,7 +350,6 @@ def _is_blank(evidence: Evidence, row: Mapping[str, Any]) -> bool:
 
 
 def _rows_of(connection: Connection, table: str) -> Iterator[RowValues]:
-    """The rows of a table with all that is hashed."""
     query: Select[Any] = select(EVIDENCE[table].table)
     if table == "decisions":
         query = HASHED_DECISIONS

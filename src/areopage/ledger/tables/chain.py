@@ -81,7 +81,6 @@ class Evidence(Struct, frozen=True):
 
 
 def _but(table: Table, *names: str) -> tuple[str, ...]:
-    """The columns of a table without some."""
     return tuple(column.name for column in table.c if column.name not in names)
 
 

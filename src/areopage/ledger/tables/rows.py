@@ -72,19 +72,6 @@ class NumberedRows:
         return connection.execute(self._named, {"numbers": list(numbers)}).all()
 
 
-def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The portions of ids, without those that a column does not hold where the table has fewer rows than there are ids."""
-    held = None
-    if len(ids) > KEYS_PER_QUERY:
-        size = connection.execute(select(func.count()).select_from(column.table)).scalar_one()
-        held = set(connection.execute(select(column).distinct()).scalars()) if size < len(ids) else None
-    if held is not None and not held:
-        return
-    for part in chunks([storable(id) for id in ids]):
-        if some := part if held is None else [id for id in part if id in held]:
-            yield some
-
-
 def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
     """The place of each key's valid judgment among some: the latest whole one, else the latest one.
 

@@ -40,7 +40,6 @@ WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
 )
 """Answers with their texts; those of erased answers are NULL."""
 _OF_CASES = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
-_BY_ID = WHOLE_ANSWERS.where(answers.c.id == bindparam("of"))
 
 
 class Link(Struct, frozen=True, order=True):
@@ -172,8 +171,7 @@ class Answers(Store):
 
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""
-        row = self._ledger.row(_BY_ID, {"of": storable(id)})
-        return answer_of(row) if row else None
+        return self.by_id([id]).get(storable(id))
 
     def by_id(self, ids: Sequence[str]) -> dict[str, Answer]:
         """Return the stored answers of these ids."""
