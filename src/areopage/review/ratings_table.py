@@ -5,7 +5,7 @@ rater, criterion (optional), score, where one of the raters is named as the judg
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -64,14 +64,6 @@ class Layout(Struct, frozen=True):
     score: int | None
 
 
-class RatingsTable(Struct, frozen=True, kw_only=True):
-    """The ratings of a table; `judge` is the rater that counts as the judge."""
-
-    judge: str
-    ratings: tuple[Rating, ...]
-    rejected: tuple[tuple[int, str], ...]
-
-
 def table_agreement(path: Path, judge: str = "") -> AgreementReport:
     """Measure a table of ratings.
 
@@ -82,29 +74,30 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
         DatasetError: the file cannot be read, or is neither of the two forms.
         UserError: the judge is not named, or gave no score.
     """
-    table = _read_table(path, judge)
+    judge, ratings, rejected = _read_table(path, judge)
     scores: dict[str, dict[str, float]] = {}
-    for rating in table.ratings:
-        if rating.rater == table.judge:
+    for rating in ratings:
+        if rating.rater == judge:
             scores.setdefault(rating.criterion, {})[rating.item] = rating.score
-    people = [rating for rating in table.ratings if rating.rater != table.judge]
+    people = [rating for rating in ratings if rating.rater != judge]
     if not scores:
-        raters = name_list(dict.fromkeys(rating.rater for rating in table.ratings))
+        raters = name_list(dict.fromkeys(rating.rater for rating in ratings))
         raise UserError(f"{path}: name the rater that is the judge with --judge: {raters or 'the table contains no rating'}")
-    criteria = dict.fromkeys(rating.criterion for rating in table.ratings)
-    values = [rating.score for rating in table.ratings]
+    criteria = dict.fromkeys(rating.criterion for rating in ratings)
+    values = [rating.score for rating in ratings]
     width = max(values) - min(values)  # no scale is known: all scores take its place
     return AgreementReport(
-        judge=table.judge,
+        judge=judge,
         labelled=len({rating.item for rating in people}),
         names={criterion: criterion for criterion in criteria if criterion},
         agreement=HumanAgreement.of(scores, people, dict.fromkeys(criteria, (min(values), max(values)))),
-        worth=JuryWorth.of({table.judge: scores}, people, people, width) if width > 0 else None,
-        rejected=table.rejected,
+        worth=JuryWorth.of({judge: scores}, people, people, width) if width > 0 else None,
+        rejected=tuple(rejected),
     )
 
 
-def _read_table(path: Path, judge: str = "") -> RatingsTable:
+def _read_table(path: Path, judge: str) -> tuple[str, Collection[Rating], list[tuple[int, str]]]:
+    """The rater that counts as the judge, the ratings, and the rows that cannot be used."""
     ratings: dict[tuple[str, str, str], Rating] = {}
     rejected: list[tuple[int, str]] = []
     name = judge
@@ -129,7 +122,7 @@ def _read_table(path: Path, judge: str = "") -> RatingsTable:
                 rejected.append((row.number, str(fault)))
             if len(ratings) > MAX_RATINGS:
                 raise DatasetError(f"{path}: more than {MAX_RATINGS:,} ratings: split the file")
-    return RatingsTable(judge=name, ratings=tuple(ratings.values()), rejected=tuple(rejected))
+    return name, ratings.values(), rejected
 
 
 def _layout_of(names: Sequence[str], path: Path, judge: str) -> Layout:
