@@ -16,9 +16,9 @@ from areopage.bench.fleet.progress import progress_of
 from areopage.bench.planning.budget import spent_by
 from areopage.bench.spec import spec_of
 from areopage.ledger.store import Ledger
-from areopage.ledger.write import budget_parts
 from areopage.ledger.write.fleet import Fleet
 from areopage.ledger.write.sent_batches import SentBatches
+from areopage.ledger.write.shares import BudgetParts
 from servers.batch_kills import KILLS
 from servers.batch_runs import CALLS, CASES, PRICE, begin, run_of, suite_of, wait_for
 from servers.batch_server import BatchServer, Sent
@@ -186,7 +186,7 @@ def test_what_a_batch_brings_beside_its_answers_is_ignored(command: Command, ser
 def test_a_batch_holds_no_more_calls_than_a_budget_allows(
     command: Command, server: BatchServer, suite: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget_parts.BudgetParts, "silence", 2.0)  # the part of the killed process returns soon
+    monkeypatch.setattr(BudgetParts, "silence", 2.0)  # the part of the killed process returns soon
     limited = {"alpha": {"model": "openai:fake-a", "price": PRICE, "options": {"max_tokens": 100}}}
     write_config(suite, judge_system={"judges": limited, "evaluation": {"n_passes": 2}}, models=[])
     stopped = command(*run_of(suite, "--batch", "--budget", "0.006"))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.write import endpoint_shares
 from areopage.ledger.write.shares import EndpointShares, Held, share_of
 
 LIMITS = st.integers(1, 40)
@@ -65,7 +64,7 @@ def test_the_part_of_a_silent_process_returns_after_a_while(ledger: Ledger, monk
     assert shares.renew("lab http://lab", "dead", limit=4, wanted=9, in_use=0).slots == 4
     assert shares.renew("lab http://lab", "alive", limit=4, wanted=9, in_use=0).slots == 0
     assert shares.renew("other http://other", "alive", limit=4, wanted=9, in_use=0).slots == 4
-    monkeypatch.setattr(endpoint_shares.EndpointShares, "silence", -1.0)
+    monkeypatch.setattr(EndpointShares, "silence", -1.0)
     assert shares.renew("lab http://lab", "alive", limit=4, wanted=9, in_use=0).slots == 4
     shares.leave("alive")
     assert shares.renew("lab http://lab", "third", limit=4, wanted=1, in_use=0).slots == 4

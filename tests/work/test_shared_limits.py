@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from areopage.ledger.store import Ledger
-from areopage.ledger.write import endpoint_shares
 from areopage.ledger.write.shares import EndpointShares
 from areopage.models.limits import Pacer
 from areopage.models.port import Message
@@ -56,7 +55,7 @@ def test_a_server_whose_slots_others_hold_is_called_once_they_are_silent(
         asking = asyncio.create_task(ask(ledger, settings_of(server), "me"))
         await asyncio.wait([asking], timeout=0.3)
         assert not server.calls
-        monkeypatch.setattr(endpoint_shares.EndpointShares, "silence", -1.0)
+        monkeypatch.setattr(EndpointShares, "silence", -1.0)
         await asking
 
     asyncio.run(waits())
