@@ -1,6 +1,6 @@
 """A budget that several processes keep together: each has a part of it in the ledger, which it renews about once a second.
 
-See `areopage.ledger.write.budget_parts`. While a part is renewed, no call begins by it that the old part does not pay for.
+See `areopage.ledger.write.shares`. While a part is renewed, no call begins by it that the old part does not pay for.
 """
 
 import asyncio

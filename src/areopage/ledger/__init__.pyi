@@ -150,9 +150,7 @@ from .write.run_writer import RunWriter as RunWriter  # Commits records in group
 from .write.sent_batches import PLANNED as PLANNED  # The state of a batch whose id is not known.
 from .write.sent_batches import SentBatch as SentBatch  # A batch of calls of a run.
 from .write.sent_batches import SentBatches as SentBatches  # The table `batches`.
-
-# The parts of one budget in the table `budget_parts`, for one process.
-from .write.shares import BudgetParts as BudgetParts
+from .write.shares import BudgetParts as BudgetParts  # The parts of one budget in the table `budget_parts`, for one process.
 from .write.storage import JUDGEABLE as JUDGEABLE  # The policies that leave a judge whole texts to read.
 from .write.storage import reduced_trace as reduced_trace  # Reduce a trace by the policy
 from .write.storage import stored_answer as stored_answer  # Apply the storage policy to an answer.

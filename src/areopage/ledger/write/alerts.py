@@ -86,6 +86,7 @@ class Alerts(Store):
         sources: Sequence[str] = (),
         first: Sequence[str] = (),
         before: int | None = None,
+        skip: int = 0,
         limit: int = 100,
     ) -> Sequence[Alert]:
         """Return the newest alerts; by default of all states, rules, incidents and sources.
@@ -105,7 +106,7 @@ class Alerts(Store):
         conditions += [alerts.c.number < before] if before is not None else []
         places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
         query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
-        return self._ledger.records(Alert, query.limit(limit))
+        return self._ledger.records(Alert, query.limit(limit).offset(skip))
 
     def counts(self, state: str = "open", sources: Sequence[str] = (), *, folded: bool = False) -> dict[str, int]:
         """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""

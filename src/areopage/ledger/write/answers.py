@@ -193,9 +193,10 @@ class Answers(Store):
         """Return the source or collection of each known answer, by the answer's id."""
         return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.source), answers.c.id, ids)))
 
-    def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """Return the valid answer of each key: the model's latest reply, else the latest attempt."""
+    def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
+        """Return the valid answer of each key (of a run; None: any): the model's latest reply, else the latest attempt."""
         query = WHOLE_ANSWERS.where(answers.c.key != "").order_by(answers.c.number)
+        query = query if run_id is None else query.where(answers.c.run_id == run_id)
         best: dict[str, Answer] = {}
         for answer in map(answer_of, self._ledger.rows_in(query, answers.c.key, keys)):
             if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
