@@ -170,7 +170,7 @@ class Verdicts(Store):
             position=position[order],
             judgment=judgment[order],
             kind=kind[order],
-            kinds=tuple(VerdictKind(*kind[:-1], TEXTS.decode(kind[-1])) for kind in kinds),
+            kinds=tuple(VerdictKind(*(*kind[:-1], TEXTS.decode(kind[-1]))) for kind in kinds),
             **{name: table[order, place] for place, name in enumerate(NUMBERS)},
             elsewhere=frozenset(elsewhere),
         )

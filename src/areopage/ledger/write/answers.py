@@ -122,7 +122,7 @@ class Answers(Store):
         columns = (answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts, answer_texts.c.answer.is_(None))
         query = _OF_CASES.with_only_columns(run_cases.c.position, *columns, maintain_column_froms=True)
         rows = self._ledger.rows(query.where(run_cases.c.run_id == run_id))
-        return {position: StoredState(*values, bool(erased)) for position, *values, erased in rows}
+        return {row[0]: StoredState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
