@@ -97,7 +97,7 @@ def test_a_threshold_off_the_suites_scale_is_a_mistake_at_its_line(
 ) -> None:
     config = config_on(tmp_path, {"min": 1, "max": 5}, text)
     with pytest.raises(ConfigError) as caught:
-        config.check_thresholds(FIVE)
+        config.thresholds(FIVE)
     assert str(caught.value).startswith(f"{tmp_path / 'areopage.yml'}:{line}: monitor.{key}: ")
     assert what in str(caught.value)
 

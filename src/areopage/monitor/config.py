@@ -230,11 +230,13 @@ class MonitorSection(ConfigSection):
     def thresholds(self, scale: Scale) -> MonitorThresholds:
         """Compute a section's thresholds on a scale, `auto` included."""
         alerts = self.alerts
-        mean = _level_of(alerts.mean.threshold, MEAN_UNDER, scale)
+        mean, clear = _level_of(alerts.mean.threshold, MEAN_UNDER, scale), _level_of(alerts.mean.clear, MEAN_CLEAR, scale)
+        if alerts.mean.clear == "auto":  # never worse than where the alert opens
+            clear = max(mean, clear) if scale.higher_is_better else min(mean, clear)
         return MonitorThresholds(
             answer=None if alerts.threshold is None else _level_of(alerts.threshold, ANSWER_UNDER, scale),
             mean=mean,
-            mean_clear=_clear_of(alerts, mean, scale),
+            mean_clear=clear,
             drop=_points_of(alerts.drop.points, DROP, scale),
             golden_drop=_points_of("auto" if self.golden is None else self.golden.drop, GOLDEN_DROP, scale),
             spread=_points_of(self.review.spread, SPREAD, scale),
@@ -267,11 +269,11 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         """The judges of the section, else those of the suite."""
         return self.section.judges or [name for name in suite.config.judge_system.judges if name not in self.shared.judges]
 
-    def check_thresholds(self, scale: Scale) -> None:
-        """Check that some score can pass every threshold in use.
+    def thresholds(self, scale: Scale) -> MonitorThresholds:
+        """Compute the thresholds of a monitor.
 
         Raises:
-            ConfigError: the first that cannot, at its line.
+            ConfigError: one is not on the scale, so that its rule would always alert, or never.
         """
         alerts, golden, width = self.section.alerts, self.section.golden, scale.max - scale.min
         span = f"the suite's scale of {scale.min:g} to {scale.max:g}"
@@ -289,14 +291,6 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         for points, keys in distances:
             if isinstance(points, int | float) and points > width:
                 raise self.fault(f"{points:g} points are more than {span} has: give at most {width:g}, or auto", *keys)
-
-    def thresholds(self, scale: Scale) -> MonitorThresholds:
-        """Compute and check the thresholds of a monitor.
-
-        Raises:
-            ConfigError: one is not on the scale, so that its rule would always alert, or never.
-        """
-        self.check_thresholds(scale)
         return self.section.thresholds(scale)
 
     def floors(self, suite: Suite) -> dict[str, float]:
@@ -325,14 +319,6 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
             if isinstance(level, int | float) and not scale.contains(level):
                 raise self.fault(f"{level:g} is not on the suite's scale of {scale.min:g} to {scale.max:g}", "alerts", "floors")
         return {path: _level_of(level, FLOOR, scale) for path, level in levels.items() if level is not None}
-
-
-def _clear_of(alerts: AlertsSection, mean: float, scale: Scale) -> float:
-    """Where the alert of a mean closes; `auto` is never worse than where it opens."""
-    clear = _level_of(alerts.mean.clear, MEAN_CLEAR, scale)
-    if alerts.mean.clear != "auto":
-        return clear
-    return max(mean, clear) if scale.higher_is_better else min(mean, clear)
 
 
 def _level_of(level: Level, share: float, scale: Scale) -> float:

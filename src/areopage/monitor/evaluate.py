@@ -152,7 +152,8 @@ class Evaluator:
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
         self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
         self._answers, self._evaluations = ledger.answers, ledger.evaluations
-        self._judgments = LedgerJudgments(ledger, self._stored_judgment)
+        storage = config.storage
+        self._judgments = LedgerJudgments(ledger, lambda judgment: stored_judgment(judgment, storage.text, storage.max_chars))
         self._alerting = open_alerting(ledger, config)
         self._has_reduced, self._emptied_at = False, 0.0
 
@@ -181,33 +182,24 @@ class Evaluator:
     async def probe(self) -> None:
         """Try the answer that has waited longest, to see whether the judges work again; not counted if it fails."""
         waiting = await self._in_thread(lambda: self._evaluations.waiting(1, tried=True))
-        begun = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
-        if begun is None:
-            return
-        answer, store = begun
         paid: list[Judgment] = []
-        evaluated = await self._judge.evaluate_case(answer.case, store, paid.append)
-        self._outages.note(paid)
-        if not evaluated.retryable:
-            await self._in_thread(lambda: self._finish(answer, evaluated, datetime.now(UTC)))
-        self._progress.add(
-            None if evaluated.retryable else "evaluated" if evaluated.score_global is not None else "unscored", paid
-        )
+        judged = await self._judged(waiting[0].id, paid) if waiting else None
+        if judged is not None and not judged[1].retryable:
+            await self._finish(*judged, paid)
+        else:
+            self._progress.add(None, paid)
 
     async def run(self, id: str, attempt: int) -> Outcome:
         """Make one attempt at an answer; skip answers without a pending score."""
         paid: list[Judgment] = []
+        last = attempt + 1 >= self._section.attempts
         try:
-            begun = await self._in_thread(lambda: self._begin(id))
-            if begun is None:
+            judged = await self._judged(id, paid)
+            if judged is None:
                 return Finished()
-            answer, store = begun
-            evaluated = await self._judge.evaluate_case(answer.case, store, paid.append)
-            self._outages.note(paid)
-            last = attempt + 1 >= self._section.attempts
+            answer, evaluated = judged
             if not evaluated.retryable or (last and evaluated.run_id and evaluated.score_global is not None):
-                await self._in_thread(lambda: self._finish(answer, evaluated, datetime.now(UTC)))
-                self._progress.add("evaluated" if evaluated.score_global is not None else "unscored", paid)
+                await self._finish(answer, evaluated, paid)
                 return Finished()
             reason, panel, keys = self._stored_reason(evaluated.retryable, evaluated), evaluated.run_id, _keys_of(evaluated)
         except StorageError:
@@ -216,21 +208,27 @@ class Evaluator:
             reason, panel, keys = self._stored_reason(f"{type(fault).__name__}: {fault}"), "", []
             # without the message of the fault, which may quote the answer
             LOG.error("answer %s: %s\n%s", id, reason or type(fault).__name__, "".join(format_tb(fault.__traceback__)))
-        return await self._failed(id, attempt, reason, panel, keys, paid)
+        if last or await self._in_thread(lambda: self._evaluations.note_failure(id, reason)):
+            self._progress.add(None if last else "again", paid)
+            return Retry(reason=reason)
+        # the answer was erased meanwhile: so are the texts of its judges
+        self._progress.add(None, paid)
+        await self._in_thread(lambda: self._ledger.erasure.erase_late(id, panel, keys))
+        return Finished()
 
-    async def _failed(
-        self, id: str, attempt: int, reason: str, panel: str, keys: Sequence[str], paid: Sequence[Judgment]
-    ) -> Outcome:
-        """Record a failed attempt; erase judges' texts if the answer was erased."""
-        if attempt + 1 >= self._section.attempts:
-            self._progress.add(None, paid)
-        elif await self._in_thread(lambda: self._evaluations.note_failure(id, reason)):
-            self._progress.add("again", paid)
-        else:
-            self._progress.add(None, paid)
-            await self._in_thread(lambda: self._ledger.erasure.erase_late(id, panel, keys))
-            return Finished()
-        return Retry(reason=reason)
+    async def _judged(self, id: str, paid: list[Judgment]) -> tuple[Answer, Evaluated] | None:
+        """Ask the judges about an answer; None if nothing is due. Each call is added to `paid`."""
+        begun = await self._in_thread(lambda: self._begin(id))
+        if begun is None:
+            return None
+        answer, store = begun
+        evaluated = await self._judge.evaluate_case(answer.case, store, paid.append)
+        self._outages.note(paid)
+        return answer, evaluated
+
+    async def _finish(self, answer: Answer, evaluated: Evaluated, paid: Sequence[Judgment]) -> None:
+        await self._in_thread(lambda: self._store(answer, evaluated, datetime.now(UTC)))
+        self._progress.add("evaluated" if evaluated.score_global is not None else "unscored", paid)
 
     def _gave_up(self, id: str, reason: str) -> None:
         """Give an answer up: its texts are reduced as a judged answer's are. The reason was, where it may quote texts."""
@@ -253,7 +251,7 @@ class Evaluator:
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
         return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
-    def _finish(self, answer: Answer, evaluated: Evaluated, now: datetime) -> None:
+    def _store(self, answer: Answer, evaluated: Evaluated, now: datetime) -> None:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, evaluated, now)
         panel = self._judge.panel
@@ -294,9 +292,6 @@ class Evaluator:
             failed = (f"{judge} {outcome.name}" for judge, outcome in outcomes if not isinstance(outcome, Given))
             return ", ".join(dict.fromkeys(failed))
         return stored_text(reason, storage.text, storage.max_chars)
-
-    def _stored_judgment(self, judgment: Judgment) -> Judgment:
-        return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
 
     def _stored_evaluation(self, answer: Answer, evaluated: Evaluated, now: datetime) -> Evaluation:
         storage = self._config.storage

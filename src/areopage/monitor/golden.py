@@ -20,7 +20,7 @@ from areopage.ledger import GOLDEN_SOURCE, Answer, GoldenRun, Ledger
 from areopage.models import LanguageModel, Message, ModelReference, ModelSettings, Timeouts, Traffic
 from areopage.monitor.alerts.jobs import Alerting, open_alerting
 from areopage.monitor.config import GoldenSection, MonitorConfig
-from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
+from areopage.monitor.golden_rounds import PATIENCE, answer_id, finish_round, recomputed_round
 from areopage.monitor.intake import Intake
 from areopage.work import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 
@@ -57,8 +57,8 @@ class Golden(Struct, frozen=True, kw_only=True):
 
         Workers see the round once all questions are asked.
         """
-        run = await asyncio.to_thread(_known_round, self, due)
-        return run if run is not None else await _ask_questions(self, _new_round(self, due))
+        run, is_new = await asyncio.to_thread(_round_at, self, due)
+        return await _ask_questions(self, run) if is_new else run
 
     async def carry_on(self, id: str, now: datetime) -> Outcome:
         """Ask a round's questions, and finish the round once judged."""
@@ -68,8 +68,11 @@ class Golden(Struct, frozen=True, kw_only=True):
             run = await _ask_questions(self, run)
         if run is None or run.verdict != "running":
             return Finished()
-        if await asyncio.to_thread(finish_if_judged, self.alerts, self.cases, run, now) is None:
+        ids = list((await asyncio.to_thread(self.ledger.golden_runs.questions, run.id)).values())
+        evaluations = await asyncio.to_thread(self.ledger.evaluations.latest, ids)
+        if any(evaluation.state == "waiting" for evaluation in evaluations.values()) and now - run.started_at <= PATIENCE:
             return Retry(reason="its answers are not judged yet", after=LOOK_AGAIN, counted=False)
+        await asyncio.to_thread(finish_round, self.alerts, self.cases, run, now)
         return Finished()
 
     @classmethod
@@ -151,29 +154,21 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
 
 def begin_round(golden: Golden, due: datetime) -> GoldenRun:
     """Begin a round unless one is running; a worker asks its questions."""
-    run = _known_round(golden, due)
-    if run is not None:
-        return run
-    begun = _new_round(golden, due)
-    _note_questions(golden, begun)
-    golden.ledger.golden_runs.save(begun)
-    return begun
+    run, is_new = _round_at(golden, due)
+    if is_new:
+        _note_questions(golden, run)
+        golden.ledger.golden_runs.save(run)
+    return run
 
 
-def _known_round(golden: Golden, due: datetime) -> GoldenRun | None:
+def _round_at(golden: Golden, due: datetime) -> tuple[GoldenRun, bool]:
+    """The round that runs already, or that of a moment, and whether it is new."""
+    id = f"{golden.suite}-{due:%Y%m%dT%H%M%SZ}"
     for run in golden.ledger.golden_runs.list(golden.suite, ROUNDS_SEEN):
-        if run.verdict == "running" or run.id == _round_id(golden, due):
+        if run.verdict == "running" or run.id == id:
             logger.info("golden round %s is %s: no other is begun", run.id, run.verdict)
-            return run
-    return None
-
-
-def _new_round(golden: Golden, due: datetime) -> GoldenRun:
-    return GoldenRun(id=_round_id(golden, due), suite=golden.suite, started_at=due, asked=len(golden.cases))
-
-
-def _round_id(golden: Golden, due: datetime) -> str:
-    return f"{golden.suite}-{due:%Y%m%dT%H%M%SZ}"
+            return run, False
+    return GoldenRun(id=id, suite=golden.suite, started_at=due, asked=len(golden.cases)), True
 
 
 def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
@@ -216,10 +211,11 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     except ModelError as fault:
         failures.insert(0, str(fault))
         logger.warning("golden round %s: %s", run.id, fault)
-    asked_count, answered = await asyncio.to_thread(_counts, golden, run)
+    ids = list((await asyncio.to_thread(golden.ledger.golden_runs.questions, run.id)).values())
+    answered = len(await asyncio.to_thread(golden.ledger.answers.numbers, ids))
     reason = failures[0] if failures else ""
     now = datetime.now(UTC)
-    run = msgspec.structs.replace(run, asked=asked_count, answered=answered, asked_at=now, reason=reason)
+    run = msgspec.structs.replace(run, asked=len(ids), answered=answered, asked_at=now, reason=reason)
     if answered:
         await asyncio.to_thread(golden.ledger.golden_runs.save, run)
         return run
@@ -237,12 +233,6 @@ def _unasked(golden: Golden, run: GoldenRun) -> list[Case]:
     noted = set(golden.ledger.golden_runs.questions(run.id).values())
     open_ids = noted - golden.ledger.answers.numbers(list(noted)).keys()
     return [case for case in golden.cases if answer_id(run.id, case.id) in open_ids]
-
-
-def _counts(golden: Golden, run: GoldenRun) -> tuple[int, int]:
-    """How many questions a round has, and how many of them have an answer."""
-    ids = golden.ledger.golden_runs.questions(run.id)
-    return len(ids), len(golden.ledger.answers.numbers(list(ids.values())))
 
 
 async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:

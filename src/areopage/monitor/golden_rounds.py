@@ -73,7 +73,8 @@ def judge_round(questions: Sequence[GoldenQuestion], drop: float, scale: Scale) 
     worse = sorted((sign * difference, at) for at, (_, difference) in enumerate(paired) if sign * difference < 0)
     change, low, high = paired_change([difference for _, difference in paired])
     verdict: GoldenVerdict = "incomplete" if missing else "good" if paired else "first"
-    if change is not None and -sign * change >= drop and (len(paired) < FEW_PAIRS or _excludes_zero(low, high)):
+    excludes_zero = low is not None and high is not None and not low <= 0.0 <= high
+    if change is not None and -sign * change >= drop and (len(paired) < FEW_PAIRS or excludes_zero):
         verdict = "drop"
     return RoundResult(
         verdict=verdict,
@@ -114,10 +115,6 @@ def paired_change(differences: Sequence[float]) -> tuple[float | None, float | N
     return mean, mean - half, mean + half
 
 
-def _excludes_zero(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and not low <= 0.0 <= high
-
-
 def answer_id(round_id: str, case_id: str) -> str:
     """The id of a question's answer in a round.
 
@@ -127,13 +124,6 @@ def answer_id(round_id: str, case_id: str) -> str:
     if len(id) <= MAX_ID and _PLAIN_ID.fullmatch(id):
         return id
     return f"golden-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:48]}"
-
-
-def finish_if_judged(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun | None:
-    """Finish a round once all answers are settled or time is over; else None."""
-    ids = list(alerting.ledger.golden_runs.questions(run.id).values())
-    waiting = any(evaluation.state == "waiting" for evaluation in alerting.ledger.evaluations.latest(ids).values())
-    return None if waiting and now - run.started_at <= PATIENCE else finish_round(alerting, cases, run, now)
 
 
 def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
@@ -205,10 +195,20 @@ def _read_questions(
 
 def explanation(result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> str:
     """The reason for a round's verdict."""
+    missing = [_question_name(question, locale) for question in result.missing[:MISSING_SHOWN]]
+    rest = len(result.missing) - len(missing)
+    fell = (
+        locale.say(
+            "pair",
+            name=_question_name(question, locale),
+            value=f"{locale.mark(question.before)} → {locale.mark(question.score)}",
+        )
+        for question in result.fell
+    )
     return lines(
         _change_text(result, last, locale),
-        listed(locale.messages["golden_fell"], (_fallen(question, locale) for question in result.fell)),
-        listed(locale.messages["golden_missing"], _missing_texts(result.missing, locale)),
+        listed(locale.messages["golden_fell"], fell),
+        listed(locale.messages["golden_missing"], [*missing, locale.say("more_rest", n=locale.whole(rest)) if rest > 0 else ""]),
     )
 
 
@@ -224,19 +224,8 @@ def _change_text(result: RoundResult, last: GoldenRun | None, locale: AlertLocal
     return f"{change} ({locale.say('golden_interval', low=locale.signed(result.low), high=locale.signed(result.high))})"
 
 
-def _fallen(question: GoldenQuestion, locale: AlertLocale) -> str:
-    scores = f"{locale.mark(question.before)} → {locale.mark(question.score)}"
-    return locale.say("pair", name=_question_name(question, locale), value=scores)
-
-
 def _question_name(question: GoldenQuestion, locale: AlertLocale) -> str:
     return f"{plain(question.id, 80)} « {locale.kept(question.text, QUESTION_LENGTH)} »"
-
-
-def _missing_texts(missing: Sequence[GoldenQuestion], locale: AlertLocale) -> list[str]:
-    shown = [_question_name(question, locale) for question in missing[:MISSING_SHOWN]]
-    rest = len(missing) - len(shown)
-    return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]
 
 
 def _golden_finding(run: GoldenRun, result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> Finding:

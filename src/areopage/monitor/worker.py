@@ -13,8 +13,8 @@ from areopage.ledger import Answer, Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
+from areopage.monitor.hook.counts import HookCarrier
 from areopage.monitor.hook.spool import Spool
-from areopage.monitor.hook_carrier import HookCarrier
 from areopage.monitor.intake import Intake
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
@@ -138,16 +138,15 @@ class MonitorWork:
         return await self._in_thread(self._take_in)
 
     def _take_in(self) -> bool:
-        drained = self._spool.drain(self._take_over)
+        def take_over(answers: Sequence[Answer]) -> Sequence[Answer]:
+            return Intake.clashing(self._ledger, answers, self._intake.submit(answers))
+
+        drained = self._spool.drain(take_over)
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
         self._carrier.carry()
         self._evaluator.empty_log()
         return drained.taken > 0
-
-    def _take_over(self, answers: Sequence[Answer]) -> Sequence[Answer]:
-        new = self._intake.submit(answers)
-        return Intake.clashing(self._ledger, answers, new)
 
     async def _probed(self) -> None:
         try:

@@ -95,7 +95,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         if provider is not None:
             stack.callback(provider.shutdown)
         suite = monitor.load_suite()
-        monitor.check_thresholds(suite.scale)
+        monitor.thresholds(suite.scale)
         judge = open_judge(config, ledger)
         if judge is not None and (remark := judge.exam_remark()):
             say(remark)

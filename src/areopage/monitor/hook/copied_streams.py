@@ -91,8 +91,8 @@ class Copy:
             self.leave()
 
 
-class _Copied(Generator[Any, Any, Any]):
-    """A generator in front of an iterator."""
+class Copied(Generator[Any, Any, Any]):
+    """A generator that passes an iterator on."""
 
     def __init__(self, stream: Iterator[Any], copy: Copy) -> None:
         self._stream, self._copy = stream, copy
@@ -115,11 +115,6 @@ class _Copied(Generator[Any, Any, Any]):
                 close()
         finally:
             self._copy.leave()
-
-
-def copied(stream: Iterator[Any], copy: Copy) -> Generator[Any, Any, Any]:
-    """A generator that passes an iterator on."""
-    return _Copied(stream, copy)
 
 
 def as_generator(stream: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -155,13 +150,13 @@ async def copied_async(stream: AsyncIterator[Any], copy: Copy) -> AsyncGenerator
 def passed_on(result: Any, ended: Ended) -> Any | None:
     """The result, whose stream is kept while the caller reads it; None if it holds no stream that can be kept."""
     if inspect.isgenerator(result):
-        return as_generator(copied(result, Copy(ended)))
+        return as_generator(Copied(result, Copy(ended)))
     if inspect.isasyncgen(result):
         return copied_async(result, Copy(ended))
     if _is_stream(result) or isinstance(getattr(type(result), _GENERATED, None), property):
         return _with_class(result, ended)
     for name in _FIELDS if not field(result, "direct_passthrough") else ():  # a file that Flask sends
-        stream = _of(result, name)
+        stream = None if isinstance(result, Mapping) else getattr(result, "__dict__", {}).get(name)
         if stream is not None and (through := _through(stream, ended)) is not None:
             try:
                 setattr(result, name, through)
@@ -169,10 +164,6 @@ def passed_on(result: Any, ended: Ended) -> Any | None:
                 return None
             return result
     return None
-
-
-def _of(result: Any, name: str) -> Any:
-    return None if isinstance(result, Mapping) else getattr(result, "__dict__", {}).get(name)
 
 
 def _is_stream(value: Any) -> bool:
@@ -185,7 +176,7 @@ def _through(stream: Any, ended: Ended) -> Any | None:
         return copied_async(aiter(stream), Copy(ended))
     if not _is_stream(stream):
         return None
-    through = copied(stream, Copy(ended))
+    through = Copied(stream, Copy(ended))
     return as_generator(through) if inspect.isgenerator(stream) else through
 
 
@@ -229,26 +220,15 @@ def _next(method: Any) -> Any:
 
 
 def _iter(method: Any) -> Any:
-    def iterated(self: Any) -> Any:
-        stream = method(self)
-        return self if stream is self else as_generator(copied(stream, vars(self)[_COPY]))
-
-    return iterated
+    return lambda self: self if (stream := method(self)) is self else as_generator(Copied(stream, vars(self)[_COPY]))
 
 
 def _anext(method: Any) -> Any:
-    async def following(self: Any) -> Any:
-        return await vars(self)[_COPY].keep_async(lambda: method(self))
-
-    return following
+    return lambda self: vars(self)[_COPY].keep_async(lambda: method(self))
 
 
 def _aiter(method: Any) -> Any:
-    def iterated(self: Any) -> Any:
-        stream = method(self)
-        return self if stream is self else copied_async(stream, vars(self)[_COPY])
-
-    return iterated
+    return lambda self: self if (stream := method(self)) is self else copied_async(stream, vars(self)[_COPY])
 
 
 def _closing(method: Any) -> Any:
@@ -275,7 +255,7 @@ def _generated(attribute: Any) -> Any:
     if not isinstance(attribute, property) or attribute.fget is None:
         return attribute
     read = attribute.fget
-    return property(lambda self: as_generator(copied(read(self), vars(self)[_COPY])))
+    return property(lambda self: as_generator(Copied(read(self), vars(self)[_COPY])))
 
 
 def _generated_async(method: Any) -> Any:

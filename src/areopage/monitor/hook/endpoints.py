@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
-from msgspec import Struct
 
 from areopage.cases import documents_of
 from areopage.monitor.hook.exchange import Exchange, titled
@@ -153,7 +152,6 @@ class QualityHook:
                 self._miss(heard, UNFINISHED, "the client left before the end of the response")
 
     def _note(self, heard: "_Heard") -> None:
-        kind = heard.kind
         if heard.status >= 500:
             self._miss(heard, FAILED, f"the application answered with status {heard.status}")
         elif not 200 <= heard.status < 300:
@@ -163,20 +161,25 @@ class QualityHook:
         elif heard.request.overflown or heard.response.overflown:
             self._miss(heard, "too_large", f"a request or a response has more than {self._max_bytes:,} bytes: see max_bytes")
         else:
-            self._read(heard, streamed=kind in STREAMS)
+            self._read(heard, streamed=heard.kind in STREAMS)
 
     def _read(self, heard: "_Heard", *, streamed: bool) -> None:
         try:
-            request = heard.asked(in_json=":" not in self._prompt)
+            request = heard.read_request(in_json=":" not in self._prompt)
             text = heard.text()
             events = events_of(text) if streamed else [] if heard.kind == TEXT else [msgspec.json.decode(text)]
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self._miss(heard, "not_json", "the request or the response is no JSON")
             return
-        exchange = _Observed(heard=heard, answered=events, asked=request)
-        documents: Any = exchange.first(self._documents)
+        heard.known = (*events, request)
+        documents: Any = heard.first(self._documents)
         if streamed:
-            read = read_stream(events, (lambda event: _text_at(event, self._stream)) if self._stream else None)
+
+            def text_at(event: Any) -> str | None:
+                text = event if isinstance(event, str) else find(event, self._stream)
+                return text if isinstance(text, str) else None
+
+            read = read_stream(events, text_at if self._stream else None)
             if read.error:
                 self._miss(heard, FAILED, "the stream reports an error")
                 return
@@ -184,28 +187,22 @@ class QualityHook:
             documents = read.documents if documents is None and self._documents else documents
         else:
             response = text if heard.kind == TEXT else message_text(find(events[0], self._response)) or ""
-        self._record(exchange, exchange.asked_at(self._prompt), response, documents)
-
-    def _record(self, exchange: "_Observed", prompt: Any, response: str, documents: Any) -> None:
+        prompt = heard.asked_at(self._prompt)
         if not isinstance(prompt, str | list) or not response:
             place = f"question ({self._prompt!r} of the request)" if response else f"answer ({self._response!r} of the response)"
-            self._miss(exchange.heard, NOT_FOUND, f"the {place} is not found")
+            self._miss(heard, NOT_FOUND, f"the {place} is not found")
             return
-        labels: dict[str, Any] = {name: label_text(name, exchange.first(place)) for name, place in self._labels.items()}
+        labels: dict[str, Any] = {name: label_text(name, heard.first(place)) for name, place in self._labels.items()}
         usable = documents_of(documents) if isinstance(documents, list | str | dict) else ()
-        self._recorder.record(Exchange(prompt=prompt, response=response, documents=titled(usable), **labels), exchange.heard.path)
+        self._recorder.record(Exchange(prompt=prompt, response=response, documents=titled(usable), **labels), heard.path)
 
     def _miss(self, heard: "_Heard", why: str, reason: str) -> None:
-        self._recorder.miss(why, f"{heard.path}: {reason}", self._labels_of(heard))
-
-    def _labels_of(self, heard: "_Heard") -> dict[str, str]:
-        """The labels of a request whose answer is not known."""
         try:
-            request = heard.asked(in_json=True)
+            heard.known = (heard.read_request(in_json=True),)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            request = None
-        exchange = _Observed(heard=heard, answered=(), asked=request)
-        return {LABEL_NAMES[name][0]: label_text(name, exchange.first(place)) for name, place in self._labels.items()}
+            heard.known = (None,)
+        labels = {LABEL_NAMES[name][0]: label_text(name, heard.first(place)) for name, place in self._labels.items()}
+        self._recorder.miss(why, f"{heard.path}: {reason}", labels)
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -213,38 +210,6 @@ def _pattern(path: str) -> re.Pattern[str]:
     texts = re.split(r"\{\w+(?::path)?\}", path)
     steps = [f"(?P<{name}>{'.+' if several else '[^/]+'})" for name, several in re.findall(r"\{(\w+)(:path)?\}", path)]
     return re.compile("".join(re.escape(text) + step for text, step in zip(texts, [*steps, ""], strict=True)))
-
-
-def _text_at(event: Any, path: str) -> str | None:
-    text = event if isinstance(event, str) else find(event, path)
-    return text if isinstance(text, str) else None
-
-
-class _Observed(Struct, frozen=True, kw_only=True):
-    """What is known of a request: itself, the events of its response, and its JSON."""
-
-    heard: "_Heard"
-    answered: Sequence[Any]
-    asked: Any
-
-    def first(self, place: str) -> Any:
-        """What stands at a place: of the request, or in the response's JSON or else in the request's; None for no place."""
-        if not place:
-            return None
-        if ":" in place:
-            return self.asked_at(place)
-        return next(
-            (value_there for value in (*self.answered, self.asked) if (value_there := find(value, place)) is not None), None
-        )
-
-    def asked_at(self, place: str) -> Any:
-        """What stands at a place of the request."""
-        kind, _, name = place.partition(":")
-        if not name:
-            return find(self.asked, place)
-        if kind == "header":
-            return self.heard.header(name)
-        return self.heard.query(name) if kind == "query" else self.heard.parameters.get(name)
 
 
 class _Copy:
@@ -268,13 +233,17 @@ class _Copy:
 
 
 class _Heard:
-    """The observed data of one request and its response. `over`: the response came to its end; `left`: it cannot be sent."""
+    """The observed data of one request and its response. `over`: the response came to its end; `left`: it cannot be sent.
+
+    `known` are the events of the response, and last the JSON of the request.
+    """
 
     def __init__(self, limit: int, scope: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
         self.request, self.response = _Copy(limit), _Copy(limit)
         self.status, self.over, self.left = 0, False, False
         self.parameters, self.path = parameters, str(scope["path"])
         self.headers: Mapping[bytes, bytes] = {}
+        self.known: Sequence[Any] = (None,)
         self._scope = scope
 
     @property
@@ -290,20 +259,29 @@ class _Heard:
         except LookupError:
             return self.response.joined().decode()
 
-    def asked(self, *, in_json: bool) -> Any:
+    def read_request(self, *, in_json: bool) -> Any:
         """The JSON of the request; None without one where none is needed."""
         body = self.request.joined()
         return msgspec.json.decode(body) if body or in_json else None
 
-    def header(self, name: str) -> str | None:
-        """A header of the request."""
-        wanted = name.lower().encode("latin-1", "replace")
-        return next((value.decode("latin-1") for key, value in self._scope.get("headers", ()) if key.lower() == wanted), None)
+    def first(self, place: str) -> Any:
+        """What stands at a place: of the request, or in the response's JSON or else in the request's; None for no place."""
+        if not place or ":" in place:
+            return self.asked_at(place) if place else None
+        return next((value for known in self.known if (value := find(known, place)) is not None), None)
 
-    def query(self, name: str) -> str | None:
-        """A parameter of the request's address."""
-        values = parse_qs(self._scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get(name)
-        return values[0] if values else None
+    def asked_at(self, place: str) -> Any:
+        """What stands at a place of the request: in its JSON, or a header, a parameter of its address or of its path."""
+        kind, _, name = place.partition(":")
+        if not name:
+            return find(self.known[-1], place)
+        if kind == "header":
+            wanted = name.lower().encode("latin-1", "replace")
+            return next((value.decode("latin-1") for key, value in self._scope.get("headers", ()) if key.lower() == wanted), None)
+        if kind == "query":
+            values = parse_qs(self._scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get(name)
+            return values[0] if values else None
+        return self.parameters.get(name)
 
 
 def find(value: Any, path: str) -> Any:

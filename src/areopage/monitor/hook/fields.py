@@ -46,7 +46,8 @@ def label_of(fields: Any, name: str) -> str:
 
     The ids of a model's client are not those of the bot: some servers repeat theirs.
     """
-    if name == "id" and _is_from_a_client(fields):
+    has_fields = any(field(fields, attribute) is not None for attribute in ("choices", "object", "role"))
+    if name == "id" and (has_fields or field(fields, "type") in _MESSAGES_OF_CLIENTS):
         return ""
     return label_text(name, value_of(fields, LABEL_NAMES[name]))
 
@@ -65,8 +66,3 @@ def labels_of(*places: Any) -> Iterator[tuple[str, str]]:
     for name in LABEL_NAMES:
         if value := next((value for place in places if (value := label_of(place, name))), ""):
             yield name, value
-
-
-def _is_from_a_client(fields: Any) -> bool:
-    has_fields = any(field(fields, name) is not None for name in ("choices", "object", "role"))
-    return has_fields or field(fields, "type") in _MESSAGES_OF_CLIENTS

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from areopage.monitor.hook.bot_results import status_of
-from areopage.monitor.hook.copied_streams import Copy, Ended, copied, copied_async, passed_on
+from areopage.monitor.hook.copied_streams import Copied, Copy, Ended, copied_async, passed_on
 from areopage.monitor.hook.exchange import Exchange, Unrecognised, find_exchange, find_streamed
 from areopage.monitor.hook.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED, Recorder
 from areopage.monitor.hook.spool import Spool
@@ -94,7 +94,7 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
 
         @functools.wraps(function)
         def answered(*args: Any, **kwargs: Any) -> Any:
-            return (yield from copied(function(*args, **kwargs), Copy(listener.ended(args, kwargs))))
+            return (yield from Copied(function(*args, **kwargs), Copy(listener.ended(args, kwargs))))
     elif inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)

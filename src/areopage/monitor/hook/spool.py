@@ -105,7 +105,10 @@ class _Writer:
                 self._end()
                 raise
             if written < len(line):
-                self._undo(file)
+                try:
+                    os.ftruncate(file, self._size)
+                except OSError:
+                    self._end()  # the worker puts the half line aside
                 raise OSError(errno.ENOSPC, "no space left for a whole line")
             self._size += written
 
@@ -134,13 +137,6 @@ class _Writer:
             self._end()
             raise
         return self._file
-
-    def _undo(self, file: int) -> None:
-        """Remove half a line; where even that fails, leave the file to the worker, who puts the half line aside."""
-        try:
-            os.ftruncate(file, self._size)
-        except OSError:
-            self._end()
 
     def _end(self) -> None:
         if self._file is not None:

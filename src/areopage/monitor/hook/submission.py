@@ -78,13 +78,21 @@ def submission_of(
         raise SubmissionError(f"metadata: give an object, not {type(metadata).__name__}")
     if answered_at is not None and not FIRST_YEAR < answered_at.year < LAST_YEAR:
         raise SubmissionError(f"answered_at: give a year after {FIRST_YEAR}")
+    try:
+        content = prompt_of(prompt)
+    except DatasetError as fault:
+        raise SubmissionError(str(fault)) from None
+    try:
+        maturity = normalise_maturity(age) or ""
+    except ValueError as fault:
+        raise SubmissionError(f"age: {fault}") from None
     now = datetime.now(UTC)
     case = Case(
         id=_text(id, "id") or new_id(),
-        prompt=_prompt(prompt),
+        prompt=content,
         response=_text(response, "response"),
         documents=_documents(documents),
-        maturity=_maturity(age),
+        maturity=maturity,
         metadata=dict(metadata or {}),
     )
     moment = answered_at or now
@@ -105,13 +113,6 @@ def submission_of(
             answered_at=moment,
         )
     )
-
-
-def _maturity(age: str | int) -> str:
-    try:
-        return normalise_maturity(age) or ""
-    except ValueError as fault:
-        raise SubmissionError(f"age: {fault}") from None
 
 
 def checked(answer: Answer) -> Answer:
@@ -146,13 +147,6 @@ def checked(answer: Answer) -> Answer:
     if size > MAX_METADATA:
         raise SubmissionError(f"metadata: has {size:,} bytes as JSON, more than {MAX_METADATA:,}: submit less")
     return answer
-
-
-def _prompt(prompt: str | Sequence[Turn | Mapping[str, Any]]) -> str | tuple[Turn, ...]:
-    try:
-        return prompt_of(prompt)
-    except DatasetError as fault:
-        raise SubmissionError(str(fault)) from None
 
 
 def _documents(documents: Iterable[Document | Mapping[str, Any] | str]) -> tuple[Document, ...]:
