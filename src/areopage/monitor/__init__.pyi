@@ -2,6 +2,7 @@
 
 from .alerts.deliver import AlertMessage as AlertMessage  # A message of plain text.
 from .alerts.deliver import send as send  # Send a message to every address in turn
+
 # Close an incident because a person accepts the new level, which is the reference from then on
 from .alerts.falls import accept_level as accept_level
 from .alerts.jobs import alert_jobs as alert_jobs  # The scheduled jobs of alerts
@@ -10,11 +11,13 @@ from .alerts.jobs import settle as settle  # Open, count or close the alert of a
 from .alerts.rules import ANSWER as ANSWER
 from .alerts.rules import DROP as DROP
 from .alerts.rules import RULES as RULES  # All rules, in the order in which lists show their alerts
+
 # The title and the body of a weak answer's alert, in the locale's language.
 from .alerts.rules import answer_texts as answer_texts
 from .alerts.rules import canary_finding as canary_finding  # Bad where the judge moved on the criterion
 from .alerts.rules import question_line as question_line  # The line of a single answer's alert with the question
 from .alerts.texts import monitor_locale as monitor_locale  # The locale of a monitor's alerts
+
 # Documents as records, as objects (`doc_titre`, `text` and the other spellings of `cases.documents`) or as bare texts.
 from .answer_case import Documents as Documents
 from .answer_case import case_of as case_of  # Build the case of an answer.
@@ -31,10 +34,12 @@ from .figures import most_frequent as most_frequent  # The variant with the most
 from .golden import Golden as Golden  # Loaded golden questions.
 from .golden import golden_jobs as golden_jobs  # The scheduled job that begins rounds
 from .golden import golden_section as golden_section  # Return the section
+
 # Compute the figures of a finished round again from its answers' scores.
 from .golden_rounds import recomputed_round as recomputed_round
 from .hook.counts import Losses as Losses  # What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind.
 from .hook.endpoints import QualityHook as QualityHook  # The middleware.
+
 # Decorate a sync or async function or generator function to submit its answers for evaluation.
 from .hook.functions import monitored as monitored
 from .hook.messages import Prompt as Prompt  # What the user asked
@@ -50,8 +55,10 @@ from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no lon
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
 from .retention import erase_older as erase_older  # Erase answers received before a moment
 from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
+
 # A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
 from .scored_answers import MeanChange as MeanChange
 from .worker import MonitorWorker as MonitorWorker  # A worker of the monitor
+
 # Let given-up answers wait again, and end the pause of those that wait for another attempt
 from .worker import retry_answers as retry_answers

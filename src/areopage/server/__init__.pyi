@@ -5,6 +5,7 @@ from .access import Asker as Asker
 from .access import Follower as Follower
 from .access import Form as Form
 from .access import Reader as Reader
+
 # Note that texts of answers were shown, and which answers were shown with their scores
 from .access import note_shown as note_shown
 from .api.evaluations import decoded as decoded  # Decode a body.
@@ -21,12 +22,12 @@ from .context import ServerContext as ServerContext  # Args
 from .context import context_of as context_of  # Return the context of a request's server.
 from .errors import Refusal as Refusal  # A rejected request.
 from .metrics import metrics_of as metrics_of  # Return the metrics of a request's server.
-from .pages.filters import Asked as Asked  # The period of an address.
 from .pages.filters import CUSTOM as CUSTOM
-from .pages.filters import Chosen as Chosen  # The filters of an address.
-from .pages.filters import Ignored as Ignored  # A filter of an address that has no effect.
 from .pages.filters import OF_PERIODS as OF_PERIODS
 from .pages.filters import TODAY as TODAY
+from .pages.filters import Asked as Asked  # The period of an address.
+from .pages.filters import Chosen as Chosen  # The filters of an address.
+from .pages.filters import Ignored as Ignored  # A filter of an address that has no effect.
 from .pages.filters import chosen as chosen  # Parse a request's filters.
 from .pages.filters import ignore_unknown as ignore_unknown  # Add the parameters that a page does not have to `ignored`.
 from .pages.filters import period_of as period_of  # The period's name and days
@@ -39,6 +40,7 @@ from .pages.runs import Choice as Choice  # A run that can be chosen
 from .pages.runs import run_choices as run_choices  # The newest runs as choices
 from .pages.runs import visible_run as visible_run  # The record of a run, if all its answers are in the actor's scope.
 from .parts import ServerPart as ServerPart  # Routes, and what belongs to them.
+
 # Serve until SIGTERM or Ctrl-C, then drain requests, stop the worker and print the number of waiting answers.
 from .serve import run_server as run_server
 from .telemetry import tell_decision as tell_decision  # Add a gate decision to its request's span, without texts.

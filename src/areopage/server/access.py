@@ -56,7 +56,7 @@ class KeyDirectory:
         self._found: dict[bytes, tuple[float, ApiKey]] = {}
         self._any: tuple[float, bool] | None = None
         self._turn = asyncio.Lock()
-        self._failures = FailureLog()
+        self._failures, self._logged_at = 0, float("-inf")
 
     async def find(self, key: str, client: str) -> ApiKey | None:
         """Find a key's record; a wrong key costs one look-up and is logged."""
@@ -76,8 +76,12 @@ class KeyDirectory:
         record = await run_in_threadpool(self._keys.find, key) if len(key) <= LONGEST_KEY else None
         if record is None:
             self._found.pop(digest, None)
-            if told := self._failures.count(client):
-                await run_in_threadpool(self._audit.note, client[:LONGEST_CLIENT], "wrong_key", "", told)
+            self._failures += 1
+            if time.monotonic() - self._logged_at >= LOG_SECONDS:  # a flood of wrong keys fills neither log nor ledger
+                counted = f"{self._failures} since the last message"
+                log.warning("invalid API key from %s (%s)", client, counted)
+                self._failures, self._logged_at = 0, time.monotonic()
+                await run_in_threadpool(self._audit.note, client[:LONGEST_CLIENT], "wrong_key", "", counted)
             return None
         if len(self._found) >= MOST_REMEMBERED:
             self._found.clear()
@@ -91,42 +95,8 @@ class KeyDirectory:
         return self._any[1]
 
 
-class FailureLog:
-    """Logs wrong keys: one line per `LOG_SECONDS`, with their number, so that a flood of them fills neither log nor ledger."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._logged_at = float("-inf")
-
-    def count(self, client: str) -> str:
-        """Count a wrong key; returns what is to be noted, "" where a line was logged a moment ago."""
-        self._count += 1
-        if time.monotonic() - self._logged_at < LOG_SECONDS:
-            return ""
-        told = f"{self._count} since the last message"
-        log.warning("invalid API key from %s (%s)", client, told)
-        self._count, self._logged_at = 0, time.monotonic()
-        return told
-
-
 def _fresh(at: float) -> bool:
     return time.monotonic() - at < REMEMBERED_SECONDS
-
-
-class FormSeal:
-    """Signs the anti-forgery tokens of forms, with the ledger's secret, shared by its servers."""
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = secret
-
-    def token(self, cookie: str) -> str:
-        """The token of a session's forms. Without a session (cookie "") all readers share a token."""
-        digest = hmac.digest(self._secret, f"form\n{cookie}".encode("utf-8", "replace"), hashlib.sha256)
-        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-
-
-def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 class Actor(Struct, frozen=True, kw_only=True):
@@ -178,22 +148,24 @@ class Actor(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """The server's access rules: keys, sessions, seal of forms and addresses."""
+    """The server's access rules. The anti-forgery tokens of forms are signed with the ledger's secret, shared by its servers."""
 
     keys: KeyDirectory
     sessions: Sessions
-    seal: FormSeal
+    secret: bytes
     addresses: Addresses
 
+    @classmethod
+    def of(cls, context: ServerContext) -> "Access":
+        """Build a server's access rules."""
+        ledger = context.ledger
+        keys = KeyDirectory(ledger.api_keys, ledger.audit)
+        return cls(keys=keys, sessions=ledger.sessions, secret=ledger.secret(), addresses=Addresses.of(context.config))
 
-def access_to(context: ServerContext) -> Access:
-    """Build a server's access rules."""
-    return Access(
-        keys=KeyDirectory(context.ledger.api_keys, context.ledger.audit),
-        sessions=context.ledger.sessions,
-        seal=FormSeal(context.ledger.secret()),
-        addresses=Addresses.of(context.config),
-    )
+    def form_token(self, cookie: str) -> str:
+        """The token of a session's forms. Without a session (cookie "") all readers share a token."""
+        digest = hmac.digest(self.secret, f"form\n{cookie}".encode("utf-8", "replace"), hashlib.sha256)
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def access_of(request: Request) -> Access:
@@ -293,14 +265,21 @@ async def authenticate(request: Request) -> Actor:
         )
     header = request.headers.get("authorization")
     if header is not None:
-        return await _bearer(request, header)
+        scheme, _, key = header.partition(" ")
+        client = request.client.host if request.client else "?"
+        sent = await access.keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
+        if sent is None:
+            raise _no_key("the API key is invalid or revoked")
+        return _actor_with(sent)
     cookie = request.cookies.get(SESSION_COOKIE, "")
     if 0 < len(cookie) <= LONGEST_COOKIE:
         record = await run_in_threadpool(access.sessions.find, cookie, context_of(request).now())
     else:
         record = None
     if record is not None:
-        _check_token_header(request)
+        # a script of our pages shows its token in a header; `_checked_form` checks that of a posted form
+        if request.method not in SAFE_METHODS and not (request.method == "POST" and is_form(request)):
+            _check_token(request, request.headers.get(TOKEN_HEADER, ""))
         return _actor_with(record)
     if not await access.keys.any():
         if not is_local(request):
@@ -311,15 +290,6 @@ async def authenticate(request: Request) -> Actor:
     raise _no_key("API key required: send Authorization: Bearer areo_...")
 
 
-async def _bearer(request: Request, header: str) -> Actor:
-    scheme, _, key = header.partition(" ")
-    client = request.client.host if request.client else "?"
-    record = await access_of(request).keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
-    if record is None:
-        raise _no_key("the API key is invalid or revoked")
-    return _actor_with(record)
-
-
 def _actor_with(key: ApiKey) -> Actor:
     return Actor(name=key.name, key_id=key.id, role=key.role, collections=key.collections)
 
@@ -328,26 +298,19 @@ def _no_key(message: str) -> Refusal:
     return Refusal(401, "unauthorized", message, {"WWW-Authenticate": 'Bearer realm="areopage"'})
 
 
-def _check_token_header(request: Request) -> None:
-    """A script of our pages shows its token in a header; `_checked_form` checks that of a posted form."""
-    if request.method in SAFE_METHODS or (request.method == "POST" and is_form(request)):
-        return
-    _check_token(request, request.headers.get(TOKEN_HEADER, ""))
-
-
 def is_form(request: Request) -> bool:
     """Whether a request's body is the form of a page."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
 def _check_token(request: Request, token: str) -> None:
-    if not _same(token, csrf_token(request)):
+    if not hmac.compare_digest(token.encode("utf-8", "replace"), csrf_token(request).encode()):
         raise Refusal(403, "csrf", "this form has expired: reload the page and submit it again")
 
 
 def csrf_token(request: Request) -> str:
     """The token that a page of this session puts into its forms, as the hidden field `csrf`."""
-    return access_of(request).seal.token(request.cookies.get(SESSION_COOKIE, ""))
+    return access_of(request).form_token(request.cookies.get(SESSION_COOKIE, ""))
 
 
 async def _checked_form(request: Request) -> FormData:

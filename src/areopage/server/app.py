@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from areopage.server import metrics
-from areopage.server.access import Shown, access_to
-from areopage.server.api import evaluations, figures, gate, held, traces
+from areopage.server.access import Access, Shown
+from areopage.server.api import evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
 from areopage.server.api.schema import components
@@ -24,9 +24,8 @@ from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import Check, Metrics, Timing
-from areopage.server.pages import answers, monitor, review, run_progress, runs, session, trust
+from areopage.server.pages import answers, held, monitor, review, runs, session, trust
 from areopage.server.pages import gate as gate_page
-from areopage.server.pages import held as held_page
 from areopage.server.pages.rendering import fault_page
 from areopage.server.parts import server_parts
 from areopage.server.telemetry import Tracing
@@ -40,18 +39,17 @@ DESCRIPTION = "Ask, check and submit answers, read the figures. Each request sho
 _ROUTERS = (
     evaluations.router,
     figures.router,
-    held.router,
+    held.api_router,
     gate.router,
     traces.router,
     metrics.router,
     session.router,
     monitor.router,
     answers.router,
-    held_page.router,
+    held.router,
     gate_page.router,
     review.router,
     trust.router,  # before `runs`, whose addresses take any path
-    run_progress.router,  # as above
     runs.router,
 )
 
@@ -125,7 +123,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.context = context
-    app.state.access = access_to(context)
+    app.state.access = Access.of(context)
     app.state.shown = Shown()
     app.state.traces = written
     app.state.metrics = Metrics(context, written)

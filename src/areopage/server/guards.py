@@ -92,19 +92,34 @@ def is_local(request: Request) -> bool:
     return is_loopback(client) and is_loopback(request.headers.get("host", ""))
 
 
-class KnownHosts:
+class HttpMiddleware:
+    """A middleware of HTTP requests; what is none passes through."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one request."""
+        await (self.serve if scope["type"] == "http" else self.app)(scope, receive, send)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Process one HTTP request."""
+        raise NotImplementedError
+
+
+class KnownHosts(HttpMiddleware):
     """Rejects unknown hosts, against DNS rebinding by other sites.
 
     Health checks hold no data, and pages of other sites send no API key: both may use any name.
     """
 
     def __init__(self, app: ASGIApp, addresses: Addresses) -> None:
-        self.app = app
+        super().__init__(app)
         self._addresses = addresses
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] == "http" and scope["path"] not in ANY_HOST_PATHS:
+        if scope["path"] not in ANY_HOST_PATHS:
             request = Request(scope)
             host = request.headers.get("host", "")
             if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
@@ -114,7 +129,7 @@ class KnownHosts:
         await self.app(scope, receive, send)
 
 
-class BodyLimit:
+class BodyLimit(HttpMiddleware):
     """Refuses large and slow request bodies.
 
     A body of more than `most` bytes is refused at once where its length is told, else as soon as it exceeds the limit. A body
@@ -122,14 +137,11 @@ class BodyLimit:
     """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
-        self.app = app
+        super().__init__(app)
         self._most, self._seconds = most, seconds
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if not told.isdigit() or len(told) > 18 or int(told) > self._most:
             await answer(Request(scope), 413, "too_large", self._message(), {"Connection": "close"})(scope, receive, send)
@@ -163,17 +175,11 @@ class BodyLimit:
         return f"the body exceeds {self._most} bytes (server.max_body)"
 
 
-class SecurityHeaders:
+class SecurityHeaders(HttpMiddleware):
     """Adds missing `SECURITY_HEADERS` to every response; browsers may cache files under /static and revalidate them."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         static = scope["path"].startswith(STATIC)
 
         async def with_headers(message: Message) -> None:
@@ -186,15 +192,12 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-class HeadOfGet:
+class HeadOfGet(HttpMiddleware):
     """Answers HEAD like GET, without the body; load balancers and uptime monitors send it."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
+        if scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
 

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -24,7 +24,7 @@ from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response
 from areopage.server.context import ServerContext, context_of
-from areopage.server.guards import is_local
+from areopage.server.guards import HttpMiddleware, is_local
 
 ALWAYS = Period(start=date.min, end=date.max)
 GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0)
@@ -141,50 +141,39 @@ class LedgerCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Read the ledger."""
-        yield from self._backlog()
-        yield from self._answers()
-        yield from self._judges()
-        gauge = GaugeMetricFamily("areopage_open_alerts", "Alerts that hold now.", labels=["rule"])
-        for rule, count in self._context.ledger.alerts.counts().items():
-            gauge.add_metric([rule], count)
-        yield gauge
-        lost = GaugeMetricFamily("areopage_hook_lost", "Answers that hooks on this computer did not submit.", labels=["why"])
-        hooks = Losses.of(self._context.config.monitor.spool)
-        for why, number in sorted(hooks.counts.items()):
-            lost.add_metric([why], number)
-        yield lost
-        doubtful = GaugeMetricFamily("areopage_hook_doubtful", "Doubts about answers of hooks on this computer.", labels=["kind"])
-        for kind, number in sorted(hooks.doubts.items()):
-            doubtful.add_metric([kind], number)
-        yield doubtful
-
-    def _backlog(self) -> Iterator[Metric]:
-        backlog = self._context.ledger.evaluations.backlog()
-        gauge = GaugeMetricFamily("areopage_backlog", "Answers that are not evaluated, by state.", labels=["state"])
-        for state, count in (("waiting", backlog.waiting), ("failed", backlog.failed)):
-            gauge.add_metric([state], count)
-        yield gauge
+        ledger = self._context.ledger
+        backlog, hooks = ledger.evaluations.backlog(), Losses.of(self._context.config.monitor.spool)
+        states = {"waiting": backlog.waiting, "failed": backlog.failed}
+        yield _gauge("areopage_backlog", "Answers that are not evaluated, by state.", "state", states)
         age = backlog.waited(self._context.now()) or 0.0
         yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting answer.", age)
-
-    def _answers(self) -> Iterator[Metric]:
-        days = self._context.ledger.days.totals(ALWAYS, AnswerScope())
+        days = ledger.days.totals(ALWAYS, AnswerScope())
         counter = CounterMetricFamily(
             "areopage_answers", "Answers that were dealt with, golden ones left out.", labels=["outcome"]
         )
         for outcome in ("scored", "unscored", "failed"):
             counter.add_metric([outcome], sum(getattr(day, outcome) for day in days))
         yield counter
-
-    def _judges(self) -> Iterator[Metric]:
         calls = CounterMetricFamily("areopage_judge_calls", "Calls to judges.", labels=["judge", "model"])
         verdicts = CounterMetricFamily("areopage_judge_verdicts", "Verdicts by outcome.", labels=["judge", "model", "outcome"])
-        for judge in self._context.ledger.days.judges(ALWAYS):
+        for judge in ledger.days.judges(ALWAYS):
             calls.add_metric([judge.judge, judge.model], judge.calls)
             for outcome, count in sorted(judge.outcomes.items()):
                 verdicts.add_metric([judge.judge, judge.model, outcome], count)
         yield calls
         yield verdicts
+        yield _gauge("areopage_open_alerts", "Alerts that hold now.", "rule", ledger.alerts.counts())
+        lost, doubts = dict(sorted(hooks.counts.items())), dict(sorted(hooks.doubts.items()))
+        yield _gauge("areopage_hook_lost", "Answers that hooks on this computer did not submit.", "why", lost)
+        yield _gauge("areopage_hook_doubtful", "Doubts about answers of hooks on this computer.", "kind", doubts)
+
+
+def _gauge(name: str, text: str, label: str, counts: Mapping[str, float]) -> Metric:
+    """Counts by the values of a label."""
+    gauge = GaugeMetricFamily(name, text, labels=[label])
+    for value, count in counts.items():
+        gauge.add_metric([value], count)
+    return gauge
 
 
 def metrics_of(request: Request) -> Metrics:
@@ -192,18 +181,15 @@ def metrics_of(request: Request) -> Metrics:
     return cast(Metrics, request.app.state.metrics)
 
 
-class Timing:
+class Timing(HttpMiddleware):
     """Records the duration of each request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app = app
+        super().__init__(app)
         self._metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         began = time.perf_counter()
         status = 500
 
@@ -241,16 +227,14 @@ def readyz(request: Request) -> Response:
 
     Where judges fail, answers are still accepted: the server is `ok`, and `reason` says so.
     """
-    reason = _ledger_fault(context_of(request).ledger) or next(filter(None, (check() for check in _checks_of(request))), "")
+    context, checks = context_of(request), cast(Sequence[Check], request.app.state.checks)
+    reason = _ledger_fault(context.ledger) or next(filter(None, (check() for check in checks)), "")
     if reason:
         return json_response(Health(status="unavailable", reason=reason), 503)
-    return json_response(Health(status="ok", reason=_judges_fault(context_of(request))))
-
-
-def _judges_fault(context: ServerContext) -> str:
-    """Says that judges fail: answers are still taken and kept, so the server stays ready."""
     failing = context.ledger.evaluations.failing_since(context.now() - FAILING_WITHIN, MOST_FAILING)
-    return f"judges fail: {counted(failing, 'answer')} {'has' if failing == 1 else 'have'} no score yet" if failing else ""
+    if failing:
+        reason = f"judges fail: {counted(failing, 'answer')} {'has' if failing == 1 else 'have'} no score yet"
+    return json_response(Health(status="ok", reason=reason))
 
 
 async def _reader_or_local(request: Request) -> Actor:
@@ -284,7 +268,3 @@ def _ledger_fault(ledger: Ledger) -> str:
     except StorageError:
         return "the ledger cannot be reached"
     return "" if is_current else "the ledger was migrated by another version: start this server again"
-
-
-def _checks_of(request: Request) -> Sequence[Check]:
-    return cast(Sequence[Check], request.app.state.checks)

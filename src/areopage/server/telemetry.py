@@ -12,6 +12,7 @@ from areopage.gate import Decision
 from areopage.jury import Evaluated, JudgmentStore
 from areopage.ledger import Judgment
 from areopage.monitor import QualityJudge
+from areopage.server.guards import HttpMiddleware
 from areopage.server.metrics import method_of, route_of
 
 if TYPE_CHECKING:
@@ -44,21 +45,18 @@ def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
     return provider
 
 
-class Tracing:
+class Tracing(HttpMiddleware):
     """A span for each request, below the caller's span if given."""
 
     def __init__(self, app: ASGIApp, provider: "TracerProvider") -> None:
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        self.app = app
+        super().__init__(app)
         self._tracer = provider.get_tracer(SCOPE)
         self._propagator = TraceContextTextMapPropagator()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         from opentelemetry.trace import SpanKind
 
         above = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"}
@@ -114,7 +112,16 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
 
 def _describe(span: "Span", found: Evaluated) -> None:
     """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
-    span.set_attributes(_known({"areopage.answer.id": found.id, "areopage.suite": found.suite, **_evaluation(found)}))
+    evaluation = {
+        "areopage.answer.id": found.id,
+        "areopage.suite": found.suite,
+        "gen_ai.evaluation.name": "score_global",
+        "gen_ai.evaluation.score.value": found.score_global,
+        "gen_ai.evaluation.score.label": found.grade,
+        "gen_ai.usage.input_tokens": found.prompt_tokens,
+        "gen_ai.usage.output_tokens": found.completion_tokens,
+    }
+    span.set_attributes(_known(evaluation))
     for one in found.criteria:
         attributes = {
             "gen_ai.evaluation.name": one.criterion,
@@ -122,16 +129,6 @@ def _describe(span: "Span", found: Evaluated) -> None:
             "gen_ai.evaluation.score.label": one.grade,
         }
         span.add_event("gen_ai.evaluation.result", _known(attributes))
-
-
-def _evaluation(found: Evaluated) -> dict[str, Any]:
-    return {
-        "gen_ai.evaluation.name": "score_global",
-        "gen_ai.evaluation.score.value": found.score_global,
-        "gen_ai.evaluation.score.label": found.grade,
-        "gen_ai.usage.input_tokens": found.prompt_tokens,
-        "gen_ai.usage.output_tokens": found.completion_tokens,
-    }
 
 
 def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,12 @@ async def submit(request: Request, actor: Submitter) -> Response:
 
     409: another answer of this source has the id of one. That one is not stored; the others of the request are.
     """
-    given = _read_submissions(await json_body(request), actor)
+    body = await json_body(request)
+    if "items" in decoded(body, dict[str, msgspec.Raw]):
+        answers = decoded(body, GivenAnswers).items
+        given = [_submission(answer, actor, f"$.items[{at}]") for at, answer in enumerate(answers)]
+    else:
+        given = [_submission(decoded(body, GivenAnswer), actor, "$")]
     context = context_of(request)
     _check_dates(given, actor, context)
     submissions = await run_in_threadpool(_within_scope, context.ledger, given, actor) if actor.collections else given
@@ -90,7 +95,9 @@ async def submit(request: Request, actor: Submitter) -> Response:
         taken = await run_in_threadpool(Intake.clashing, context.ledger, submissions, new)
         if taken:
             others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
-            raise Refusal(409, "id_taken", f"another answer has the id {_ids_of(taken, submissions, given)}: {others}")
+            named = {id(stored): answer.id for stored, answer in zip(submissions, given, strict=True)}
+            ids = name_list(dict.fromkeys(repr(named[id(answer)]) for answer in taken))  # as the client gave them
+            raise Refusal(409, "id_taken", f"another answer has the id {ids}: {others}")
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(given, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
 
@@ -115,17 +122,12 @@ def _within_scope(ledger: Ledger, given: Sequence[Answer], actor: Actor) -> list
     """Submissions under ids of their own where answers that the actor may not see have these ids."""
     sources = ledger.answers.sources([one.id for one in given])
     hidden = {id for id, source in sources.items() if not actor.may_see(source)}
-    return [_renamed(one, id_within(one.id, one.source)) if one.id in hidden else one for one in given]
 
+    def renamed(answer: Answer) -> Answer:
+        id = id_within(answer.id, answer.source)
+        return msgspec.structs.replace(answer, id=id, case=msgspec.structs.replace(answer.case, id=id))
 
-def _renamed(answer: Answer, id: str) -> Answer:
-    return msgspec.structs.replace(answer, id=id, case=msgspec.structs.replace(answer.case, id=id))
-
-
-def _ids_of(taken: Sequence[Answer], submissions: Sequence[Answer], given: Sequence[Answer]) -> str:
-    """The ids of some submissions as the client gave them."""
-    named = {id(one): own.id for one, own in zip(submissions, given, strict=True)}
-    return name_list(dict.fromkeys(repr(named[id(one)]) for one in taken))
+    return [renamed(answer) if answer.id in hidden else answer for answer in given]
 
 
 @router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, newest first")
@@ -221,11 +223,9 @@ async def json_body(request: Request) -> bytes:
     if kind != "application/json":
         raise Refusal(415, "not_json", "send JSON with Content-Type: application/json")
     body = await request.body()
-    return _ESCAPE.sub(_whole_escape, body) if any(one in body for one in _SURROGATES) else body
-
-
-def _whole_escape(found: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if found[1] else found[0]
+    if not any(surrogate in body for surrogate in _SURROGATES):
+        return body
+    return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], body)
 
 
 def decoded(body: bytes, kind: type[Record]) -> Record:
@@ -240,12 +240,6 @@ def decoded(body: bytes, kind: type[Record]) -> Record:
         raise Refusal(422, "invalid", str(fault)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise Refusal(400, "bad_json", f"invalid JSON: {fault}") from None
-
-
-def _read_submissions(body: bytes, actor: Actor) -> list[Answer]:
-    if "items" not in decoded(body, dict[str, msgspec.Raw]):
-        return [_submission(decoded(body, GivenAnswer), actor, "$")]
-    return [_submission(answer, actor, f"$.items[{at}]") for at, answer in enumerate(decoded(body, GivenAnswers).items)]
 
 
 def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:

@@ -93,7 +93,17 @@ def latest(
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
     note_scores_seen(ledger, actor, found.id)
-    return json_response(_latest_of(found))
+    moment = found.at.astimezone(UTC)
+    snapshot = Snapshot(
+        id=found.id,
+        timestamp=moment,
+        question=found.prompt,
+        documents=found.documents,
+        sources=[document.source for document in found.documents],
+        generation=found.response,
+        metrics=found.metrics,
+    )
+    return json_response(Latest(metrics={"timestamp": moment, "question": found.prompt, **found.metrics}, snapshot=snapshot))
 
 
 @router.delete("/traces/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
@@ -176,20 +186,6 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
         release=record_from(HeldReply, release, id=one.id) if release else None,
         waiting=traces.waiting([one.id]).get(one.id, 0),
     )
-
-
-def _latest_of(one: Trace) -> Latest:
-    moment = one.at.astimezone(UTC)
-    snapshot = Snapshot(
-        id=one.id,
-        timestamp=moment,
-        question=one.prompt,
-        documents=one.documents,
-        sources=[document.source for document in one.documents],
-        generation=one.response,
-        metrics=one.metrics,
-    )
-    return Latest(metrics={"timestamp": moment, "question": one.prompt, **one.metrics}, snapshot=snapshot)
 
 
 def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVerdict) -> StoredVerdict:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from fastapi import APIRouter
-from msgspec import Struct, structs
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -157,38 +157,31 @@ def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale
     are made anew from the evaluation, and the others have the name of their rule as their title.
     """
     monitor, suite = context.config.monitor, context.suite
-    own = monitor_locale(monitor, suite).code
-    answers = [one.answer_id for one in alerts if one.answer_id]
-    found = context.ledger.evaluations.latest(answers) if answers else {}
-    shown = _in_language(context, alerts, found, spoken, own)
-    about = [(one, found.get(one.alert.answer_id)) for one in shown]
-    return tuple(
-        one if score is None else structs.replace(one, source=score.source, answered_at=score.timestamp) for one, score in about
-    )
-
-
-def _in_language(
-    context: ServerContext, alerts: Sequence[Alert], found: Mapping[str, Evaluation], spoken: Locale, own: str
-) -> list[ShownAlert]:
-    monitor, suite = context.config.monitor, context.suite
-    if own == spoken.code:
-        return [_stored_alert(one, one.title) for one in alerts]
-    locale, threshold = monitor_locale(monitor, suite, spoken.code), monitor.section.thresholds(suite.scale).answer
-    floors = monitor.floors(suite)
+    own, locale = monitor_locale(monitor, suite).code, monitor_locale(monitor, suite, spoken.code)
+    answers = [alert.answer_id for alert in alerts if alert.answer_id]
+    scores = context.ledger.evaluations.latest(answers) if answers else {}
     shown = []
-    for one in alerts:
-        score = found.get(one.answer_id)
-        if one.rule == ANSWER and score is not None and score.state == "evaluated":
-            title, body = answer_texts(score, threshold, floors, locale)
-            shown.append(ShownAlert(alert=one, title=title, body=body, question=body.partition("\n")[0], foreign=""))
-        else:
-            shown.append(_stored_alert(one, spoken.say(f"rule_{one.rule}"), own))
-    return shown
-
-
-def _stored_alert(alert: Alert, title: str, foreign: str = "") -> ShownAlert:
-    body = f"{alert.title}\n{alert.body}" if foreign else alert.body
-    return ShownAlert(alert=alert, title=title, body=body, question=question_line(alert), foreign=foreign)
+    for alert in alerts:
+        score = scores.get(alert.answer_id)
+        title, body, question, foreign = alert.title, alert.body, question_line(alert), ""
+        if own != spoken.code and alert.rule == ANSWER and score is not None and score.state == "evaluated":
+            threshold = monitor.section.thresholds(suite.scale).answer
+            title, body = answer_texts(score, threshold, monitor.floors(suite), locale)
+            question = body.partition("\n")[0]
+        elif own != spoken.code:
+            title, body, foreign = spoken.say(f"rule_{alert.rule}"), f"{alert.title}\n{alert.body}", own
+        shown.append(
+            ShownAlert(
+                alert=alert,
+                title=title,
+                body=body,
+                question=question,
+                foreign=foreign,
+                source=score.source if score else "",
+                answered_at=score.timestamp if score else None,
+            )
+        )
+    return tuple(shown)
 
 
 def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView | None:

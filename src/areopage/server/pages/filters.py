@@ -149,7 +149,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
         grade=choice_of(query, "grade", GRADES, "grade", ignored),
         criterion=criterion,
         text=query.get("q", "").strip()[:LONGEST_TEXT],
-        before=before_of(query, ignored),
+        before=number_of(query, "before", "filter_before", ignored),
         ignored=tuple(ignored),
     )
 
@@ -178,29 +178,14 @@ def choice_of(query: Mapping[str, str], name: str, choices: Collection[Name], fi
     return found
 
 
-def before_of(query: Mapping[str, str], ignored: list[Ignored]) -> int | None:
-    """The number that a page of a list ends before; add an invalid one to `ignored`."""
-    return number_of(query, "before", "filter_before", ignored)
-
-
-def number_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored]) -> int | None:
+def number_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored], *, least: int = 0) -> int | None:
     """The number that a parameter holds; add an invalid one to `ignored`."""
     value = query.get(name, "")
-    if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
+    if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS and int(value) >= least:
         return int(value)
     if value:
         ignored.append(Ignored(field=field, value=value))
     return None
-
-
-def page_of(query: Mapping[str, str], ignored: list[Ignored]) -> int:
-    """The number of a page, from 1; add an invalid one to `ignored`."""
-    value = query.get("page", "")
-    if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS and int(value) > 0:
-        return int(value)
-    if value:
-        ignored.append(Ignored(field="page", value=value))
-    return 1
 
 
 def period_of(

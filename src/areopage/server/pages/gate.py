@@ -33,7 +33,7 @@ from areopage.report import decision_locale, draw, histogram, reason_text
 from areopage.scoring import Share
 from areopage.server.access import Actor, Reader, note, note_scores_listed
 from areopage.server.context import context_of
-from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of
+from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, choice_of, ignore_unknown, number_of, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -141,7 +141,7 @@ def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateCh
         collection=collection,
         prompt=query.get("q", "").replace("\r\n", "\n").strip()[:MOST_PROMPT],
         unlabelled="unlabelled" in query,
-        before=before_of(query, ignored),
+        before=number_of(query, "before", "filter_before", ignored),
         ignored=tuple(ignored),
     )
 
@@ -193,13 +193,6 @@ class Piece(Struct, frozen=True, kw_only=True):
     support: Support = "none"
 
 
-class ShownDocument(Struct, frozen=True, kw_only=True):
-    """A document with its text, what supports the answer marked in it."""
-
-    document: Document
-    marked: Markup
-
-
 class ShownSignal(Struct, frozen=True, kw_only=True):
     """A signal of the gate with the words of the answer that it found, each once; `found` counts the places.
 
@@ -215,12 +208,15 @@ class ShownSignal(Struct, frozen=True, kw_only=True):
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
-    """The data of a decision's page. `thresholds` is None if other rules made the decision."""
+    """The data of a decision's page. `thresholds` is None if other rules made the decision.
+
+    Each of `documents` comes with its text, what supports the answer marked in it.
+    """
 
     pieces: tuple[Piece, ...]
     sentences: tuple[ShownSentence, ...]
     reasons: tuple[ShownReason, ...]
-    documents: tuple[ShownDocument, ...]
+    documents: tuple[tuple[Document, Markup], ...]
     signals: tuple[ShownSignal, ...]
     thresholds: Mapping[str, float] | None
 
@@ -229,7 +225,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
     """Gather what a page shows of a decision; an imported trace may have none."""
     decision = trace.decision
     if decision is None:
-        plain = tuple(ShownDocument(document=one, marked=Markup.escape(one.text)) for one in trace.documents)
+        plain = tuple((document, Markup.escape(document.text)) for document in trace.documents)
         pieces = (Piece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
     reasons = _grouped(decision, language)
@@ -250,9 +246,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         pieces=_pieces_of(trace.response, decision.sentences, sentences),
         sentences=sentences,
         reasons=reasons,
-        documents=tuple(
-            ShownDocument(document=one, marked=_marked(one.text, support.get(one.id, ()))) for one in trace.documents
-        ),
+        documents=tuple((document, _marked(document.text, support.get(document.id, ()))) for document in trace.documents),
         signals=tuple(_signal_view(one) for one in decision.signals),
         thresholds=structs.asdict(gate.config.thresholds) if gate.version == decision.version else None,
     )

@@ -24,6 +24,7 @@ from areopage.report import (
     name_of,
     range_text,
     scale_text,
+    score_histogram,
     worth_rows,
     worth_texts,
 )
@@ -34,8 +35,8 @@ from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
-from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, number_of, page_of
-from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
+from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, number_of
+from areopage.server.pages.overview import Overview, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, KEPT, language, render
 
 router = APIRouter(include_in_schema=False)
@@ -89,7 +90,7 @@ def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale
         "threshold": threshold,
         "edges": grade_limits(scale),
         "trends": trends_of(view.trend, view.figures, scale, threshold, spoken),
-        "distribution": distribution_of(view.figures, scale, spoken),
+        "distribution": draw(score_histogram(view.figures.overall, scale, spoken), spoken),
     }
 
 
@@ -106,7 +107,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     alerts, ignored, sources = context.ledger.alerts, list[Ignored](), reader.collections
     ignore_unknown(request.query_params, ("rule", "page", "incident"), ignored)
     rule = choice_of(request.query_params, "rule", RULES, "alert_rule", ignored) or ""
-    page = page_of(request.query_params, ignored)
+    page = number_of(request.query_params, "page", "page", ignored, least=1) or 1
     incident = number_of(request.query_params, "incident", "incident", ignored) or None
     counts, folded = alerts.counts(sources=sources), not rule and not incident and not sources
     listed = alerts.counts(sources=sources, folded=folded)

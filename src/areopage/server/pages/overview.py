@@ -13,7 +13,7 @@ from areopage.criteria import Scale
 from areopage.ledger import Backlog, Filters, Period, last_days
 from areopage.locales import Locale
 from areopage.monitor import DayFigures, PeriodFigures
-from areopage.report import Level, TrendChart, daily_series, draw, score_histogram
+from areopage.report import Level, TrendChart, daily_series, draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
 from areopage.server.context import context_of
@@ -115,8 +115,3 @@ def trends_of(
         )
         found.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
     return found
-
-
-def distribution_of(figures: PeriodFigures, scale: Scale, locale: Locale) -> Markup:
-    """How many answers lie in each step of the scale, coloured by grade."""
-    return draw(score_histogram(figures.overall, scale, locale), locale)

@@ -8,15 +8,13 @@ needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from fastapi import FastAPI
 from jinja2 import Environment
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -43,17 +41,12 @@ PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 NOT_ALLOWED = 403
 
 
-class Pages(Struct, frozen=True, kw_only=True):
-    """The template environments by language."""
-
-    environments: Mapping[str, Environment]
-
-
 @cache
-def _load_pages() -> Pages:
+def _environments() -> Mapping[str, Environment]:
+    """The template environments by language."""
     assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
     assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
-    return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
+    return {code: _page_environment(code, assets) for code in LANGUAGES}
 
 
 def _versioned(address: str, path: Path) -> str:
@@ -78,15 +71,8 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
         run_url=run_url,
         pages_of_extensions=paths(),
     )
-    made.filters.update(iso=_iso, one_line=one_line)
+    made.filters.update(iso=lambda moment: moment.astimezone(UTC).isoformat(timespec="seconds"), one_line=one_line)
     return made
-
-
-def _pages_of(app: FastAPI) -> Pages:
-    if not hasattr(app.state, "pages"):
-        app.state.pages = _load_pages()
-    pages: Pages = app.state.pages
-    return pages
 
 
 def language_code(request: Request) -> str:
@@ -113,8 +99,8 @@ def _accepted_languages(header: str) -> list[str]:
 
 def language(request: Request) -> Locale:
     """Return the reader's locale."""
-    found: Locale = _pages_of(request.app).environments[language_code(request)].globals["lang"]  # type: ignore[assignment]
-    return found
+    locale: Locale = _environments()[language_code(request)].globals["lang"]  # type: ignore[assignment]
+    return locale
 
 
 def _link_in(request: Request, code: str) -> str:
@@ -130,30 +116,19 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         values: what the template shows.
     """
     code = language_code(request)
-    text = (
-        _pages_of(request.app)
-        .environments[code]
-        .get_template(template)
-        .render(
-            {
-                "here": request.url.path,
-                "languages": [(name, _link_in(request, name)) for name in LANGUAGES],
-                "csrf": partial(csrf_token, request),
-                "actor": actor_of(request),
-                "can_ask": context_of(request).rag is not None,
-            }
-            | values
-        )
-    )
+    shared = {
+        "here": request.url.path,
+        "languages": [(name, _link_in(request, name)) for name in LANGUAGES],
+        "csrf": partial(csrf_token, request),
+        "actor": actor_of(request),
+        "can_ask": context_of(request).rag is not None,
+    }
+    text = _environments()[code].get_template(template).render(shared | values)
     # A surrogate cannot be encoded; the ledger keeps none, but an id in the address may hold one.
     response = HTMLResponse(text.encode("utf-8", "replace"), status_code=status, headers=PAGE_HEADERS)
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(LANGUAGE_COOKIE, code, max_age=YEAR_SECONDS, samesite="lax", httponly=True)
     return response
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _answer_url(id: str, kept: str = "") -> str:

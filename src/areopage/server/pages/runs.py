@@ -1,7 +1,7 @@
 """Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,6 @@ from areopage.bench import (
     LONGEST_NAME,
     LONGEST_NOTE,
     REPORT,
-    HumanCriterion,
     RunView,
     exam_steps,
     failures_title,
@@ -24,6 +23,7 @@ from areopage.bench import (
     human_texts,
     listed_verdict,
     no_release_text,
+    progress_of,
     release_text,
     reservation_line,
     reservations,
@@ -36,7 +36,7 @@ from areopage.errors import StorageError, UserError
 from areopage.ledger import Ledger, Run, SignOff
 from areopage.locales import Locale
 from areopage.report import TEMPLATES
-from areopage.scoring import Release, Verdict
+from areopage.scoring import Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_url, trust_url
@@ -64,13 +64,6 @@ class Listed(Struct, frozen=True, kw_only=True):
     signed: tuple[tuple[SignOff, str], ...]
 
 
-class Compared(Struct, frozen=True, kw_only=True):
-    """A line of the table: a criterion with the jury's failures against people's."""
-
-    label: str
-    figures: HumanCriterion
-
-
 @router.get(REPORT_STYLES)
 def report_styles() -> Response:
     """The styles of reports, for the part of a page that shows one."""
@@ -88,7 +81,9 @@ def list_runs(request: Request, reader: Reader) -> Response:
     """The newest benchmark runs; a key that is limited to some sources cannot list them."""
     reader.check_unscoped()
     ledger, locale = context_of(request).ledger, language(request)
-    found, signed = ledger.runs(), _signed(ledger)
+    found, signed = ledger.runs(), dict[str, dict[str, SignOff]]()
+    for signoff in ledger.signoffs.of():  # the latest of each name
+        signed.setdefault(signoff.run_id, {})[signoff.name] = signoff
     runs = [_listed(run, signed.get(run.id, {}), ledger, locale) for run in found[:LISTED]]
     going = {one.run_id for one in ledger.fleet.open_runs()}
     return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED, open=going)
@@ -99,24 +94,13 @@ def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Loc
     with suppress(StorageError):  # another version of areopage wrote it
         spec = spec_of(run)
     verdict = listed_verdict(run, spec, ledger) if spec is not None else None
-    texts = tuple((one, _signed_text(run, one, verdict, locale)) for one in signed.values())
-    return Listed(run=run, target=spec.answered_by if spec is not None else "?", verdict=verdict, signed=texts)
-
-
-def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:
-    """The latest sign-off of each name, by the run's id."""
-    found: dict[str, dict[str, SignOff]] = {}
-    for one in ledger.signoffs.of():
-        found.setdefault(one.run_id, {})[one.name] = one
-    return found
-
-
-def _signed_text(run: Run, one: SignOff, verdict: str | None, locale: Locale) -> str:
-    """A sign-off in a few words; whether the labels have changed since tells only the run's own page."""
-    told = locale.say(f"run_signed_{one.verdict}", name=one.name)
-    state = one.signed
-    changed = run.outcome is not None and (run.outcome.results, verdict or "") != (state.results, state.release)
-    return locale.say("run_signed_earlier", told=told) if changed else told
+    texts = []
+    for signoff in signed.values():
+        text, state = locale.say(f"run_signed_{signoff.verdict}", name=signoff.name), signoff.signed
+        # whether the labels have changed since tells only the run's own page
+        changed = run.outcome is not None and (run.outcome.results, verdict or "") != (state.results, state.release)
+        texts.append((signoff, locale.say("run_signed_earlier", told=text) if changed else text))
+    return Listed(run=run, target=spec.answered_by if spec is not None else "?", verdict=verdict, signed=tuple(texts))
 
 
 def _target_of(run: Run) -> str:
@@ -124,6 +108,19 @@ def _target_of(run: Run) -> str:
         return spec_of(run).answered_by
     except StorageError:
         return "?"  # another version of areopage wrote it
+
+
+@router.get("/runs/{id:path}/progress")
+def show_progress(request: Request, id: str, reader: Reader) -> Response:
+    """Calls done of those planned by judge, workers, rate, time left and cost; a run without workers has its own page alone."""
+    context = context_of(request)
+    run = visible_run(context, reader, id) if id else None
+    if run is None:
+        return RedirectResponse("/runs", 303) if not id else render(request, "missing.html.j2", 404)
+    progress = progress_of(context.ledger, run.id, spec_of(run), context.now())
+    if progress is None:
+        return RedirectResponse(run_url(run.id), 303)
+    return render(request, "run_progress.html.j2", run=run, progress=progress, address=run_url(run.id))
 
 
 @router.get("/runs/{id:path}")
@@ -224,8 +221,11 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
     release, people = view.release, view.reviewed
     figures = people.sample or people.all_labelled if people else None
     criteria = view.spec.criteria_by_id()
-    compared = [
-        Compared(label=criteria[id].title, figures=one)
+    # keys are not told of the server's folders
+    report = Path(view.run.folder) / REPORT
+    is_here = bool(view.run.folder) and report.is_file()
+    compared = [  # a criterion with the jury's failures against people's
+        (criteria[id].title, one)
         for id, one in (figures.criteria.items() if figures else ())
         if id in criteria and one.failures is not None
     ]
@@ -240,11 +240,15 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         score=view.scores.tree.score,
         scale=view.spec.scale,
         judges=list(zip(view.health, view.standings, strict=True)),
-        report=_report_place(view, actor),
+        report="" if not is_here else str(report) if actor.keyless else f"{report.parent.name}/{REPORT}",
         waiting=sum(item.state == "open" for item in view.people.items.values()),
         queue=f"/review?suite={quote(view.spec.suite, safe='', errors='replace')}",
         release=release,
-        release_lines=list(_release_lines(view, release, locale)),
+        release_lines=(
+            [release_text(view, release, locale), *floor_lines(view, release, locale)]
+            if release
+            else [no_release_text(view, locale)]
+        ),
         exam_steps=[(one.text, shlex.join(one.command)) for one in exam_steps(view, release, locale)] if release else [],
         open_points=[reservation_line(one, locale) for one in reservations(view)],
         human=list(human_texts(people, locale)),
@@ -259,19 +263,3 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         fault=fault,
         limits={"name": LONGEST_NAME, "note": LONGEST_NOTE},
     )
-
-
-def _report_place(view: RunView, actor: Actor) -> str:
-    """Where the report of a run is on the server, "" if it is not there; keys are not told of the server's folders."""
-    report = Path(view.run.folder) / REPORT
-    if not view.run.folder or not report.is_file():
-        return ""
-    return str(report) if actor.keyless else f"{report.parent.name}/{REPORT}"
-
-
-def _release_lines(view: RunView, release: Release | None, locale: Locale) -> Iterator[str]:
-    if release is None:
-        yield no_release_text(view, locale)
-    else:
-        yield release_text(view, release, locale)
-        yield from floor_lines(view, release, locale)

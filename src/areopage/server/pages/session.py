@@ -53,7 +53,7 @@ async def login(request: Request, form: Form) -> Response:
     place, cookie = _own_path(wanted), await run_in_threadpool(_open, access, context_of(request), record)
     response: Response
     if FORM_WAITS in form:
-        token = partial(access.seal.token, cookie)
+        token = partial(access.form_token, cookie)
         response = render(request, "resume.html.j2", actor=None, name=record.name, action=place, kept=kept, csrf=token)
     else:
         response = RedirectResponse(home_of(record) if place == HOME else place, 303)
