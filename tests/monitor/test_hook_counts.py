@@ -10,11 +10,12 @@ from areopage.ledger.read.queries import Scope, last_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.operations import HookCounts
 from areopage.monitor.figures import PeriodFigures
-from areopage.monitor.hook.counts import HookCarrier, Losses
+from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.functions import monitored as hooked
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
+from areopage.monitor.worker import HookCarrier
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored

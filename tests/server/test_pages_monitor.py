@@ -20,10 +20,10 @@ from areopage.ledger.tables.records import Verdict
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.rules import new_alert
-from areopage.monitor.hook.counts import HookCarrier
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
+from areopage.monitor.worker import HookCarrier
 from areopage.scoring.outcome import NotApplicable
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import CriterionView, Said
