@@ -26,6 +26,7 @@ from areopage.ledger.tables.rows import (
     insert_rows,
     json_text,
     naive,
+    record_of,
     row_of,
     rows_in,
     storable,
@@ -352,25 +353,11 @@ def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
         connection.execute(update(run_cases).where(*place).values(case=json_text(content)))
 
 
-_CHANGED = ("run_id", "received_at", "answered_at")
-_AS_STORED = tuple(name for name in Answer.__struct_fields__ if name in answers.c and name not in _CHANGED)
-
-
 def answer_of(row: Row[Any]) -> Answer:
     """Read an answer from a row of `WHOLE_ANSWERS`, which may have more columns."""
     columns = row._mapping  # read by name, it is five times as fast as the row's attributes
-    return Answer(
-        **{name: columns[name] for name in _AS_STORED},
-        case=_case_of(columns),
-        run_id=columns["run_id"] or "",
-        session=columns["session"] or "",
-        trace_id=columns["trace_id"] or "",
-        delivered=columns["delivered"] or "",
-        thinking=columns["thinking"] or "",
-        received_at=aware(columns["received_at"]),
-        answered_at=aware(columns["answered_at"]),
-        erased=columns["prompt"] is None,
-    )
+    texts = {name: columns[name] or "" for name in ("run_id", "session", "trace_id", "delivered", "thinking")}
+    return record_of(Answer, row, case=_case_of(columns), erased=columns["prompt"] is None, **texts)
 
 
 def text_row(number: int, answer: Answer) -> dict[str, Any]:

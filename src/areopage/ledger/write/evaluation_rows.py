@@ -10,13 +10,10 @@ from areopage.ledger.people.exams import panel_standings
 from areopage.ledger.people.standing import told_of
 from areopage.ledger.tables.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.tables.records import CriterionResult, Evaluation
-from areopage.ledger.tables.rows import TEXTS, RowValues, aware, insert_rows, naive, record_of, row_of, rows_in, values_of
+from areopage.ledger.tables.rows import insert_rows, naive, record_of, row_of, rows_in
 
 PORTION = 500
 
-_LISTS = ("strengths", "weaknesses", "suggestions")
-_TEXTS = ("feedback", *_LISTS)
-_TIMES = ("timestamp", "received_at", "evaluated_at")
 _OF_ANSWER = ("id", "prompt", "response", "erased")
 BLANK = {"feedback": "", "strengths": "[]", "weaknesses": "[]", "suggestions": "[]", "reason": ""}
 """The texts of an evaluation, once they are erased."""
@@ -48,7 +45,10 @@ def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[Criter
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
     """Read evaluations with their criteria and the standing of their judges from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
-    found = [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
+    found = []
+    for row in rows:
+        texts = {"prompt": row.prompt or "", "response": row.response or "", "erased": row.prompt is None}
+        found.append(_evaluation_of(row, criteria.get(row.number, ()), **texts))
     judges = panel_standings(connection, ((one.run_id, one.evaluated_at) for one in found if one.state == "evaluated"))
     return [
         structs.replace(one, **told_of(judges.get((one.run_id, one.evaluated_at), ()))) if one.state == "evaluated" else one
@@ -67,22 +67,17 @@ def each_evaluation(
 ) -> Iterator[list[tuple[int, Evaluation]]]:
     """Iterate over an origin's evaluations and answer numbers, without texts, in portions."""
     last = 0
-    columns = [column for column in evaluations.c if column.name not in _TEXTS]
+    columns = [column for column in evaluations.c if column.name not in BLANK]
     query = select(*columns).where(evaluations.c.origin == origin, *conditions).order_by(evaluations.c.number).limit(PORTION)
     while rows := connection.execute(query.where(evaluations.c.number > last)).all():
         criteria = _criteria_of(connection, (row.number for row in rows))
-        blank = BLANK | {"id": "", "prompt": "", "response": ""}
-        yield [(row.answer, _evaluation_of(values_of(row) | blank, criteria.get(row.number, ()))) for row in rows]
+        yield [(row.answer, _evaluation_of(row, criteria.get(row.number, ()), id="")) for row in rows]
         last = rows[-1].number
 
 
-def _evaluation_of(fields: RowValues, criteria: Sequence[CriterionResult]) -> Evaluation:
-    del fields["answer"]
-    fields |= {name: TEXTS.decode(fields[name]) for name in _LISTS}
-    fields |= {name: aware(fields[name]) for name in _TIMES}
-    texts = {"prompt": fields["prompt"] or "", "response": fields["response"] or "", "erased": fields["prompt"] is None}
-    fields |= texts | {"run_id": fields["run_id"] or "", "grade": fields["grade"] or "unscored"}
-    return Evaluation(**fields, criteria=tuple(criteria))
+def _evaluation_of(row: Row[Any], criteria: Sequence[CriterionResult], **others: Any) -> Evaluation:
+    place = {"run_id": row.run_id or "", "grade": row.grade or "unscored"}
+    return record_of(Evaluation, row, criteria=tuple(criteria), **place, **others)
 
 
 def _criteria_of(connection: Connection, numbers: Iterable[int]) -> dict[int, list[CriterionResult]]:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, Table, bindparam, func, insert, or_, select, text, update
@@ -28,7 +27,6 @@ from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.rows import (
-    TEXTS,
     RowValues,
     chunks,
     insert_into,
@@ -239,14 +237,10 @@ HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
     decisions.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
 )
 """Rows of decisions with the decision's JSON, which quotes texts and goes with them."""
-_AS_STORED = (
-    *("channel", "collection", "verdict", "mode", "p_unsupported", "meaning_not_checked", "profile", "version"),
-    "gate_seconds",
-)
 _WHOLE_TRACES = select(
     answers,
     *TEXT_COLUMNS,
-    *(decisions.c[name] for name in (*_AS_STORED, "answer", "sources_filter", "metrics")),
+    *(column for column in decisions.c if column.name not in ("language", "held_key", "text_key")),
     decisions.c.language.label("read_language"),
 ).select_from(
     decisions.join(answers, answers.c.number == decisions.c.answer).outerjoin(
@@ -259,16 +253,8 @@ _DECISION = Decoder(Decision)
 
 
 def _trace_of(row: Row[Any]) -> Trace:
-    columns = row._mapping
-    decision = columns["decision"]
-    return Trace(
-        **{name: columns[name] for name in _AS_STORED},
-        answer=answer_of(row),
-        sources_filter=TEXTS.decode(columns["sources_filter"]),
-        decision=None if decision is None else _DECISION.decode(decision),
-        metrics=msgspec.json.decode(columns["metrics"]),
-        language=columns["read_language"],
-    )
+    decision = None if row.decision is None else _DECISION.decode(row.decision)
+    return record_of(Trace, row, answer=answer_of(row), decision=decision, language=row.read_language)
 
 
 LOCK_SECONDS = 10
