@@ -80,24 +80,13 @@ def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[Dif
     """The values of an evaluation, and its scores, that differ from their recomputation."""
     measured = OF_RUNS if stored.origin == "bench" else ()
     found = list(field_differences(stored, computed, (*COPIES, *FIGURES, *TEXTS, *measured)))
-    held, right = ({one.criterion: one for one in some.criteria} for some in (stored, computed))
-    for criterion in dict.fromkeys((*right, *held)):
-        before, after = held.get(criterion), right.get(criterion)
-        if (
-            before is None
-            or after is None
-            or before.grade != after.grade
-            or not all(same(getattr(before, name), getattr(after, name)) for name in ("score", "agreement"))
-        ):
-            found.append(
-                Difference(
-                    subject=stored.id,
-                    run_id=stored.run_id,
-                    field=criterion,
-                    stored=None if before is None else before.score,
-                    computed=None if after is None else after.score,
-                )
-            )
+    stored_scores, computed_scores = ({score.criterion: score for score in some.criteria} for some in (stored, computed))
+    for criterion in dict.fromkeys((*computed_scores, *stored_scores)):
+        old, new = stored_scores.get(criterion), computed_scores.get(criterion)
+        if old and new and old.grade == new.grade and same(old.score, new.score) and same(old.agreement, new.agreement):
+            continue
+        scores = {"stored": old and old.score, "computed": new and new.score}
+        found.append(Difference(subject=stored.id, run_id=stored.run_id, field=criterion, **scores))
     return found
 
 
