@@ -11,8 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 from areopage.app.rebuild import rebuild_ledger
 from areopage.app.verify import verify_ledger
 from areopage.ledger.people.access import Audit
-from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.signoffs import SignOffs
+from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, releases, verdicts
 from areopage.ledger.tables.chain import EVIDENCE, append_sealed, queued, seal

@@ -14,8 +14,7 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.people.access import Audit
-from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.signoffs import SignOffs
+from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ADDRESSED, Judgment, Label
 from areopage.report.elements import report_locale

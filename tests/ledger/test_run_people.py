@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.signoffs import SignOffs
+from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 

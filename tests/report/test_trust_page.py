@@ -22,8 +22,7 @@ from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.ledger.people.calibrations import Calibrations
-from areopage.ledger.people.exams import Qualifications
+from areopage.ledger.people.exams import Calibrations, Qualifications
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.people.standing import Qualification
 from areopage.ledger.store import Ledger

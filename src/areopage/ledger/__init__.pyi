@@ -4,7 +4,7 @@ from .people.access import SESSION_LIFE as SESSION_LIFE
 from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
 from .people.access import Sessions as Sessions  # The table `sessions`.
-from .people.calibrations import StoredCalibration as StoredCalibration  # A calibration as a row.
+from .people.exams import StoredCalibration as StoredCalibration  # A calibration as a row.
 
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
 from .people.exams import drifts_by_path as drifts_by_path
@@ -13,8 +13,8 @@ from .people.labels import SAMPLE as SAMPLE  # Why an answer is in the queue tha
 from .people.labels import TEACHING as TEACHING  # Why an answer is queued whose label tells much about the judges
 from .people.labels import Labels as Labels  # The table `labels`, and judges' scores of labelled answers.
 from .people.labels import OfSuite as OfSuite  # Items of one suite
+from .people.labels import People as People  # What people said of a run's answers, and who signed it.
 from .people.labels import agreed as agreed  # What raters say together
-from .people.signoffs import People as People  # What people said of a run's answers, and who signed it.
 from .people.standing import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
 
 # What is known of one judge on one criterion, for scores of a moment.

@@ -14,11 +14,9 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exist
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
-from areopage.ledger.people.calibrations import Calibrations
 from areopage.ledger.people.erasure import Erasure
-from areopage.ledger.people.exams import CanaryRounds, Qualifications
-from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.people.signoffs import SignOffs
+from areopage.ledger.people.exams import Calibrations, CanaryRounds, Qualifications
+from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.read.caches import Caches
 from areopage.ledger.read.chain_check import Chains
 from areopage.ledger.read.days import Days

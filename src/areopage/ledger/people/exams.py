@@ -1,4 +1,4 @@
-"""The tables of exams of judges and of rounds of canaries, and the standing of the judges of stored panels.
+"""The tables of exams of judges, of rounds of canaries and of calibrations, and the standing of the judges of stored panels.
 
 Rows are appended and never changed; `standing` computes from them what is said of a judge.
 """
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, Select, select
 from sqlalchemy.exc import IntegrityError
 
 from areopage.criteria import Criterion
-from areopage.errors import ModelError
+from areopage.errors import ModelError, UserError, name_list
 from areopage.ledger.people.standing import (
     CanaryRound,
     ExaminedJudge,
@@ -31,7 +31,7 @@ from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Standing
 from areopage.ledger.tables.rows import json_text, record_of, row_of, rows_in, storable
-from areopage.ledger.tables.schema import canary_rounds, qualifications
+from areopage.ledger.tables.schema import calibrations, canary_rounds, qualifications
 from areopage.models import ModelReference
 from areopage.scoring import Look, Shift
 
@@ -216,3 +216,50 @@ def _panel_in(spec: str) -> _Panel | None:
         return msgspec.json.decode(spec, type=_Panel)
     except msgspec.DecodeError:
         return None
+
+
+class StoredCalibration(Struct, frozen=True, kw_only=True):
+    """A calibration as a row.
+
+    Args:
+        id: the beginning of `digest`.
+        run_id: the run whose answers were labelled.
+        body: the calibration as canonical JSON; it holds no text of an answer.
+        digest: SHA-256 of the body.
+    """
+
+    id: str
+    suite: str
+    run_id: str
+    created_at: datetime
+    body: str
+    digest: str
+
+
+class Calibrations(Store):
+    """The table `calibrations`; rows are never changed or removed."""
+
+    def add(self, one: StoredCalibration) -> bool:
+        """Append a calibration; returns whether it is new."""
+        if any(known.digest == one.digest for known in self.all()):
+            return False
+        with self._ledger.writing() as connection:
+            append_sealed(connection, calibrations, [row_of(one)])
+        return True
+
+    def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:
+        """Return all calibrations, or those of a suite, oldest first."""
+        query = select(calibrations).order_by(calibrations.c.number)
+        query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
+        return tuple(self._ledger.records(StoredCalibration, query))
+
+    def find(self, id: str) -> StoredCalibration:
+        """Return a calibration by its id, the beginning of it, or `latest`; a user error where there is none, or several."""
+        known = self.all()
+        found = list(known[-1:]) if id == "latest" else [one for one in known if id and one.digest.startswith(id)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UserError(f"several calibrations begin with {id!r}: {name_list(one.id for one in found)}")
+        has = f"it has {name_list(one.id for one in known)}" if known else "fit one: areopage calibrate fit RUN"
+        raise UserError(f"no calibration {id[:64]!r} in {self._ledger.place}: {has}")

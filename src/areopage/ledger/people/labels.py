@@ -1,10 +1,10 @@
-"""People's labels of answers, and the review queue."""
+"""People's labels of answers, the review queue, and sign-offs of runs."""
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import ColumnElement, Connection, Update, and_, case, delete, exists, func, or_, select, true, update
 
 from areopage.cases import Document
@@ -21,10 +21,11 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.chain import append_sealed, queued, seal
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem, SignOff
 from areopage.ledger.tables.rows import (
     chunks,
     insert_into,
+    json_text,
     naive,
     outcome_of,
     record_of,
@@ -34,7 +35,7 @@ from areopage.ledger.tables.rows import (
     valid_places,
     values_of,
 )
-from areopage.ledger.tables.schema import labels, review_items
+from areopage.ledger.tables.schema import labels, review_items, signoffs
 from areopage.ledger.write.answers import prompt_key, text_key
 from areopage.scoring import GIVEN_NAMES, PlannedPass
 
@@ -337,3 +338,50 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
     """Whether the answer of an id is held, and not settled."""
     theirs = exists().where(answers.c.id == answer_id, decisions.c.answer == answers.c.number, decisions.c.held_key != "")
     return and_(theirs, ~exists().where(releases.c.answer_id == answer_id))
+
+
+class People(Struct, frozen=True, kw_only=True):
+    """What people said of a run's answers, and who signed it.
+
+    Args:
+        labels: the labels that count: the latest blind one of each answer, rater and criterion.
+        unblind: how many labels do not count, as their raters had seen the judges' scores.
+        items: the run's review items by answer id.
+        signoffs: oldest first.
+    """
+
+    labels: tuple[Label, ...] = ()
+    unblind: int = 0
+    items: dict[str, ReviewItem] = {}
+    signoffs: tuple[SignOff, ...] = ()
+
+
+class SignOffs(Store):
+    """The table `signoffs`; rows are never changed or removed."""
+
+    def add(self, one: SignOff) -> SignOff:
+        """Append a sign-off; returns it as stored, with its digest."""
+        texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
+        stored = structs.replace(one, **texts)
+        stored = structs.replace(stored, digest=stored.content_digest)
+        row = row_of(stored) | {"signed": json_text(stored.signed)}
+        with self._ledger.writing() as connection:
+            append_sealed(connection, signoffs, [row])
+        return stored
+
+    def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
+        """Return the sign-offs of a run, or of all, oldest first."""
+        query = select(signoffs).order_by(signoffs.c.number)
+        query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
+        return tuple(self._ledger.records(SignOff, query))
+
+    def people_of(self, run_id: str, answer_ids: Sequence[str]) -> People:
+        """Read what people said of a run's answers."""
+        store = Labels(self._ledger)
+        counted = store.blind_of(answer_ids)
+        return People(
+            labels=tuple(counted),
+            unblind=len(store.current_of(answer_ids)) - len(counted),
+            items=ReviewQueue(self._ledger).items(answer_ids, run_id),
+            signoffs=self.of(run_id),
+        )
