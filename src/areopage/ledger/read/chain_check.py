@@ -142,7 +142,7 @@ class _Checking:
         self._linked: Counter[bytes] | None = None
         self._removed_items: dict[str, str] = {}
         self.rows = self.links = self.faults = self.reread_and_erased = 0
-        self.since: dict[Since, int] = {}
+        self.since: Counter[Since] = Counter()
         self.reread: list[int] = []
 
     def link(self, row: Any) -> None:
@@ -190,7 +190,8 @@ class _Checking:
                 self._fault(f"{name} {key}", f"altered ({', '.join(differing)})")
             elif said.erased and not _is_blank(evidence, row):
                 self._fault(f"{name} {key}", "altered (erased texts are there)")
-            self._count(name, said, str(row[evidence.actor] or "") if evidence.actor else "")
+            actor = str(row[evidence.actor] or "") if evidence.actor else ""
+            self.since.update(Since(name, change, actor) for change in said.since)
             if evidence.moment and row[evidence.moment] is not None:
                 self._moments.append((said.link, row[evidence.moment], f"{name} {key}"))
             elif name == "runs" and row["kind"] == "bench":
@@ -202,7 +203,7 @@ class _Checking:
         for key, said in known.items():
             if said.change != "removed":
                 self._fault(f"{name} {key}", "deleted")
-            self._count(name, said, "")
+            self.since.update(Since(name, change, "") for change in said.since)
 
     def order(self) -> None:
         """After the tables: rows that people and commands write one after the other are dated in this order.
@@ -219,11 +220,6 @@ class _Checking:
             if created_at - signed_at > CLOCKS_DIFFER:
                 signed, created = f"{signed_at:%Y-%m-%d %H:%M:%S}", f"{created_at:%Y-%m-%d %H:%M:%S}"
                 self._fault(f"signoffs {number}", f"dated {signed}, before its run of {created}")
-
-    def _count(self, table: str, said: _Row, actor: str) -> None:
-        for change in said.since:
-            kind = Since(table, change, actor)
-            self.since[kind] = self.since.get(kind, 0) + 1
 
     def _take(self, group: Group, link: int, is_since: bool) -> None:
         """Note what a link says of its rows; a change may only be about some tables, and alter the parts that it is about."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from msgspec import Struct
 from sqlalchemy import Connection
 
 from areopage.errors import StorageError
@@ -33,11 +32,6 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at whether the file of the ledger is still there."""
 
 
-class _Given(Struct):
-    records: Sequence[Record]
-    settled: Callable[[], None]
-
-
 class RunWriter:
     """Commits records in groups, each within a few milliseconds; used as `async with`.
 
@@ -49,7 +43,7 @@ class RunWriter:
         self._ledger = ledger
         self._thread = Batch[Record, None](Answers(ledger).append_judged, what=what, delay=THREAD_WITHIN)
         self._connection: Connection | None = None
-        self._waiting: list[_Given] = []
+        self._waiting: list[tuple[Sequence[Record], Callable[[], None]]] = []
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
         self._fault: BaseException | None = None
@@ -90,7 +84,7 @@ class RunWriter:
         """
         if self._fault is not None:
             raise self._fault
-        self._waiting.append(_Given(records, settled))
+        self._waiting.append((records, settled))
         self._count += len(records)
         if self._count >= AT_ONCE:
             self._commit()
@@ -109,23 +103,23 @@ class RunWriter:
         """Commit what waits, or let the thread do it."""
         if self._timer is not None:
             self._timer.cancel()
-        given, self._waiting, self._timer, self._count = self._waiting, [], None, 0
-        if not given or self._fault is not None:
+        waiting, self._waiting, self._timer, self._count = self._waiting, [], None, 0
+        if not waiting or self._fault is not None:
             return
         try:
-            if self._thread.waiting or not self._committed([record for one in given for record in one.records]):
-                for one in given:
-                    self._thread.write_soon(one.records, settled=partial(self._settled_in_thread, one))
+            if self._thread.waiting or not self._committed([record for records, _ in waiting for record in records]):
+                for records, settled in waiting:
+                    self._thread.write_soon(records, settled=partial(self._settled_in_thread, settled))
                 return
         except Exception as fault:  # noqa: BLE001 - it is raised to each caller from now on
             self._fail(fault)
             return
-        for one in given:
-            one.settled()
+        for _, settled in waiting:
+            settled()
 
-    def _settled_in_thread(self, one: _Given, fault: BaseException | None) -> None:
+    def _settled_in_thread(self, settled: Callable[[], None], fault: BaseException | None) -> None:
         if fault is None:
-            one.settled()
+            settled()
         else:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._fail, fault)
