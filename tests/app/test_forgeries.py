@@ -14,12 +14,11 @@ from areopage.ledger.people.access import Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, releases, verdicts
-from areopage.ledger.tables.chain import EVIDENCE, append_sealed, queued, seal
+from areopage.ledger.tables.chain import EVIDENCE, append_sealed, seal
 from areopage.ledger.tables.records import Label, ReviewItem, SignedState, SignOff
 from areopage.ledger.tables.rows import naive, values_of
 from areopage.ledger.tables.schema import audit, review_items
 from areopage.ledger.tables.trace_records import Release
-from areopage.ledger.write.answers import seal_links
 from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import Traces
 
@@ -82,7 +81,7 @@ def test_a_judgment_of_an_answer_that_is_removed_is_named_and_its_link_too(ledge
         id = connection.execute(text(linked)).scalar_one()
         key = connection.execute(select(judgments.c.key).where(judgments.c.id == id)).scalar_one()
         links = connection.execute(select(answer_judgments).where(answer_judgments.c.key == key)).all()
-        seal_links(connection, "removed", [values_of(row) for row in links])
+        seal(connection, "removed", "answer_judgments", [values_of(row) for row in links])
         seal(connection, "removed", "judgments", whole_judgments(connection, [id]))
         connection.execute(delete(answer_judgments).where(answer_judgments.c.key == key))
         connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
@@ -163,9 +162,9 @@ def test_a_judgment_is_erased_with_its_answer_only(ledger: Ledger) -> None:
         connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
         connection.execute(update(verdicts).where(verdicts.c.judgment_id == id).values(explanation="", evidence="[]", reason=""))
         seal(connection, "erased", "judgments", whole_judgments(connection, [id]))
-        seal_links(connection, "removed", [values_of(row) for row in connection.execute(links)])
+        seal(connection, "removed", "answer_judgments", connection.execute(links).all())
         connection.execute(update(answer_judgments).where(answer_judgments.c.key == old).values(key=new))
-        seal_links(connection, "added", [values_of(row) for row in connection.execute(links)])
+        seal(connection, "added", "answer_judgments", connection.execute(links).all())
 
     assert any(re.fullmatch(r"judgments \d+: erased, though its answer is not", one) for one in forged(ledger, blank))
 
@@ -173,7 +172,7 @@ def test_a_judgment_is_erased_with_its_answer_only(ledger: Ledger) -> None:
 def test_a_review_item_is_removed_with_its_answer_only(ledger: Ledger) -> None:
     def remove(connection: Connection) -> None:
         rows = connection.execute(select(review_items).where(review_items.c.answer_id == "m-3")).all()
-        seal(connection, "removed", "review_items", [queued(values_of(row)) for row in rows])
+        seal(connection, "removed", "review_items", [values_of(row) for row in rows])
         connection.execute(delete(review_items).where(review_items.c.answer_id == "m-3"))
 
     assert any("removed, though its answer is not erased" in one for one in forged(ledger, remove))

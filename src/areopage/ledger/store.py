@@ -24,7 +24,7 @@ from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.spending import Spending
 from areopage.ledger.read.streams import Streams
 from areopage.ledger.tables.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
-from areopage.ledger.tables.chain import Head, heads, placed, seal
+from areopage.ledger.tables.chain import Head, heads, seal
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Judgment, Run, RunKind, RunUse, StoredOutcome
 from areopage.ledger.tables.rows import (
@@ -365,4 +365,4 @@ def _insert_run(connection: Connection, run: Run, cases: Iterable[str], rejected
         while portion := list(islice(rows, _CASES_AT_ONCE)):
             insert_rows(connection, table, portion)
             if table is run_cases:
-                seal(connection, "added", "run_cases", [placed(row) for row in portion])
+                seal(connection, "added", "run_cases", portion)

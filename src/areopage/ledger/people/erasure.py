@@ -29,9 +29,9 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, rows_in, storable, values_of
+from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, rows_in, storable
 from areopage.ledger.tables.schema import alerts, labels
-from areopage.ledger.write.answers import Link, blank_cases, insert_links, seal_links, whole_answers
+from areopage.ledger.write.answers import Link, blank_cases, insert_links, whole_answers
 from areopage.ledger.write.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import note_changes, whole_decisions
@@ -196,10 +196,10 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
     seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
     known = select(answer_judgments).where(answer_judgments.c.key.in_(new))
-    seal_links(connection, "removed", [values_of(row) for row in connection.execute(known)])
+    seal(connection, "removed", "answer_judgments", connection.execute(known).all())
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
     again = select(answer_judgments).where(answer_judgments.c.key.in_(new.values()))
-    seal_links(connection, "added", [values_of(row) for row in connection.execute(again)])
+    seal(connection, "added", "answer_judgments", connection.execute(again).all())
 
 
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
@@ -240,8 +240,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     seal(connection, "erased", "answers", whole_answers(connection, numbers))
     seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
     for name, table in (("labels", labels), ("releases", releases)):
-        said = connection.execute(select(table).where(table.c.answer_id.in_(known)))
-        seal(connection, "erased", name, [values_of(row) for row in said])
+        seal(connection, "erased", name, connection.execute(select(table).where(table.c.answer_id.in_(known))).all())
     return len(rows)
 
 

@@ -19,7 +19,7 @@ from areopage.ledger.tables.answer_tables import (
     runs,
     verdicts,
 )
-from areopage.ledger.tables.chain import append_sealed, queued, seal
+from areopage.ledger.tables.chain import append_sealed, seal
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem, SignOff
 from areopage.ledger.tables.rows import (
@@ -33,7 +33,6 @@ from areopage.ledger.tables.rows import (
     rows_in,
     storable,
     valid_places,
-    values_of,
 )
 from areopage.ledger.tables.schema import labels, review_items, signoffs
 from areopage.ledger.write.answers import prompt_key, text_key
@@ -294,19 +293,18 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
         return 0
     statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id", "run_id"])
     new = connection.execute(statement.returning(*review_items.c), [row_of(item, "number") for item in items]).all()
-    seal(connection, "added", "review_items", [queued(values_of(row)) for row in new])
+    seal(connection, "added", "review_items", new)
     return len(new)
 
 
 def remove_items(connection: Connection, answer_ids: Sequence[str]) -> None:
     """Remove the review items of erased answers."""
     removed = delete(review_items).where(review_items.c.answer_id.in_(answer_ids)).returning(*review_items.c)
-    seal(connection, "removed", "review_items", [queued(values_of(row)) for row in connection.execute(removed).all()])
+    seal(connection, "removed", "review_items", connection.execute(removed).all())
 
 
 def _change_items(connection: Connection, change: Update) -> None:
-    changed = connection.execute(change.returning(*review_items.c)).all()
-    seal(connection, "reviewed", "review_items", [queued(values_of(row)) for row in changed])
+    seal(connection, "reviewed", "review_items", connection.execute(change.returning(*review_items.c)).all())
 
 
 def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:

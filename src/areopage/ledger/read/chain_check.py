@@ -25,9 +25,6 @@ from areopage.ledger.tables.chain import (
     Head,
     heads,
     link_digest,
-    linked,
-    placed,
-    queued,
     row_digests,
     text_digest,
 )
@@ -352,11 +349,5 @@ def _rows_of(connection: Connection, table: str) -> Iterator[RowValues]:
     elif table == "answers":
         query = WHOLE_ANSWERS
     for part in connection.execute(query.execution_options(yield_per=PORTION)).partitions():
-        rows = [values_of(row) for row in part]
-        if table == "answer_judgments":
-            rows = [linked(row) for row in rows]
-        elif table == "run_cases":
-            rows = [placed(row) for row in rows]
-        elif table == "review_items":
-            rows = [queued(row) for row in rows]
+        rows = [EVIDENCE[table].named(values_of(row)) for row in part]
         yield from judged_rows(connection, rows) if table == "judgments" else rows

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Engine, Float, Table, event, func, select
+from sqlalchemy import Connection, Engine, Float, Row, Table, event, func, select
 
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
@@ -32,7 +32,7 @@ from areopage.ledger.tables.answer_tables import (
     run_cases,
     runs,
 )
-from areopage.ledger.tables.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in
+from areopage.ledger.tables.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in, values_of
 from areopage.ledger.tables.schema import (
     audit,
     calibrations,
@@ -70,6 +70,7 @@ class Evidence(Struct, frozen=True):
         texts: the columns that an erasure empties.
         actor: the column that says who wrote a row; "" where none does.
         moment: the column with the time of writing, of tables whose rows people and commands write one after the other.
+        named: what is hashed of a stored row, where its key has several columns.
     """
 
     table: Table
@@ -78,6 +79,7 @@ class Evidence(Struct, frozen=True):
     texts: tuple[str, ...] = ()
     actor: str = ""
     moment: str = ""
+    named: Callable[[RowValues], RowValues] = lambda row: row
 
 
 def _but(table: Table, *names: str) -> tuple[str, ...]:
@@ -88,6 +90,22 @@ _OF_TEXT = ("key", "prompt_key", "reason")
 """The columns of an answer that say something of its texts, and go with them."""
 _ANSWER_TEXTS = ("salt", *_OF_TEXT, *_but(answer_texts, "answer", "decision", "salt"))
 _DECISION_TEXTS = ("held_key", "text_key", "decision")
+
+
+def linked(row: RowValues) -> RowValues:
+    """What is hashed of a link's row: its answer, panel and key, and the judgment that the scores rest on."""
+    return {"link": f"{row['answer']} {row['run_id']} {row['key']}", "rests": str(row.get("judgment") or "")}
+
+
+def queued(row: RowValues) -> RowValues:
+    """A review item's row with its name in the chain: its number and its answer."""
+    return row | {"item": f"{row['number']} {row['answer_id']}"}
+
+
+def placed(row: RowValues) -> RowValues:
+    """What is hashed of a run's case: its place and the number of its answer."""
+    return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
+
 
 EVIDENCE: Mapping[str, Evidence] = {
     str(evidence.table.name): evidence
@@ -133,8 +151,8 @@ EVIDENCE: Mapping[str, Evidence] = {
         Evidence(canary_rounds, "number", {"figures": _but(canary_rounds, "number", "path")}, actor="judge", moment="at"),
         Evidence(calibrations, "number", {"figures": _but(calibrations, "number")}, moment="created_at"),
         Evidence(audit, "number", {"figures": _but(audit, "number")}, actor="actor", moment="at"),
-        Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}),
-        Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
+        Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}, named=linked),
+        Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}, named=placed),
         Evidence(
             answers,
             "number",
@@ -142,7 +160,12 @@ EVIDENCE: Mapping[str, Evidence] = {
             _ANSWER_TEXTS,
             actor="api_key",
         ),
-        Evidence(review_items, "item", {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")}),
+        Evidence(
+            review_items,
+            "item",
+            {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")},
+            named=queued,
+        ),
     )
 }
 """`scores` and `remarks` are of a judgment's verdicts; `link` and `rests` are of a link's row, see `linked`; `place` and `given`
@@ -217,21 +240,6 @@ def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     return row | {"scores": scores, "remarks": NUL.join([text for verdict in found for text in _REMARKS(verdict)])}
 
 
-def linked(row: RowValues) -> RowValues:
-    """What is hashed of a link's row: its answer, panel and key, and the judgment that the scores rest on."""
-    return {"link": f"{row['answer']} {row['run_id']} {row['key']}", "rests": str(row.get("judgment") or "")}
-
-
-def queued(row: RowValues) -> RowValues:
-    """A review item's row with its name in the chain: its number and its answer."""
-    return row | {"item": f"{row['number']} {row['answer_id']}"}
-
-
-def placed(row: RowValues) -> RowValues:
-    """What is hashed of a run's case: its place and the number of its answer."""
-    return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
-
-
 _REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")
 
 
@@ -257,15 +265,16 @@ def _hash(content: bytes) -> bytes:
     return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def seal(connection: Connection, change: Change, table: str, rows: Sequence[RowValues] | Sequence[Row[Any]]) -> None:
     """Note rows that a transaction has added or changed; its commit appends them to a chain.
 
     They have all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
     """
     if rows:
         evidence = EVIDENCE[table]
-        digests = b"".join([row_digests(table, row) for row in rows])
-        group = Group(change, table, [row[evidence.key] for row in rows], digests)
+        hashed = [evidence.named(row if isinstance(row, dict) else values_of(row)) for row in rows]
+        digests = b"".join([row_digests(table, row) for row in hashed])
+        group = Group(change, table, [row[evidence.key] for row in hashed], digests)
         connection.info.setdefault(_UNSEALED, []).append(group)
 
 

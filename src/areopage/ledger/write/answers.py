@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, sel
 
 from areopage.cases import Case, Document, Turn
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
-from areopage.ledger.tables.chain import Change, linked, placed, seal
+from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import REPLIED, SHOWN, Answer, Judgment, Thoughts
 from areopage.ledger.tables.rows import (
@@ -310,12 +310,7 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
         return
     given = sorted({(one.answer, one.run_id, one.key) for one in links})
     new = insert_new(connection, answer_judgments, Link.__struct_fields__, given)
-    seal_links(connection, "added", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
-
-
-def seal_links(connection: Connection, change: Change, rows: Iterable[RowValues]) -> None:
-    """Note links that a transaction has added, changed or removed, as they stand in their table."""
-    seal(connection, change, "answer_judgments", [linked(row) for row in rows])
+    seal(connection, "added", "answer_judgments", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
 
 
 def note_judgments(connection: Connection, answer: int, run_id: str, used: Sequence[Judgment]) -> None:
@@ -333,7 +328,7 @@ def note_judgments(connection: Connection, answer: int, run_id: str, used: Seque
         values = [{"of": key, "number": number} for key, number in sorted(numbers.items())]
         connection.execute(change.values(judgment=bindparam("number")), values)
         changed = select(answer_judgments).where(*place, answer_judgments.c.key.in_(list(numbers)))
-        seal_links(connection, "evaluated", [values_of(row) for row in connection.execute(changed)])
+        seal(connection, "evaluated", "answer_judgments", connection.execute(changed).all())
 
 
 def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) -> None:
@@ -341,7 +336,7 @@ def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) 
     noted = tuple_(answer_judgments.c.answer, answer_judgments.c.run_id).in_(places)
     rows = connection.execute(select(answer_judgments).where(noted, answer_judgments.c.judgment.is_not(None))).all()
     connection.execute(update(answer_judgments).where(noted).values(judgment=None))
-    seal_links(connection, "evaluated", [values_of(row) | {"judgment": None} for row in rows])
+    seal(connection, "evaluated", "answer_judgments", [values_of(row) | {"judgment": None} for row in rows])
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
@@ -427,7 +422,7 @@ def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None
     for run_id in sorted({one.run_id for one in given}):
         for positions in chunks([one.position for one in given if one.run_id == run_id]):
             cases = select(run_cases).where(run_cases.c.run_id == run_id, run_cases.c.position.in_(positions))
-            seal(connection, "answered", "run_cases", [placed(values_of(row)) for row in connection.execute(cases)])
+            seal(connection, "answered", "run_cases", connection.execute(cases).all())
     there = exists().where(answer_texts.c.answer == answers.c.number)
     for part in chunks([storable(one.answer_id) for one in given]):
         erased = select(answers.c.number).where(answers.c.id.in_(part), ~there)
