@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases import BadRow, RejectedRow, Row, clip, has_header, read_rows
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
@@ -38,17 +38,6 @@ class Plan(Struct, frozen=True):
     unread: tuple[str, ...]
 
 
-class RatedRow(Struct, frozen=True, kw_only=True):
-    """A valid row."""
-
-    number: int
-    answer: str
-    rater: str
-    note: str
-    scores: tuple[tuple[str, float], ...]
-    content: str
-
-
 def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None, now: datetime) -> ImportedRatings:
     """Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
 
@@ -62,7 +51,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     Raises:
         DatasetError: the file cannot be read, or its columns name no answer, no criterion or no rater.
     """
-    taken: list[RatedRow] = []
+    taken: list[tuple[Row, list[Label]]] = []
     rejected: list[RejectedRow] = []
     plans: dict[tuple[str, ...], Plan] = {}
     with closing(read_rows(path)) as rows:
@@ -75,27 +64,31 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
             try:
                 plan = plans.get(row.names) or _plan_of(row.names, rubric, path, rater)
                 plans[row.names] = plan
-                taken.append(_read_row(row, plan, rubric, rater))
+                taken.append((row, _labels_in(row, plan, rubric, rater, now)))
             except (DatasetError, UserError) as fault:
                 if isinstance(fault, DatasetError) and has_header(path):
                     raise
                 rejected.append(RejectedRow(file=str(path), row=row.number, reason=str(fault), content=_content_of(row)))
-    answers = set(ledger.answers.numbers([row.answer for row in taken]))
-    kept: list[RatedRow] = []
-    first: dict[tuple[str, str, str], int] = {}
-    for rated in taken:
-        keys = [(rated.answer, rated.rater, criterion) for criterion, _ in rated.scores]
-        reason = ""
-        if rated.answer not in answers:
-            reason = f"no answer {rated.answer[:80]!r} in {ledger.place}"
-        elif twice := [first[key] for key in keys if key in first]:
-            reason = f"row {twice[0]} has a score of this answer by {rated.rater}"
+    answers = set(ledger.answers.numbers([labels[0].answer_id for _, labels in taken]))
+    kept: dict[tuple[str, str, str], tuple[int, Label]] = {}
+    for row, labels in taken:
+        answer, name, reason = labels[0].answer_id, labels[0].rater, ""
+        by_key = {(answer, name, label.criterion): (row.number, label) for label in labels}
+        if answer not in answers:
+            reason = f"no answer {answer[:80]!r} in {ledger.place}"
+        elif twice := [kept[key][0] for key in by_key if key in kept]:
+            reason = f"row {twice[0]} has a score of this answer by {name}"
         if reason:
-            rejected.append(RejectedRow(file=str(path), row=rated.number, reason=reason, content=rated.content))
+            rejected.append(RejectedRow(file=str(path), row=row.number, reason=reason, content=_content_of(row)))
         else:
-            first.update(dict.fromkeys(keys, rated.number))
-            kept.append(rated)
-    new, same = _fresh(ledger, kept, now)
+            kept |= by_key
+    known = ledger.labels.current_of([answer for answer, _, _ in kept])
+    seen = ledger.audit.scores_seen([answer for answer, _, _ in kept])
+    new = [
+        structs.replace(label, blind=(answer, name) not in seen)
+        for (answer, name, criterion), (_, label) in kept.items()
+        if (old := known.get((answer, name, criterion))) is None or (old.score, old.note) != (label.score, label.note)
+    ]
     if new:
         ledger.labels.add(new)
         for name in dict.fromkeys(label.rater for label in new):
@@ -103,8 +96,8 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
             ledger.audit.note(name, "label", path.name, f"import: {len(labelled)} labels of {len(set(labelled))} answers")
     return ImportedRatings(
         labels=len(new),
-        known=same,
-        answers=len({row.answer for row in kept}),
+        known=len(kept) - len(new),
+        answers=len({answer for answer, _, _ in kept}),
         rejected=tuple(sorted(rejected, key=lambda row: row.row)),
         unread_columns=tuple(dict.fromkeys(name for plan in plans.values() for name in plan.unread)),
     )
@@ -139,7 +132,7 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
     return Plan(answer, who, note, places, tuple(name for name in unread if name))
 
 
-def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedRow:
+def _labels_in(row: Row, plan: Plan, rubric: Rubric, rater: str | None, now: datetime) -> list[Label]:
     answer = cell_text(row.cells[plan.answer])
     if not answer:
         raise UserError("the row has no answer id")
@@ -147,41 +140,18 @@ def _read_row(row: Row, plan: Plan, rubric: Rubric, rater: str | None) -> RatedR
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
     if note.replace(",", "", 1).replace(".", "", 1).isdecimal():
         raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
-    scores: list[tuple[str, float]] = []
+    scores: dict[str, float] = {}
     for position, criterion in plan.criteria:
         text = cell_text(row.cells[position])
         if text:
             try:
-                scores.append((criterion, rubric.score(text)))
+                scores[criterion] = rubric.score(text)
             except UserError as fault:
                 raise UserError(f"{row.names[position]}: {fault}") from None
     if not scores:
         raise UserError("the row has no score")
-    return RatedRow(
-        number=row.number,
-        answer=answer,
-        rater=rater_name(cell or rater or ""),
-        note=note[:MAX_NOTE],
-        scores=tuple(scores),
-        content=_content_of(row),
-    )
-
-
-def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
-    current = ledger.labels.current_of([row.answer for row in rows])
-    seen = ledger.audit.scores_seen([row.answer for row in rows])
-    new: list[Label] = []
-    same = 0
-    for row in rows:
-        for criterion, score in row.scores:
-            label = current.get((row.answer, row.rater, criterion))
-            if label is not None and label.score == score and label.note == row.note:
-                same += 1
-            else:
-                blind = (row.answer, row.rater) not in seen
-                place: dict[str, Any] = {"answer_id": row.answer, "rater": row.rater, "criterion": criterion}
-                new.append(Label(**place, score=score, note=row.note, blind=blind, origin="import", created_at=now))
-    return new, same
+    said = partial(Label, answer_id=answer, rater=rater_name(cell or rater or ""), note=note[:MAX_NOTE])
+    return [said(criterion=path, score=score, origin="import", created_at=now) for path, score in scores.items()]
 
 
 def _content_of(row: Row) -> str:

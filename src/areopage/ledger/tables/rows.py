@@ -73,12 +73,9 @@ class NumberedRows:
 
 
 def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
-    """The place of each key's valid judgment among some: the latest whole one, else the latest one.
+    """The place of each key's valid judgment among attempts in order: the latest whole one, else the latest one.
 
     This is the rule for all applications. It does not matter which run or panel a judgment was made for.
-
-    Args:
-        attempts: the key of each judgment and whether it is whole, in the order in which they were stored.
     """
     places: dict[str, int] = {}
     with_whole: set[str] = set()
@@ -298,7 +295,8 @@ def insert_new(
             found += map(tuple, carried_out(connection, statement, [[value for row in part for value in row]]).fetchall())
         return found
     # SQLite writes a file for each statement that inserts several rows and returns them: this takes half the time
-    begin_writing(connection)
+    if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
     for part in chunks(rows):
         select_ = f"SELECT {_listed(names)} FROM {table.name} WHERE {names[-1]} IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
         there = set(map(tuple, carried_out(connection, select_, [[row[-1] for row in part]]).fetchall()))
@@ -306,12 +304,6 @@ def insert_new(
     if found:
         carried_out(connection, f"{into} ({', '.join('?' * len(names))})", found)
     return found
-
-
-def begin_writing(connection: Connection) -> None:
-    """Let no other process write into a SQLite file until the transaction ends."""
-    if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:

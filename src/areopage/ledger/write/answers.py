@@ -180,15 +180,12 @@ class Answers(Store):
 
     def cases_of(self, keys: Sequence[str]) -> dict[str, Case]:
         """Return what judgments are about, by the judgments' keys: the first answer of each that is not erased."""
-        found: dict[str, Case] = {}
-        first = select(answer_judgments.c.key, func.min(answer_judgments.c.answer).label("answer"))
-        first = first.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer).group_by(answer_judgments.c.key)
-        with self._ledger.reading() as connection:
-            for part in chunks(keys):
-                own = first.where(answer_judgments.c.key.in_(part)).subquery()
-                query = WHOLE_ANSWERS.join(own, own.c.answer == answers.c.number).add_columns(own.c.key.label("judged"))
-                found |= {row.judged: answer_of(row).case for row in connection.execute(query)}
-        return found
+        first = select(answer_judgments.c.key, func.min(answer_judgments.c.answer)).group_by(answer_judgments.c.key)
+        first = first.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer)
+        numbers = dict(map(tuple, self._ledger.rows_in(first, answer_judgments.c.key, keys)))
+        rows = self._ledger.rows_in(WHOLE_ANSWERS, answers.c.number, list(numbers.values()))
+        cases = {row.number: answer_of(row).case for row in rows}
+        return {key: cases[number] for key, number in numbers.items()}
 
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the source or collection of each known answer, by the answer's id."""

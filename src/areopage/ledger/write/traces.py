@@ -285,12 +285,12 @@ class TraceFeed(Store):
             yield [_trace_of(row) for row in rows]
 
     def changed(self, after: int, until: int) -> set[str]:
-        """Iterate over ids of answers with changed texts."""
+        """Return the ids of answers with changed texts."""
         query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
         return set(self._ledger.values(query.where(trace_changes.c.number.between(after + 1, until))))
 
     def current(self, ids: Iterable[str]) -> Iterator[Trace]:
-        """Return current traces by id."""
+        """Iterate over current traces by id."""
         for part in chunks(list(ids)):
             rows = self._ledger.rows_in(_WHOLE_TRACES.order_by(decisions.c.answer), answers.c.id, part)
             yield from map(_trace_of, rows)
