@@ -132,10 +132,10 @@ def fill(config: ConfigOption = None) -> None:
     with open_ledger(settings) as ledger:
         added = fill_queue(ledger, fill_settings(settings.monitor), datetime.now(UTC))
         parts = (
-            f"{added.sample} at random, {added.alert} with an alert, {added.low_score} weak, "
-            f"{added.addressed} that address the judge, {added.disagreement} disputed, {added.unscored} without a score"
+            f"{added['sample']} at random, {added['alert']} with an alert, {added['low_score']} weak, "
+            f"{added['addressed']} that address the judge, {added['disagreement']} disputed, {added['unscored']} without a score"
         )
-        typer.echo(f"added: {added.total} ({parts}); waiting: {ledger.review_queue.count_open()}")
+        typer.echo(f"added: {added.total()} ({parts}); waiting: {ledger.review_queue.count_open()}")
 
 
 def import_file(

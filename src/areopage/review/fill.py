@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from areopage.ledger import HELD, SAMPLE, Evaluation, Filters, Ledger, Period, ReviewItem, Scope, is_golden
 from areopage.scoring import DECIMALS
@@ -36,24 +36,8 @@ class FillSettings(Struct, frozen=True, kw_only=True):
     most: int = 20
 
 
-class FillCounts(Struct, frozen=True, kw_only=True):
-    """How many answers were new to the queue, by reason."""
-
-    sample: int = 0
-    alert: int = 0
-    low_score: int = 0
-    disagreement: int = 0
-    unscored: int = 0
-    addressed: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return sum(structs.astuple(self))
-
-
-def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCounts:
-    """Queue answers of the last days. Existing items are kept, so repeated calls are safe.
+def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> Counter[str]:
+    """Queue answers of the last days; returns how many were new, by reason. Existing items are kept.
 
     Alerts and answers that address the judge count up to now, everything else by whole days. The sample comes first: an answer
     that was drawn at random counts as such even where it is weak too, or was queued for an alert before its day ended, or else
@@ -89,7 +73,7 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     queue.add([ReviewItem(answer_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
     late = [id for id in chosen["sample"] if id in queued and queued[id].why not in (SAMPLE, HELD)]
     queue.draw([ReviewItem(answer_id=id, why=SAMPLE, created_at=now, wanted=settings.raters) for id in late])
-    return FillCounts(**Counter(reasons[id] for id in new))
+    return Counter(reasons[id] for id in new)
 
 
 def shuffled(ids: Iterable[str]) -> list[str]:
