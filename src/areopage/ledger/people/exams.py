@@ -219,14 +219,7 @@ def _panel_in(spec: str) -> _Panel | None:
 
 
 class StoredCalibration(Struct, frozen=True, kw_only=True):
-    """A calibration as a row.
-
-    Args:
-        id: the beginning of `digest`.
-        run_id: the run whose answers were labelled.
-        body: the calibration as canonical JSON; it holds no text of an answer.
-        digest: SHA-256 of the body.
-    """
+    """A calibration as a row: canonical JSON without any text of an answer, the hash of it, and an id that begins the hash."""
 
     id: str
     suite: str

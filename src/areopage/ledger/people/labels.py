@@ -339,13 +339,10 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 class People(Struct, frozen=True, kw_only=True):
-    """What people said of a run's answers, and who signed it.
+    """What people said of a run's answers, and who signed it, oldest first.
 
-    Args:
-        labels: the labels that count: the latest blind one of each answer, rater and criterion.
-        unblind: how many labels do not count, as their raters had seen the judges' scores.
-        items: the run's review items by answer id.
-        signoffs: oldest first.
+    `labels` are those that count: the latest blind one of each answer, rater and criterion; `unblind` is the number of others,
+    whose raters had seen the judges' scores.
     """
 
     labels: tuple[Label, ...] = ()

@@ -45,12 +45,9 @@ OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """A stored value that differs from its recomputation.
+    """A stored value that differs from its recomputation: of an answer under a panel, or of a count by its key.
 
-    Args:
-        subject: the answer's id, or the key of a count.
-        run_id: the panel's; "" for a count.
-        field: what differs; "evaluation" where all of it is missing.
+    `field` is "evaluation" where all of it is missing.
     """
 
     subject: str

@@ -53,11 +53,7 @@ class Fault(Struct, frozen=True):
 
 
 class Since(Struct, frozen=True, order=True):
-    """A kind of change after the heads that were kept.
-
-    Args:
-        actor: who is named by the rows: a rater, a signer, an actor of the audit log, a judge, an API key; "" where none is.
-    """
+    """A kind of change after the heads that were kept, by who is named by the rows: a rater, a judge; "" where none is."""
 
     table: str
     change: Change
@@ -68,7 +64,6 @@ class ChainCheck(Struct, frozen=True, kw_only=True):
     """What a verification found.
 
     Args:
-        rows: rows of evidence that were compared.
         since: of the links after the heads that were kept, how many rows each kind of change is about.
         reread: the judgments whose raw texts were read again, by number; their scores are to be compared with the raw texts.
         reread_and_erased: how many judgments were erased after that: nothing is left to compare.

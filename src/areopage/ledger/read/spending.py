@@ -23,13 +23,7 @@ class JudgeTotals(Struct, frozen=True):
 
 
 class Pace(Struct, frozen=True, kw_only=True):
-    """How the latest calls to a model went.
-
-    Args:
-        calls: of which the rest is known.
-        seconds: mean of a call.
-        answer_tokens: mean of an answer; None where the server did not count.
-    """
+    """How the latest calls to a model went: means of a call; of an answer's tokens None where the server did not count."""
 
     calls: int
     seconds: float
@@ -37,13 +31,7 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 class JudgedPrompt(Struct, frozen=True):
-    """A judge's prompt, whose tokens the server counted.
-
-    Args:
-        turn: the number of the reply that was judged; 0: the case as a whole.
-        criteria: those that it asked about.
-        answer: the answer that it showed.
-    """
+    """A judge's prompt, whose tokens the server counted, about a reply (0: the case as a whole) of an answer that it showed."""
 
     run_id: str
     judge: str

@@ -74,14 +74,7 @@ def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) ->
 
 
 class BudgetPart(Struct, frozen=True, kw_only=True):
-    """A process's part of a budget.
-
-    Args:
-        spent: by the process.
-        set_aside: for its open calls.
-        free: what it may set aside beside that until it renews its part.
-        wants: whether it makes calls.
-    """
+    """A process's part of a budget: what it has spent, set aside for open calls, and may set aside until it renews its part."""
 
     holder: str
     spent: float = 0.0
@@ -91,13 +84,10 @@ class BudgetPart(Struct, frozen=True, kw_only=True):
 
 
 class RenewedPart(Struct, frozen=True, kw_only=True):
-    """A part after its renewal.
+    """A part after its renewal; `others` is what is spent by others, and before.
 
-    Args:
-        others: what is spent by others, and before.
-        free: see `BudgetPart`.
-        is_new: the process had no part; what it had spent is counted in `others`.
-        is_over: no process has a call open, and the call that waits does not fit into what is left.
+    `is_new`: the process had no part, and what it had spent is counted in `others`. `is_over`: no process has a call open, and
+    the call that waits does not fit into what is left.
     """
 
     others: float
