@@ -118,7 +118,7 @@ def test_what_the_jury_and_each_judge_gave_is_found(ledger: Ledger) -> None:
     assert set(jury) == {"a", "b"}
     assert labels.judges_of(["a", "b"]) == ["controle", "mistral"]
     # mistral's first attempt could not be read: the second one counts
-    said = {one.criterion: one.outcome for id, one in labels.judge_passes(["a", "b"], "mistral") if id == "a"}
+    said = {one.criterion: one.outcome for one in labels.judge_passes(["a", "b"], "mistral") if one.case_id == "a"}
     assert isinstance(outcome := said[f"{EXACT}__v1_0"], Scored)
     assert outcome.score == 9.5
     assert labels.judge_passes(["a"], "nobody") == []
@@ -136,8 +136,8 @@ def test_of_several_panels_that_asked_a_judge_the_passes_of_the_newest_count(
         said = (Verdict(criterion="q", outcome=Scored(score=score)),)
         ledger.append([judgment(key, run_id=run_id, pass_index=index, verdicts=said)])
         Answers(ledger).append_judged([Link(number, run_id, key)])
-    [(id, found)] = Labels(ledger).judge_passes(["a"], "one")
-    assert (id, found.pass_index, found.outcome) == ("a", 1, Scored(score=5.0))
+    [found] = Labels(ledger).judge_passes(["a"], "one")
+    assert (found.case_id, found.pass_index, found.outcome) == ("a", 1, Scored(score=5.0))
 
 
 def test_of_several_judgments_under_a_key_a_judge_s_passes_are_those_of_the_valid_one(
@@ -159,7 +159,7 @@ def test_of_several_judgments_under_a_key_a_judge_s_passes_are_those_of_the_vali
 
 def passes_under(ledger: Ledger, key: str) -> dict[str, Outcome | None]:
     """The outcomes of a judge's passes by criterion, which are those of the key's valid judgment."""
-    outcomes = {found.criterion: found.outcome for _, found in Labels(ledger).judge_passes(["a"], "one")}
+    outcomes = {found.criterion: found.outcome for found in Labels(ledger).judge_passes(["a"], "one")}
     assert outcomes == {verdict.criterion: verdict.outcome for verdict in ledger.judgments([key])[key].verdicts}
     return outcomes
 

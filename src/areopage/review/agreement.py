@@ -290,7 +290,7 @@ def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], i
 def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
     guides, paths = rubric.guides(rubric.language), {entry.id: entry.path for entry in rubric.entries}
-    passes = [judge_pass for _, judge_pass in store.judge_passes(ids, judge) if judge_pass.criterion in paths]
+    passes = [judge_pass for judge_pass in store.judge_passes(ids, judge) if judge_pass.criterion in paths]
     scales = {judge_pass.criterion: guides[paths[judge_pass.criterion]].scale for judge_pass in passes}
     limits = dict.fromkeys(scales, rubric.scale.min)  # a judge's own score does not depend on them
     by_answer: dict[str, dict[str, float]] = {}

@@ -200,8 +200,8 @@ class Labels(Store):
             scores[row.evaluation][row.criterion] = row.score
         return by_answer
 
-    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[tuple[str, PlannedPass]]:
-        """Return a judge's passes by answer id; criteria include their version.
+    def judge_passes(self, answer_ids: Sequence[str], judge: str) -> list[PlannedPass]:
+        """Return a judge's passes over answers; criteria include their version.
 
         Of several panels that asked the judge about a criterion the one with the newest judgment counts. Of several judgments
         under one key the valid one counts: see `valid_places`.
@@ -234,7 +234,7 @@ class Labels(Store):
                     turn=row.turn,
                     outcome=outcome_of(row),
                 )
-        return [(place[0], judged) for place, judged in latest.items()]
+        return list(latest.values())
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
         """The gate's risk of unsupported content, in [0, 1].
