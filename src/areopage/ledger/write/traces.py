@@ -129,12 +129,7 @@ class Traces(Store):
 
         Returns how many were settled; 0 where it was settled before, or is not held. `reduce` says what stays of the texts.
         """
-        settled = {
-            "state": release.state,
-            "text": storable(release.text),
-            "rater": storable(release.rater),
-            "at": naive(release.at or datetime.now(UTC)),
-        }
+        settled = row_of(release) | {"at": naive(release.at or datetime.now(UTC))}
         with self._ledger.durable() as connection:
             waiting = lock_waiting(connection, storable(release.answer_id))
             if not waiting:
