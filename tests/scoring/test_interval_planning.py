@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from areopage.bench.planning.precision import assumed_values, cases_needed, with_passes
 from areopage.scoring.intervals.means import mean_interval
-from areopage.scoring.intervals.planning import Detectable, assumed_values, cases_needed, with_passes
+from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.paired import paired_difference
 
 VALUES = st.lists(st.sampled_from([0.0, 2.0, 3.5, 4.0, 4.5, 5.0]), min_size=5, max_size=40).map(np.array)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from areopage.bench.results.jury_agreement import rating_table
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import Alpha, gwet_ac2, krippendorff_alpha
-from areopage.scoring.jury_agreement import rating_table
 from areopage.scoring.records import CriterionScore, JudgeScore
 from scoring.made_columns import columns_of
 

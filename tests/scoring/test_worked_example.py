@@ -16,9 +16,9 @@ from math import sqrt
 
 import pytest
 
+from areopage.bench.results.jury_agreement import RunAgreement
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.folding import RunScores, fold
-from areopage.scoring.jury_agreement import RunAgreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.records import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.tree import Node

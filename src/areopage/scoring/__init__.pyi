@@ -12,6 +12,8 @@ from .arrays import Matrix as Matrix  # Of two dimensions or more.
 from .arrays import Places as Places
 from .chance_agreement import Ac2 as Ac2  # AC2 with its interval, like `Alpha`
 from .chance_agreement import Alpha as Alpha  # α with its 95 % interval over units
+from .chance_agreement import gwet_ac2 as gwet_ac2  # AC2 = (p_a − p_e) / (1 − p_e) with ordinal weights.
+from .chance_agreement import krippendorff_alpha as krippendorff_alpha  # Ordinal α
 
 # A calibration as it is applied to a run or to a monitored period.
 from .correction.applied import AppliedCalibration as AppliedCalibration
@@ -124,12 +126,7 @@ from .intervals.means import LEVEL as LEVEL
 from .intervals.means import mean_interval as mean_interval  # The interval of the mean of independent values from a range.
 from .intervals.means import mean_intervals as mean_intervals  # The intervals of many means
 from .intervals.planning import Detectable as Detectable  # What a run can tell.
-from .intervals.planning import assumed_values as assumed_values  # A thousand values with about this mean and standard deviation
-
-# How many values such as these make half of the interval's width at most `precision`
-from .intervals.planning import cases_needed as cases_needed
 from .intervals.planning import least_enough as least_enough  # The least number from `start` (≥ 1) on that is enough
-from .intervals.planning import with_passes as with_passes  # Values as they would spread with other numbers of passes.
 
 # The scores of the nodes of a tree as means of one value for each cluster of cases.
 from .intervals.scores import CaseValues as CaseValues
@@ -138,12 +135,8 @@ from .intervals.scores import cluster_numbers as cluster_numbers  # The number o
 
 # How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
 from .intervals.student_t import critical_t as critical_t
-from .jury_agreement import Dispute as Dispute  # A score on which judges disagree whether it is a failure.
-from .jury_agreement import FailureAgreement as FailureAgreement  # How far judges agree on which cases fail a criterion
-from .jury_agreement import JuryAgreement as JuryAgreement  # The agreement of judges on a set of scores.
 
 # The agreement over all scores of a run, with failures on the criteria that count first, and by a criterion's id.
-from .jury_agreement import RunAgreement as RunAgreement
 from .outcome import FAILED_NAMES as FAILED_NAMES
 from .outcome import GIVEN_NAMES as GIVEN_NAMES
 from .outcome import OUTCOME_NAMES as OUTCOME_NAMES

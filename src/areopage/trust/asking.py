@@ -6,7 +6,7 @@ panel of a kind of its own. Runs, monitors and figures of people do not count th
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from msgspec import Struct, structs
 
@@ -49,6 +49,9 @@ class AskingObserver(OutageObserver, Protocol):
 class Asking(Struct, frozen=True, kw_only=True):
     """A panel, and how its judges are reached; `settings` have the environment. No other model is asked."""
 
+    target: ClassVar[None] = None
+    child: ClassVar[None] = None
+
     panel: Panel
     settings: ModelSettings
     concurrency: int
@@ -58,14 +61,6 @@ class Asking(Struct, frozen=True, kw_only=True):
     def judges(self) -> tuple[Judge, ...]:
         """The judges."""
         return self.panel.judges
-
-    @property
-    def target(self) -> None:
-        """No model under test is asked."""
-
-    @property
-    def child(self) -> None:
-        """No model that plays children is asked."""
 
     @property
     def models(self) -> tuple[ModelReference, ...]:

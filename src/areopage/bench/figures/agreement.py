@@ -5,10 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.jury_agreement import FailureAgreement, JuryAgreement, RunAgreement
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows
-from areopage.scoring import Ac2, Alpha, FailureAgreement, JuryAgreement, RunAgreement
+from areopage.scoring import (
+    Ac2,
+    Alpha,
+)
 
 
 def _agreement(view: RunData) -> RunAgreement:

@@ -6,11 +6,17 @@ from math import ceil, floor
 from areopage.bench.figures.agreement import AGREEMENT
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.jury_agreement import JuryAgreement
 from areopage.bench.results.run_data import RunData
 from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, Locale
 from areopage.report import Cell, Line, Paragraph, Row, Section, Span, Table, axis_of, columns, corrected_text, line, point_on
-from areopage.scoring import Detectable, Interval, JuryAgreement, Node, NodePath
+from areopage.scoring import (
+    Detectable,
+    Interval,
+    Node,
+    NodePath,
+)
 
 
 def score_or_unscored(locale: Locale, score: float | None) -> str:

@@ -1,6 +1,7 @@
 """How many cases and passes a wished precision takes, and what they cost."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 import msgspec
 import numpy as np
@@ -16,15 +17,16 @@ from areopage.scoring import (
     Detectable,
     Interval,
     NodePath,
-    assumed_values,
-    cases_needed,
+    least_enough,
     mean_interval,
     upper_bound,
-    with_passes,
 )
 
 PASSES = (1, 2, 3, 5)
 _BOUND = 0.975
+MOST_CASES = 1_000_000
+_ALIKE = 1e-9
+_ASSUMED = 1000
 
 
 class NeededCases(Struct, frozen=True, kw_only=True):
@@ -203,3 +205,58 @@ def _plan(
         difference=Detectable.difference_of(column, span, cases) if cases else None,
         failures=upper_bound(0, cases, _BOUND) if cases else None,
     )
+
+
+def cases_needed(values: Column, low: float, high: float, precision: float) -> int | None:
+    """How many values such as these make half of the interval's width at most `precision`; None over a million.
+
+    Args:
+        values: one for each case or cluster of an earlier run, or assumed ones; shape (cases,).
+        low, high: the ends of the range of the values.
+        precision: > 0, in the values' unit.
+    """
+
+    def is_enough(cases: int) -> bool:
+        ends = mean_interval(kinds, low, high, counts=counts * (cases / len(values)))
+        return (ends[1] - ends[0]) / 2.0 <= precision
+
+    kinds, times = np.unique(values.round(9), return_counts=True)
+    counts = times.astype(np.float64)
+    return least_enough(is_enough, Interval.MIN_CASES, MOST_CASES)
+
+
+def with_passes(values: Column, noise: float, factor: float) -> Column:
+    """Values as they would spread with other numbers of passes.
+
+    Args:
+        values: one for each case.
+        noise: the part of their variance that comes from passes.
+        factor: passes now over passes then.
+    """
+    variance = float(values.var())
+    if variance < _ALIKE:
+        return values
+    between = max(0.0, variance - noise)
+    scaled: Column = values.mean() + (values - values.mean()) * sqrt((between + min(noise, variance) * factor) / variance)
+    return scaled
+
+
+def assumed_values(mean: float, spread: float, worst: float, best: float) -> Column:
+    """A thousand values with about this mean and standard deviation: most a little better than the mean, few far worse.
+
+    Args:
+        mean, spread: in points of the scale.
+        worst, best: the ends of the scale.
+
+    Raises:
+        ValueError: no scores on the scale have this mean and spread.
+    """
+    better = min(abs(best - mean), spread)
+    worse = spread**2 / better if better > 0 else 0.0
+    if spread < 0 or worse > abs(mean - worst) + _ALIKE or (better <= 0 < spread):
+        raise ValueError("no scores on the scale have this mean and spread")
+    if spread <= 0:
+        return np.full(_ASSUMED, mean)
+    sign = 1.0 if best > worst else -1.0
+    few = max(1, round(_ASSUMED * better / (better + worse)))
+    return np.repeat([mean - sign * worse, mean + sign * better], [few, _ASSUMED - few])

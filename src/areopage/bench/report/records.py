@@ -15,6 +15,7 @@ from areopage.bench.figures.coverage import Coverage
 from areopage.bench.figures.figure import Figure
 from areopage.bench.figures.registry import all_figures
 from areopage.bench.results.drift import Drift, RunDrift
+from areopage.bench.results.jury_agreement import FailureAgreement
 from areopage.bench.spec import ChosenPart, Reassessed
 from areopage.cases import Turn
 from areopage.criteria import Scale, Scope
@@ -24,7 +25,6 @@ from areopage.scoring import (
     Alpha,
     Consistency,
     CorrectedScore,
-    FailureAgreement,
     Interval,
     JuryWorth,
     MappedScore,

@@ -26,6 +26,7 @@ from areopage.bench.report.records import (
     stored_figures,
 )
 from areopage.bench.results.drift import Drift
+from areopage.bench.results.jury_agreement import JuryAgreement
 from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import Target
@@ -33,7 +34,12 @@ from areopage.cases import Case
 from areopage.criteria import TEMPLATE_VERSION
 from areopage.digest import digest_of
 from areopage.records import record_from
-from areopage.scoring import Consistency, CriterionScore, JuryAgreement, Node, RecordScores
+from areopage.scoring import (
+    Consistency,
+    CriterionScore,
+    Node,
+    RecordScores,
+)
 from areopage.version import __version__
 
 NOT_RUN = "not_run"

@@ -8,9 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.scoring.arrays import Flags, Matrix
-from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
-from areopage.scoring.score_columns import ScoreColumns
+from areopage.scoring import Ac2, Alpha, Flags, Matrix, ScoreColumns, gwet_ac2, krippendorff_alpha
 
 GOOD, FAIR = 0.8, 0.667
 """Krippendorff's bounds for firm and for tentative conclusions."""

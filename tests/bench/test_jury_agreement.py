@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from areopage.bench.results.jury_agreement import Dispute, FailureAgreement, RunAgreement
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.jury_agreement import Dispute, FailureAgreement, RunAgreement
 from areopage.scoring.records import CriterionScore, JudgeScore
 from scoring.made_columns import columns_of
 
