@@ -137,18 +137,14 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
         if not (columns.is_missing & rows).any():
             return None
         ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
-        worst, best = (_with_missing_at(end, columns, node, below) for end in ends)
+        means: tuple[dict[str, float | None], dict[str, float | None]] = ({}, {})
+        for number, criterion in enumerate(columns.criteria):
+            if criterion in below:
+                scores = columns.cells.score[(columns.criterion == number) & columns.cells.applies]
+                for side, end in zip(means, ends, strict=True):
+                    side[criterion] = fmean(np.where(np.isnan(scores), end, scores).tolist()) if len(scores) else None
+        worst, best = (nan if (score := _weighed(node, side)) is None else score for side in means)
         return worst, best
-
-
-def _with_missing_at(end: float, columns: ScoreColumns, node: Node, below: Collection[str]) -> float:
-    means: dict[str, float | None] = {}
-    for number, criterion in enumerate(columns.criteria):
-        if criterion in below:
-            scores = columns.cells.score[(columns.criterion == number) & columns.cells.applies]
-            means[criterion] = fmean(np.where(np.isnan(scores), end, scores).tolist()) if len(scores) else None
-    whole = _weighed(node, means)
-    return nan if whole is None else whole
 
 
 def _weighed(node: Node, means: Mapping[str, float | None]) -> float | None:
@@ -166,10 +162,6 @@ class CaseRecords(Sequence[RecordScores]):
     def __init__(
         self, scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights, repeating: Collection[str] = ()
     ) -> None:
-        """Args:
-        criteria: by id.
-        repeating: see `consistency`.
-        """
         self._scores, self._criteria, self._weights, self._repeating = scores, criteria, weights, repeating
         self._held: dict[str, RecordScores] = {}
 
@@ -183,12 +175,6 @@ class CaseRecords(Sequence[RecordScores]):
 
     def __len__(self) -> int:
         return len(self._scores.case_ids)
-
-    __hash__ = None  # type: ignore[assignment]  # columns are not hashable
-
-    def __eq__(self, other: object) -> bool:
-        names = ("_scores", "_criteria", "_weights", "_repeating")
-        return isinstance(other, CaseRecords) and all(getattr(self, name) == getattr(other, name) for name in names)
 
     def find(self, case_id: str) -> RecordScores | None:
         """The scores of a case; None where it has none."""
@@ -211,8 +197,25 @@ class CaseRecords(Sequence[RecordScores]):
 
     @cached_property
     def finals(self) -> NDArray[np.float64]:
-        """The final score of each case; NaN where it has none."""
-        return final_scores(self._scores, self._criteria, self._weights)
+        """The final score of each case, in order; NaN where it has none. Cases with the same criteria share their weights."""
+        scores = self._scores
+        starts = scores.case_starts
+        of_case = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        table = np.full((len(starts) - 1, len(scores.criteria)), np.nan)
+        is_asked = np.zeros(table.shape, dtype=bool)
+        table[of_case, scores.criterion] = scores.cells.score
+        is_asked[of_case, scores.criterion] = True
+        finals = np.full(len(table), np.nan)
+        kinds, kind = np.unique(np.packbits(is_asked, axis=1), axis=0, return_inverse=True)
+        for number in range(len(kinds)):
+            rows = np.flatnonzero(kind.ravel() == number)
+            of_kind = [
+                self._criteria[scores.criteria[scores.criterion[row]]] for row in range(starts[rows[0]], starts[rows[0] + 1])
+            ]
+            places = {criterion.id: scores.criteria.index(criterion.id) for criterion in of_kind}
+            tree = score_tree([Leaf.with_counts(criterion, 0.0, 0, 0, 0) for criterion in of_kind], self._weights)[0]
+            finals[rows] = _weighed_table(tree, table[rows], places)
+        return finals
 
     @property
     def finals_by_case(self) -> dict[str, float | None]:
@@ -268,7 +271,14 @@ def fold(
         averaged = score_columns(columns.first(first), scales, suite, profile, limits)
         most = columns.planned.max(axis=0, initial=0).tolist()
         repeating = frozenset(judge for judge, count in zip(columns.judges, most, strict=True) if count > 1)
-    tree, warnings = score_tree(_run_leaves(by_id, scores, averaged), weights)
+    leaves: list[Leaf] = []
+    for number in scores.criteria_found:
+        of_averages = averaged.cells.score[averaged.criterion == number]
+        values: list[float] = of_averages[~np.isnan(of_averages)].tolist()
+        rows = scores.criterion == number
+        counts = (int(some[rows].sum()) for some in (scores.cells.scored, scores.cells.planned, scores.cells.not_applicable))
+        leaves.append(Leaf.with_counts(by_id[scores.criteria[number]], fmean(values) if values else None, *counts))
+    tree, warnings = score_tree(leaves, weights)
     return RunScores(
         tree=tree,
         scale=suite,
@@ -279,40 +289,6 @@ def fold(
         warnings=warnings,
         clusters=clusters or {},
     )
-
-
-def _run_leaves(criteria: Mapping[str, Criterion], scores: ScoreColumns, averaged: ScoreColumns) -> list[Leaf]:
-    """A run's leaves: the numbers of passes of all scores, and the mean of those that are averaged."""
-    leaves: list[Leaf] = []
-    for number in scores.criteria_found:
-        criterion, rows = criteria[scores.criteria[number]], scores.criterion == number
-        scores_of_all = averaged.cells.score[averaged.criterion == number]
-        values: list[float] = scores_of_all[~np.isnan(scores_of_all)].tolist()
-        counts = (int(some[rows].sum()) for some in (scores.cells.scored, scores.cells.planned, scores.cells.not_applicable))
-        leaves.append(Leaf.with_counts(criterion, fmean(values) if values else None, *counts))
-    return leaves
-
-
-def final_scores(scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights) -> NDArray[np.float64]:
-    """The final score of each case that has any score, in order; NaN where it has none.
-
-    Cases with the same criteria share their weights.
-    """
-    starts = scores.case_starts
-    of_case = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    table = np.full((len(starts) - 1, len(scores.criteria)), np.nan)
-    is_asked = np.zeros(table.shape, dtype=bool)
-    table[of_case, scores.criterion] = scores.cells.score
-    is_asked[of_case, scores.criterion] = True
-    finals = np.full(len(table), np.nan)
-    kinds, kind = np.unique(np.packbits(is_asked, axis=1), axis=0, return_inverse=True)
-    for number in range(len(kinds)):
-        rows = np.flatnonzero(kind.ravel() == number)
-        of_kind = [criteria[scores.criteria[scores.criterion[row]]] for row in range(starts[rows[0]], starts[rows[0] + 1])]
-        places = {criterion.id: scores.criteria.index(criterion.id) for criterion in of_kind}
-        tree = score_tree([Leaf.with_counts(criterion, 0.0, 0, 0, 0) for criterion in of_kind], weights)[0]
-        finals[rows] = _weighed_table(tree, table[rows], places)
-    return finals
 
 
 def _weighed_table(node: Node, table: NDArray[np.float64], places: Mapping[str, int]) -> NDArray[np.float64]:

@@ -31,25 +31,7 @@ _APART_SHARE = 0.3
 _ROUNDING = 1e-9  # 0.55 × 20 is a little over 11 in floating point, and means 11
 
 
-class Columns(Struct, frozen=True, kw_only=True, eq=False):
-    """Columns that are equal where all their values are, NaN to NaN."""
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            _same(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
-        )
-
-    def __hash__(self) -> int:
-        raise TypeError(f"{type(self).__name__} is not hashable")
-
-
-def _same(first: object, second: object) -> bool:
-    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
-        return bool(first == second)
-    return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
-
-
-class Cells(Columns, frozen=True, kw_only=True, eq=False):
+class Cells(Struct, frozen=True, kw_only=True, eq=False):
     """Scores of rows, and of judges within them (rows × judges); NaN where there is none.
 
     The columns are the fields of `CriterionScore` and `JudgeScore`. A judge with 0 planned passes has no score to give.
@@ -73,7 +55,7 @@ class Cells(Columns, frozen=True, kw_only=True, eq=False):
         return Cells(**{name: getattr(self, name)[places] for name in self.__struct_fields__})
 
 
-class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
+class ScoreColumns(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """The scores of cases and criteria, a row each, in order of cases.
 
     Args:
@@ -211,7 +193,14 @@ def score_columns(
 ) -> ScoreColumns:
     """Compute the scores of each case and criterion from all planned passes, on the scale `suite`."""
     limit = np.array([limits[criterion] for criterion in passes.criteria])[passes.criterion]
-    turns = _reduced(passes, _mapped(passes, scales, suite), suite, profile, limit)
+    scores = passes.score.copy()
+    for number, criterion in enumerate(passes.criteria):
+        scale, rows = scales[criterion], passes.criterion == number
+        share = (scores[rows] - scale.min) / (scale.max - scale.min)
+        if scale.higher_is_better != suite.higher_is_better:
+            share = 1.0 - share
+        scores[rows] = suite.min + share * (suite.max - suite.min)
+    turns = _reduced(passes, scores, suite, profile, limit)
     firsts = np.flatnonzero((np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0))
     starts = np.append(firsts, len(passes.case))
     cells, shown = turns, np.arange(len(passes.case))
@@ -234,24 +223,8 @@ def score_columns(
 def reduce_passes(
     passes: Iterable[PlannedPass], scales: Mapping[str, Scale], suite: Scale, profile: Profile, limits: Mapping[str, float]
 ) -> tuple[CriterionScore, ...]:
-    """Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear.
-
-    Args:
-        scales, suite, limits: as for `score_columns`.
-    """
+    """Compute the scores of a few cases from planned passes, case by case, in the order in which they first appear."""
     return tuple(score_columns(pass_columns(passes), scales, suite, profile, limits))
-
-
-def _mapped(passes: PassColumns, scales: Mapping[str, Scale], suite: Scale) -> Matrix:
-    """The scores on the suite's scale."""
-    scores = passes.score.copy()
-    for number, criterion in enumerate(passes.criteria):
-        scale, rows = scales[criterion], passes.criterion == number
-        share = (scores[rows] - scale.min) / (scale.max - scale.min)
-        if scale.higher_is_better != suite.higher_is_better:
-            share = 1.0 - share
-        scores[rows] = suite.min + share * (suite.max - suite.min)
-    return scores
 
 
 def _reduced(passes: PassColumns, scores: Matrix, suite: Scale, profile: Profile, limit: Column) -> Cells:
