@@ -194,7 +194,7 @@ def cross_fitted(people: Column, scores: Matrix, judged: Matrix, base: Column) -
 
     T. Zrnic, E. J. Candès, "Cross-prediction-powered inference" (PNAS 121, 2024): the interval of the corrected mean stays valid.
     """
-    numbers = fold_numbers(people.size, 0)
+    numbers = fold_numbers(people.size)
     own, everything = np.zeros(people.size), np.zeros(len(judged))
     parts = np.unique(numbers)
     for part in parts:

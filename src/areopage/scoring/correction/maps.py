@@ -13,7 +13,8 @@ from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column
 from areopage.scoring.correction.means import fit_line
@@ -46,8 +47,8 @@ class ScaleMap(Struct, frozen=True, kw_only=True):
     def apply(self, scores: Column) -> Column:
         """Map scores, shape (n,)."""
         if self.kind == "isotonic":
-            found: Column = np.interp(scores, self.at, self.to)
-            return found
+            joined: Column = np.interp(scores, self.at, self.to)
+            return joined
         slope = (self.to[1] - self.to[0]) / (self.at[1] - self.at[0])
         line: Column = self.to[0] + slope * (scores - self.at[0])
         return line
@@ -65,8 +66,8 @@ def isotonic(values: Column, weights: Column | None = None) -> Column:
         sums.append(total)
         sizes.append(size)
         counts.append(count)
-    found: Column = np.repeat(np.array(sums) / np.array(sizes), counts) if sums else np.zeros(0)
-    return found
+    pooled: Column = np.repeat(np.array(sums) / np.array(sizes), counts) if sums else np.zeros(0)
+    return pooled
 
 
 def fit_map(kind: Kind, people: Column, judged: Column) -> ScaleMap:
@@ -77,7 +78,9 @@ def fit_map(kind: Kind, people: Column, judged: Column) -> ScaleMap:
     if kind == "moved":
         return ScaleMap(kind=kind, at=(0.0, 1.0), to=(shift, 1.0 + shift))
     line = fit_line(people, judged)
-    slope = _shrunk_slope(line.slope, line.squares, line.residual)
+    slope = max(0.0, line.slope)
+    if slope > 0.0 and line.residual > TINY:  # nearer to 0 the less it differs from its noise
+        slope *= max(0.0, 1.0 - line.residual / (slope * slope * line.squares))
     start = line.people - slope * line.predicted
     if kind == "linear":
         return ScaleMap(kind=kind, at=(0.0, 1.0), to=(start, start + slope))
@@ -88,48 +91,31 @@ def fit_map(kind: Kind, people: Column, judged: Column) -> ScaleMap:
     return ScaleMap(kind=kind, at=tuple(at.tolist()), to=tuple(isotonic(mixed, counts.astype(np.float64)).tolist()))
 
 
-def _shrunk_slope(slope: float, squares: float, residual: float) -> float:
-    """A slope that is at least 0, nearer to 0 the less it differs from its noise."""
-    if slope <= 0.0:
-        return 0.0
-    if residual <= TINY:
-        return slope
-    return slope * max(0.0, 1.0 - residual / (slope * slope * squares))
-
-
-def choose_map(people: Column, judged: Column, *, seed: int = 0) -> ScaleMap:
+def choose_map(people: Column, judged: Column) -> ScaleMap:
     """Fit the simplest map whose cross-validated error is within one standard error of the best one's.
 
-    Args:
-        people, judged: as in `fit_map`; under four labels scores are moved, not more.
-        seed: of the folds.
+    Arguments are those of `fit_map`; under four labels scores are moved, not more.
     """
     size = people.size
     if size < 4:
         return fit_map("moved", people, judged)
-    folds = fold_numbers(size, seed)
-    errors = {kind: _left_out_errors(kind, people, judged, folds) for kind in KINDS}
+    folds = fold_numbers(size)
+    errors = {kind: np.full(size, inf) for kind in KINDS}
+    for fold in np.unique(folds):
+        left_out = folds == fold
+        for kind in KINDS:
+            of_others = fit_map(kind, people[~left_out], judged[~left_out])
+            errors[kind][left_out] = (of_others.apply(judged[left_out]) - people[left_out]) ** 2
     best = min(KINDS, key=lambda kind: float(errors[kind].mean()))
     for kind in KINDS:
         worse = errors[kind] - errors[best]
         noise = float(worse.std(ddof=1)) / sqrt(size)
         if float(worse.mean()) <= noise:
-            found = fit_map(kind, people, judged)
-            return ScaleMap(kind=kind, at=found.at, to=found.to, error=sqrt(float(errors[kind].mean())))
+            return structs.replace(fit_map(kind, people, judged), error=sqrt(float(errors[kind].mean())))
     raise AssertionError("the best map is no worse than itself")
 
 
-def fold_numbers(size: int, seed: int, folds: int = FOLDS) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def fold_numbers(size: int) -> NDArray[np.int64]:
     """Which fold each of `size` labels is left out in, shape (size,): equal parts, drawn at random."""
-    numbers: np.ndarray[tuple[int], np.dtype[np.int64]] = np.random.default_rng(seed).permutation(size) % min(folds, size)
+    numbers: NDArray[np.int64] = np.random.default_rng(0).permutation(size) % min(FOLDS, size)
     return numbers
-
-
-def _left_out_errors(kind: Kind, people: Column, judged: Column, folds: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Column:
-    """Squared errors of each label by a map that has not seen it."""
-    errors = np.full(people.size, inf)
-    for fold in np.unique(folds):
-        left_out = folds == fold
-        found = fit_map(kind, people[~left_out], judged[~left_out])
-        errors[left_out] = (found.apply(judged[left_out]) - people[left_out]) ** 2
-    return errors

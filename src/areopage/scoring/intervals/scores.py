@@ -86,7 +86,27 @@ class CaseValues(Struct, frozen=True, kw_only=True):
         weights = weights.reshape(len(shares), len(columns))
         ends = (float(values.min(initial=scale.min)), float(values.max(initial=scale.max)))
         alike = cluster_numbers((scores.cases[at] for at in cases.tolist()), clusters)
-        return _values_of(tuple(shares), table, noise, weights, alike, ends)
+        is_scored = ~np.isnan(table)
+        counts = np.maximum(is_scored.sum(axis=0), 1)
+        means = np.where(is_scored, table, 0.0).sum(axis=0) / counts
+        moved = np.where(is_scored, table - means, 0.0) / counts @ weights.T
+        worst = is_scored * (means - ends[0]) / counts @ weights.T
+        best = is_scored * (ends[1] - means) / counts @ weights.T
+        counting = (is_scored @ (weights.T > 0)).astype(bool)
+        counts_for = (_summed(counting.astype(np.float64), alike) > 0).astype(np.float64).T
+        centre, of_node = weights @ means, counting.sum(axis=0)
+        noise_of_mean = np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2
+        weighed = np.where(weights > 0, noise_of_mean * weights**2, 0.0)  # criteria that do not weigh need not be known
+        return cls(
+            nodes=tuple(shares),
+            values=centre[:, None] + counts_for.sum(axis=1, keepdims=True) * _summed(moved, alike).T,
+            known=counts_for,
+            low=centre - of_node * worst.max(axis=0, initial=0.0),
+            high=centre + of_node * best.max(axis=0, initial=0.0),
+            cases=tuple(map(int, of_node)),
+            noise=counts_for.sum(axis=1) * weighed.sum(axis=1),
+            ends=ends,
+        )
 
     @property
     def intervals(self) -> dict[NodePath, Interval]:
@@ -101,37 +121,6 @@ class CaseValues(Struct, frozen=True, kw_only=True):
         }
 
 
-def _values_of(
-    nodes: tuple[NodePath, ...],
-    table: Matrix,
-    noise: Matrix,
-    weights: Matrix,
-    numbers: NDArray[np.intp],
-    ends: tuple[float, float],
-) -> CaseValues:
-    """The values of nodes, by scores of cases on criteria (NaN: none), their variances from passes, and clusters."""
-    is_scored = ~np.isnan(table)
-    counts = np.maximum(is_scored.sum(axis=0), 1)
-    means = np.where(is_scored, table, 0.0).sum(axis=0) / counts
-    moved = np.where(is_scored, table - means, 0.0) / counts @ weights.T
-    worst = is_scored * (means - ends[0]) / counts @ weights.T
-    best = is_scored * (ends[1] - means) / counts @ weights.T
-    counting = (is_scored @ (weights.T > 0)).astype(bool)
-    counts_for = (_summed(counting.astype(np.float64), numbers) > 0).astype(np.float64).T
-    sums = _summed(moved, numbers)
-    centre, cases = weights @ means, counting.sum(axis=0)
-    return CaseValues(
-        nodes=nodes,
-        values=centre[:, None] + counts_for.sum(axis=1, keepdims=True) * sums.T,
-        known=counts_for,
-        low=centre - cases * worst.max(axis=0, initial=0.0),
-        high=centre + cases * best.max(axis=0, initial=0.0),
-        cases=tuple(map(int, cases)),
-        noise=counts_for.sum(axis=1) * _noise_of(np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2, weights),
-        ends=ends,
-    )
-
-
 def _summed(values: Matrix, numbers: NDArray[np.intp]) -> Matrix:
     """The sums of the rows of each cluster."""
     size = int(numbers.max(initial=-1)) + 1
@@ -141,13 +130,6 @@ def _summed(values: Matrix, numbers: NDArray[np.intp]) -> Matrix:
         else np.zeros((size, values.shape[1]))
     )
     return sums
-
-
-def _noise_of(noise: Column, weights: Matrix) -> Column:
-    """The variances of weighted sums; criteria that do not weigh need not be known."""
-    parts = np.where(weights > 0, noise * weights**2, 0.0)
-    variances: Column = parts.sum(axis=1)
-    return variances
 
 
 def _filled(noise: Matrix) -> Matrix:

@@ -88,10 +88,10 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
     different = table.items[kinds.ravel() != np.bincount(kinds.ravel()).argmax()]  # have other errors than the most frequent ones
     judges, enough = len(table.judges), np.unique(different).size >= FEWEST_DIFFERENT
     freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
-    correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
+    correlation = sums.estimate(draws, freedom, subtract=False)
     without, spread = None, None
     if repeated >= FEWEST_ITEMS:
-        estimate = _z_estimate(sums.found(draws, subtract=True), judges, table.size, freedom)
+        estimate = sums.estimate(draws, freedom, subtract=True)
         if estimate.value is not None:
             without, spread = _as_judges(estimate, judges), sqrt(float(noise.mean()))
     return EffectiveJudges(
@@ -131,15 +131,6 @@ def _draws(items: int, sums: int, resamples: int, seed: int) -> Iterator[Matrix]
         for row in portion:
             row[:] = generator.multinomial(items, chances)
         yield portion
-
-
-class _MeanCorrelation(NamedTuple):
-    """A mean correlation: of all items, of resamples, without each item, and with the unseen one."""
-
-    value: float
-    draws: Column
-    left_out: Column
-    shared: float
 
 
 class _Sums(NamedTuple):
@@ -198,35 +189,26 @@ class _Sums(NamedTuple):
         correlations: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
         return correlations
 
-    def found(self, draws: Sequence[Matrix], *, subtract: bool) -> _MeanCorrelation:
-        """The mean correlation of two judges, in all samples that its interval needs; `draws` are resamples × items."""
-        parts, noise = self.parts.sum(axis=0), self.noise.sum(axis=0)
-        seen, unseen = self.correlations(
-            np.stack([parts, parts + _UNSEEN * self.shared]), np.stack([noise, noise]), subtract=subtract
-        )
-        return _MeanCorrelation(
-            value=float(seen),
-            draws=np.concatenate([self.correlations(draw @ self.parts, draw @ self.noise, subtract=subtract) for draw in draws]),
-            left_out=self.correlations(parts - self.parts, noise - self.noise, subtract=subtract),
-            shared=float(unseen),
-        )
+    def estimate(self, draws: Sequence[Matrix], freedom: int, *, subtract: bool) -> Estimate:
+        """The mean correlation of two judges; without a value where people's noise hides it, or hardly an error differs.
 
-
-def _z_estimate(mean_correlation: _MeanCorrelation, judges: int, items: int, freedom: int) -> Estimate:
-    """A mean correlation with its interval; without a value where people's noise hides it, or hardly an error differs."""
-    if np.isnan(mean_correlation.value) or freedom < 3:
-        return Estimate(reason="constant")
-    draws = mean_correlation.draws[~np.isnan(mean_correlation.draws)]
-    if draws.size < (1 - _MOST_LOST) * mean_correlation.draws.size:
-        return Estimate(reason="few")
-    normal = sqrt(judges / (2 * (judges - 1) * max(1, freedom - 2)))
-    left_out = _z_of(np.where(np.isnan(mean_correlation.left_out), mean_correlation.value, mean_correlation.left_out), judges)
-    jackknife = sqrt(items - 1) * float(left_out.std())
-    half = critical_t(items - 1) * max(normal, jackknife, float(_z_of(draws, judges).std()) if draws.size else 0.0)
-    centre, shared = _z_of(
-        np.array([mean_correlation.value, np.nanmax([mean_correlation.value, mean_correlation.shared])]), judges
-    ).tolist()
-    return Estimate(value=mean_correlation.value, low=_from_z(centre - half, judges), high=_from_z(shared + half, judges))
+        `draws` are portions of resamples × items.
+        """
+        parts, noise, items, judges = self.parts.sum(axis=0), self.noise.sum(axis=0), len(self.parts), self.judges
+        both = np.stack([parts, parts + _UNSEEN * self.shared])
+        value, with_unseen = self.correlations(both, np.stack([noise, noise]), subtract=subtract).tolist()
+        if np.isnan(value) or freedom < 3:
+            return Estimate(reason="constant")
+        drawn = np.concatenate([self.correlations(draw @ self.parts, draw @ self.noise, subtract=subtract) for draw in draws])
+        kept = drawn[~np.isnan(drawn)]
+        if kept.size < (1 - _MOST_LOST) * drawn.size:
+            return Estimate(reason="few")
+        normal = sqrt(judges / (2 * (judges - 1) * max(1, freedom - 2)))
+        left_out = self.correlations(parts - self.parts, noise - self.noise, subtract=subtract)
+        jackknife = sqrt(items - 1) * float(_z_of(np.where(np.isnan(left_out), value, left_out), judges).std())
+        half = critical_t(items - 1) * max(normal, jackknife, float(_z_of(kept, judges).std()) if kept.size else 0.0)
+        centre, shared = _z_of(np.array([value, np.nanmax([value, with_unseen])]), judges).tolist()
+        return Estimate(value=value, low=_from_z(centre - half, judges), high=_from_z(shared + half, judges))
 
 
 def _z_of(correlations: Column, judges: int) -> Column:

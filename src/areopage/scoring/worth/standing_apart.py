@@ -108,7 +108,11 @@ def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) 
     usual = float(np.median([value for value in orders.values() if value is not None] or [0.0]))
     compared: list[StandingApart] = []
     for at in sorted(kept, key=lambda at: -float(observed[at].max())):
-        manners = _manners(float(levels[at]) / scale_range, orders[at], usual, p_values[at])
+        manners: list[Manner] = []
+        if p_values[at, 0] <= ALARMS and abs(float(levels[at]) / scale_range) >= LEVEL_SHARE:
+            manners.append("level")
+        if p_values[at, 1] <= ALARMS and (orders[at] or 0.0) <= ORDER_SHARE * usual:
+            manners.append("order")
         compared.append(
             StandingApart(
                 rater=at,
@@ -117,19 +121,10 @@ def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) 
                 order=orders[at],
                 level_p=float(p_values[at, 0]),
                 order_p=float(p_values[at, 1]),
-                apart=() if any(rater.apart for rater in compared) else manners,
+                apart=() if any(rater.apart for rater in compared) else tuple(manners),
             )
         )
     return compared
-
-
-def _manners(level: float, order: float | None, usual: float, p_values: Column) -> tuple[Manner, ...]:
-    manners: list[Manner] = []
-    if p_values[0] <= ALARMS and abs(level) >= LEVEL_SHARE:
-        manners.append("level")
-    if p_values[1] <= ALARMS and (order or 0.0) <= ORDER_SHARE * usual:
-        manners.append("order")
-    return tuple(manners)
 
 
 def _terms(scores: Matrix) -> _Terms:
