@@ -1,6 +1,6 @@
 """Scores of judges and labels of people as arrays: a row per unit (an item on a criterion), a column per judge or rater."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, log, sqrt
 
 import msgspec
@@ -43,16 +43,12 @@ class JuryTable(Struct, frozen=True):
     @property
     def people(self) -> Column:
         """The mean of each unit's labels."""
-        is_labelled = ~np.isnan(self.labels)
-        means: Column = np.where(is_labelled, self.labels, 0.0).sum(axis=1) / np.maximum(is_labelled.sum(axis=1), 1)
-        return np.where(is_labelled.any(axis=1), means, np.nan)
+        return _row_means(self.labels)
 
     @property
     def jury(self) -> Column:
         """The mean of each unit's scores over the judges that scored it."""
-        is_scored = ~np.isnan(self.scores)
-        means: Column = np.where(is_scored, self.scores, 0.0).sum(axis=1) / np.maximum(is_scored.sum(axis=1), 1)
-        return np.where(is_scored.any(axis=1), means, np.nan)
+        return _row_means(self.scores)
 
     @property
     def errors(self) -> Matrix:
@@ -86,22 +82,17 @@ class JuryTable(Struct, frozen=True):
         )
 
     @classmethod
-    def of(cls, judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: Collection[str] | None = None) -> "JuryTable":
-        """Arrange scores and labels; units without a score are left out.
+    def of(cls, judges: JudgesScores, ratings: Sequence[Rating] = ()) -> "JuryTable":
+        """Arrange scores and labels; units without a score are left out, and, with any label, those without one.
 
-        Args:
-            judges: those without a score in a unit are left out.
-            ratings: with any, units without a label are left out too. Of several labels of one rater the last counts.
-            criteria: the criteria that count; None: all but the overall score, or the overall score where that is all there is.
+        Of several labels of one rater the last counts. The overall score counts only where it is all there is.
         """
         labels_by_unit: dict[tuple[str, str], dict[str, float]] = {}
         for rating in ratings:
             labels_by_unit.setdefault((rating.item, rating.criterion), {})[rating.rater] = rating.score
         scored = {(item, name) for by_criterion in judges.values() for name, scores in by_criterion.items() for item in scores}
         units = sorted(scored.intersection(labels_by_unit) if ratings else scored)
-        if criteria is None:
-            parts = {name for _, name in units} - {OVERALL}
-            criteria = parts or {OVERALL}
+        criteria = {name for _, name in units} - {OVERALL} or {OVERALL}
         units = [unit for unit in units if unit[1] in criteria]
         judges = {judge: scores for judge, scores in judges.items() if any(item in scores.get(name, {}) for item, name in units)}
         raters = sorted({rater for unit in units for rater in labels_by_unit.get(unit, ())})
@@ -118,6 +109,13 @@ class JuryTable(Struct, frozen=True):
             scores=np.array(scores, dtype=np.float64).reshape(len(units), len(judges)),
             labels=np.array(labels, dtype=np.float64).reshape(len(units), len(raters)),
         )
+
+
+def _row_means(table: Matrix) -> Column:
+    """The mean of each row's values; NaN where it has none."""
+    is_known = ~np.isnan(table)
+    means: Column = np.where(is_known, table, 0.0).sum(axis=1) / np.maximum(is_known.sum(axis=1), 1)
+    return np.where(is_known.any(axis=1), means, np.nan)
 
 
 def summed(values: Matrix, items: Places, size: int) -> Matrix:
@@ -144,7 +142,10 @@ def spread_estimate(values: Column, items: Places, criteria: Places) -> Estimate
     The standard error is the larger one of the values' own (infinitesimal jackknife, clusters as in `mean_estimate`) and of
     normal values: 1/√(2 · degrees of freedom).
     """
-    centred = within(values[:, None], criteria)[:, 0]
+    centred = values.copy()
+    for number in np.unique(criteria):
+        rows = criteria == number
+        centred[rows] -= values[rows][:, None].sum(axis=0) / rows.sum()
     freedom = values.size - np.unique(criteria).size
     if freedom < 2:
         return Estimate(reason="few")
@@ -156,14 +157,3 @@ def spread_estimate(values: Column, items: Places, criteria: Places) -> Estimate
     error = max(sqrt(float(pull @ pull)) / freedom, 1 / sqrt(2 * freedom))
     half, value = critical_t(max(1, numbers.size - 1)) * error, sqrt(variance)
     return Estimate(value=value, low=exp(log(value) - half), high=exp(log(value) + half))
-
-
-def within(values: Matrix, criteria: Places) -> Matrix:
-    """Values minus their mean on the same criterion, column by column; NaN stays NaN."""
-    centred = values.copy()
-    for number in np.unique(criteria):
-        rows = criteria == number
-        is_known = ~np.isnan(values[rows])
-        means = np.where(is_known, values[rows], 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
-        centred[rows] = values[rows] - means
-    return centred
