@@ -40,13 +40,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column, Matrix
-from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
-from areopage.scoring.correction.maps import choose_map, fold_numbers
-from areopage.scoring.correction.means import corrected_mean, stratified_mean, weighted_mean
-from areopage.scoring.correction.planning import teaching_items
-from areopage.scoring.correction.shares import corrected_share
-from areopage.scoring.correction.weights import agreement_weights, fit_weights
 from areopage.scoring.correlation import pearson
+from areopage.trust.correction.confusion import UNKNOWN, Codes, anchored_confusion
+from areopage.trust.correction.maps import choose_map, fold_numbers
+from areopage.trust.correction.means import corrected_mean, stratified_mean, weighted_mean
+from areopage.trust.correction.planning import teaching_items
+from areopage.trust.correction.shares import corrected_share
+from areopage.trust.correction.weights import agreement_weights, fit_weights
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
 SCALES = ("summeval", "10k_prompts")

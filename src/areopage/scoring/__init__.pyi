@@ -16,60 +16,16 @@ from .chance_agreement import gwet_ac2 as gwet_ac2  # AC2 = (p_a − p_e) / (1 �
 from .chance_agreement import krippendorff_alpha as krippendorff_alpha  # Ordinal α
 
 # A calibration as it is applied to a run or to a monitored period.
-from .correction.applied import AppliedCalibration as AppliedCalibration
+from .corrected import AppliedCalibration as AppliedCalibration
 
 # A mean score corrected by people's labels, with its 95 % interval, on the run's scale.
-from .correction.applied import CorrectedScore as CorrectedScore
+from .corrected import CorrectedScore as CorrectedScore
+from .corrected import CorrectedShare as CorrectedShare  # A share in [0, 1] corrected by labels, with its 95 % interval.
+from .corrected import MappedScore as MappedScore  # What people are expected to give one answer where the jury gave it its score
 
-# What people are expected to give one answer where the jury gave it its score
-from .correction.applied import MappedScore as MappedScore
-from .correction.confusion import UNKNOWN as UNKNOWN  # The code of a missing label or vote.
-
-# Estimate judges' confusion matrices and each item's category.
-from .correction.confusion import anchored_confusion as anchored_confusion
-
-# The probability of each category by votes of judges whose confusion matrices are known, shape (N, K)
-from .correction.confusion import category_chances as category_chances
-
-# A non-decreasing map from scores by a judge to scores by people, both in points of the scale.
-from .correction.maps import ScaleMap as ScaleMap
-
-# Fit the simplest map whose cross-validated error is within one standard error of the best one's.
-from .correction.maps import choose_map as choose_map
-
-# A mean corrected by labels, in points of the scale, with its 95 % interval.
-from .correction.means import Corrected as Corrected
-
-# The least-squares line of people's scores on predictions, with what its variances need.
-from .correction.means import Line as Line
-
-# Correct the mean prediction of all judged items by the labels of a random part of them.
-from .correction.means import corrected_mean as corrected_mean
-from .correction.means import fit_line as fit_line  # Fit people's scores to predictions by least squares.
-
-# Correct the mean prediction of the judged items of several days by a random sample of each day.
-from .correction.means import stratified_mean as stratified_mean
-
-# Correct the mean of other items, none of them labelled, by a line that was fitted to labels of earlier ones.
-from .correction.means import transported_mean as transported_mean
-from .correction.planning import LabelPlan as LabelPlan  # How many random labels an interval of half the width `precision` takes.
-from .correction.planning import plan_labels as plan_labels  # How many of the judged items to label at random.
-
-# The items whose labels tell most about judges' weights and scale, in the order of what they add.
-from .correction.planning import teaching_items as teaching_items
-from .correction.shares import CorrectedShare as CorrectedShare  # A share in [0, 1] corrected by labels, with its 95 % interval.
-
-# Correct the share of all judged items that a jury counts by the labels of a random part of them.
-from .correction.shares import corrected_share as corrected_share
-from .correction.weights import FEWEST_JUDGES as FEWEST_JUDGES  # Two judges agree with each other alike
-from .correction.weights import JuryWeights as JuryWeights  # A prediction of people's scores
-
-# The judges' weights by their agreement with each other, shape (m,)
-from .correction.weights import agreement_weights as agreement_weights
-
-# Scores with missing ones replaced by the mean of the item's others, shape (N, m)
-from .correction.weights import filled as filled
-from .correction.weights import fit_weights as fit_weights  # Learn a jury's weights.
+# A share in [0, 1] of a random part of a finite population, with its 95 % interval.
+from .corrected import SampledShare as SampledShare
+from .correlation import TINY as TINY
 from .correlation import Correlation as Correlation  # Pearson's r.
 from .correlation import Estimate as Estimate  # A figure with its 95 % interval
 from .exams.drift import Series as Series  # What a judge said of a canary's rows

@@ -18,14 +18,13 @@ from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
 from areopage.scoring import (
     AppliedCalibration,
-    Corrected,
     CorrectedScore,
     CorrectedShare,
-    JuryWeights,
-    Line,
     Rating,
-    ScaleMap,
 )
+from areopage.trust.correction.maps import ScaleMap
+from areopage.trust.correction.means import Corrected, Line
+from areopage.trust.correction.weights import JuryWeights
 
 METHOD = "areopage/calibration/1"
 FEWEST_LABELS = 10

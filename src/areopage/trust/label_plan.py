@@ -6,8 +6,12 @@ from math import sqrt
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring import LabelPlan, Rating, fit_line, plan_labels, teaching_items
+from areopage.scoring import (
+    Rating,
+)
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL, people_scores
+from areopage.trust.correction.means import fit_line
+from areopage.trust.correction.planning import LabelPlan, plan_labels, teaching_items
 from areopage.trust.run_calibration import JudgedRun, predictions
 
 ASSUMED_CORRELATION = 0.5

@@ -13,8 +13,14 @@ from msgspec import Struct
 
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
-from areopage.scoring import AppliedCalibration, CorrectedScore, Rating, choose_map, fit_line, stratified_mean, transported_mean
+from areopage.scoring import (
+    AppliedCalibration,
+    CorrectedScore,
+    Rating,
+)
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, LabelledDays, Labels
+from areopage.trust.correction.maps import choose_map
+from areopage.trust.correction.means import fit_line, stratified_mean, transported_mean
 
 _ALIKE = 1e-6
 

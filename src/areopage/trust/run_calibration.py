@@ -18,26 +18,18 @@ from numpy.typing import NDArray
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.scoring import (
-    FEWEST_JUDGES,
-    UNKNOWN,
     AppliedCalibration,
     Column,
-    JuryWeights,
     MappedScore,
     Matrix,
     Rating,
-    agreement_weights,
-    anchored_confusion,
-    category_chances,
-    choose_map,
-    corrected_mean,
-    corrected_share,
-    filled,
-    fit_line,
-    fit_weights,
-    transported_mean,
 )
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, FailureErrors, Labels
+from areopage.trust.correction.confusion import UNKNOWN, anchored_confusion, category_chances
+from areopage.trust.correction.maps import choose_map
+from areopage.trust.correction.means import corrected_mean, fit_line, transported_mean
+from areopage.trust.correction.shares import corrected_share
+from areopage.trust.correction.weights import FEWEST_JUDGES, JuryWeights, agreement_weights, filled, fit_weights
 
 FEWEST_FOR_WEIGHTS = 30
 FEWEST_OF_EACH = 2

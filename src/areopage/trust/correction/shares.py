@@ -21,46 +21,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import exp, lgamma, sqrt
 
-import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import NDArray
+from msgspec import structs
 
-Flags = NDArray[np.bool_]
+from areopage.scoring import CorrectedShare, Flags, SampledShare
 
 _TAIL = 0.025
 _LEAST_PER_STRATUM = 2
 """A stratum with fewer labels tells nothing of its own share: then the strata are not used."""
-
-
-class SampledShare(Struct, frozen=True, kw_only=True):
-    """A share in [0, 1] of a random part of a finite population, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-class CorrectedShare(Struct, frozen=True, kw_only=True):
-    """A share in [0, 1] corrected by labels, with its 95 % interval.
-
-    Args:
-        uncorrected: the share of all judged items by the jury.
-        value, low, high: the corrected share and its interval.
-        labels, judged: how many items are labelled, and how many were judged.
-        labels_alone: the labels' share and its interval without any verdict.
-        saved: which share of the labels is saved, by the squares of the intervals' widths; None where labels alone have none.
-        by_verdict: whether the jury's verdict was used: not under two labels of either verdict.
-    """
-
-    uncorrected: float
-    value: float
-    low: float
-    high: float
-    labels: int
-    judged: int
-    labels_alone: SampledShare
-    saved: float | None
-    by_verdict: bool
 
 
 def corrected_share(people: Flags, verdicts: Flags, judged: Flags) -> CorrectedShare:

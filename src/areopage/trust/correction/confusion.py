@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.arrays import Column
+from areopage.scoring import Column
 
 Codes = NDArray[np.int64]
 Table = NDArray[np.float64]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column
-from areopage.scoring.correction.means import (
+from areopage.trust.correction.means import (
     corrected_mean,
     fit_line,
     labels_alone,
@@ -14,7 +14,7 @@ from areopage.scoring.correction.means import (
     transported_mean,
     weighted_mean,
 )
-from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
+from areopage.trust.correction.planning import half_width, plan_labels, teaching_items
 
 RANDOM = np.random.default_rng
 LEVEL_LOW, LEVEL_HIGH = 0.93, 0.97

@@ -16,9 +16,8 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from areopage.scoring.arrays import Column
-from areopage.scoring.correction.means import fit_line
-from areopage.scoring.correlation import TINY
+from areopage.scoring import TINY, Column
+from areopage.trust.correction.means import fit_line
 
 Kind = Literal["same", "moved", "linear", "isotonic"]
 KINDS: tuple[Kind, ...] = ("same", "moved", "linear", "isotonic")

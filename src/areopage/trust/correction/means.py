@@ -30,9 +30,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from areopage.scoring.arrays import Column
-from areopage.scoring.correlation import TINY, Estimate
-from areopage.scoring.intervals.student_t import critical_t
+from areopage.scoring import TINY, Column, Estimate, critical_t
 
 FEWEST = 4
 """With fewer labels there is no interval."""

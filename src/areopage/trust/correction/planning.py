@@ -11,10 +11,8 @@ from math import inf, sqrt
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.arrays import Matrix
-from areopage.scoring.correction.weights import filled
-from areopage.scoring.correlation import TINY
-from areopage.scoring.intervals.student_t import critical_t
+from areopage.scoring import TINY, Matrix, critical_t
+from areopage.trust.correction.weights import filled
 
 _FEWEST = 10
 """A plan never asks for fewer labels: with fewer the estimated weight is arbitrary."""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion, effective_judges
+from areopage.trust.correction.confusion import UNKNOWN, Codes, anchored_confusion, effective_judges
 
 
 def jury(seed: int, items: int = 400, judges: int = 5) -> tuple[Codes, Codes]:

@@ -27,8 +27,7 @@ from math import sqrt
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.arrays import Column, Matrix
-from areopage.scoring.correlation import TINY
+from areopage.scoring import TINY, Column, Matrix
 
 _JUDGE_PENALTIES = (0.1, 0.3, 1.0, 3.0, 1e6)
 _MEAN_PENALTIES = (1e-3, 0.05)

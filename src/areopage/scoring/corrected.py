@@ -1,8 +1,40 @@
-"""A calibration applied to scores: the corrected mean that stands beside each score, and the name of what corrected it."""
+"""A calibration applied to scores: the corrected mean that stands beside each score, and the name of what corrected it.
+
+The corrections themselves are in `areopage.trust.correction`.
+"""
 
 from msgspec import Struct
 
-from areopage.scoring.correction.shares import CorrectedShare
+
+class SampledShare(Struct, frozen=True, kw_only=True):
+    """A share in [0, 1] of a random part of a finite population, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class CorrectedShare(Struct, frozen=True, kw_only=True):
+    """A share in [0, 1] corrected by labels, with its 95 % interval.
+
+    Args:
+        uncorrected: the share of all judged items by the jury.
+        value, low, high: the corrected share and its interval.
+        labels, judged: how many items are labelled, and how many were judged.
+        labels_alone: the labels' share and its interval without any verdict.
+        saved: which share of the labels is saved, by the squares of the intervals' widths; None where labels alone have none.
+        by_verdict: whether the jury's verdict was used: not under two labels of either verdict.
+    """
+
+    uncorrected: float
+    value: float
+    low: float
+    high: float
+    labels: int
+    judged: int
+    labels_alone: SampledShare
+    saved: float | None
+    by_verdict: bool
 
 
 class CorrectedScore(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.correction.shares import corrected_share, finite_share
+from areopage.trust.correction.shares import corrected_share, finite_share
 
 
 @given(of=st.integers(2, 3000), data=st.data())

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.scoring.arrays import Column, Matrix
-from areopage.scoring.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
-from areopage.scoring.correction.weights import agreement_weights, fit_weights
+from areopage.trust.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
+from areopage.trust.correction.weights import agreement_weights, fit_weights
 
 VALUES = st.lists(st.floats(-100, 100), min_size=1, max_size=40)
 
