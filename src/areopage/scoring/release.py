@@ -244,11 +244,10 @@ def _failure_floors(
     single = {criterion.id for criterion in criteria if criterion.scope in SINGLE}
     by_criterion, decided = columns.counts_of(~np.isnan(columns.cells.score)), columns.counts_of(_decided(columns))
     scored = {id: (by_criterion if id in single else decided).get(id, 0) for id in counted}
-    if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
-        least = min(scored[id] for id in few)
-        yield Floor(kind="min_cases", state="open", limit=floors.min_cases, found=least, criteria=few)
-    elif counted:
-        yield Floor(kind="min_cases", state="met", limit=floors.min_cases, found=min(scored.values()))
+    few = tuple(id for id, cases in scored.items() if cases < floors.min_cases)
+    if counted:
+        state = "open" if few else "met"
+        yield Floor(kind="min_cases", state=state, limit=floors.min_cases, found=min(scored.values()), criteria=few)
 
 
 def _decided(columns: ScoreColumns) -> Flags:
@@ -265,14 +264,10 @@ def _age_floors(
     counted = floors.counted([criterion for criterion in criteria if criterion.scope in SINGLE])
     if not floors.min_cases_by_age or not counted:
         return
-    columns, numbers = scores.criteria, {age: number for number, age in enumerate(dict.fromkeys(ages.values()))}
-    of_case = np.array([numbers.get(ages.get(case_id, ""), -1) for case_id in columns.cases], dtype=np.intp)
-    width = max(1, len(numbers))
-    counts_for_age = _decided(columns) & (of_case[columns.case] >= 0)
-    places = columns.criterion[counts_for_age].astype(np.intp) * width + of_case[columns.case[counts_for_age]]
-    counts = np.bincount(places, minlength=len(columns.criteria) * width).reshape(-1, width)
-    rows = dict(zip(columns.criteria, counts.tolist(), strict=True))
-    decided = {(id, age): rows[id][number] if id in rows else 0 for id in counted for age, number in numbers.items()}
+    columns = scores.criteria
+    case_ages = np.array([ages.get(case_id, "") for case_id in columns.cases], dtype=object)[columns.case]
+    counts = {age: columns.counts_of(_decided(columns) & (case_ages == age)) for age in dict.fromkeys(ages.values())}
+    decided = {(id, age): of_age.get(id, 0) for id in counted for age, of_age in counts.items()}
     few = {cell: floors.min_cases_by_age - cases for cell, cases in decided.items() if cases < floors.min_cases_by_age}
     lacking: dict[str, int] = {}
     for (_, age), lack in few.items():

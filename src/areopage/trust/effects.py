@@ -271,9 +271,8 @@ def noise_of(answers: Sequence[ProbeAnswer]) -> Noise:
         if answer.variant == BASE and answer.without == NOTHING and answer.score is not None:
             passes.setdefault((answer.case, answer.criterion), {})[answer.pass_index] = answer.score
     distances = [abs(scores[1] - scores[2]) for scores in passes.values() if {1, 2} <= scores.keys()]
-    return Noise(
-        pairs=len(distances), mean=sum(distances) / len(distances) if distances else 0.0, largest=max(distances, default=0.0)
-    )
+    mean = sum(distances) / len(distances) if distances else 0.0
+    return Noise(pairs=len(distances), mean=mean, largest=max(distances, default=0.0))
 
 
 def resistance_of(
