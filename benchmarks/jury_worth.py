@@ -201,9 +201,7 @@ def outliers(juries: int, permutations: int, seed: int) -> dict[str, Any]:
                 scores = scores[:, raters] if kind == "real" else random.permuted(scores, axis=1)[:, :size]
                 if kind in PLANTS:
                     scores[:, 0] = PLANTS[kind](scores[:, 0], low, high, random)
-                named = {
-                    one.rater for one in standing_apart(scores, high - low, permutations=permutations, seed=number) if one.apart
-                }
+                named = set(standing_apart(scores, high - low, permutations=permutations, seed=number))
                 hits += 0 in named
                 alarms += bool(named - {0}) if kind in PLANTS else bool(named)
             shares = {"false_alarms": shown_share(alarms, juries)}

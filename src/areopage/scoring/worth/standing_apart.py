@@ -12,9 +12,7 @@ multiple testing" (1993), the greatest statistic.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-import msgspec
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.scoring.arrays import Column, Matrix
@@ -30,27 +28,6 @@ ORDER_SHARE = 0.5
 """A correlation with the others' mean that is over this share of the raters' median is not material."""
 
 Manner = Literal["level", "order"]
-
-
-class StandingApart(Struct, frozen=True, kw_only=True):
-    """One rater beside the others.
-
-    Args:
-        rater: the number of the column.
-        items: with a score of the rater and of two others at least.
-        level: mean of score − the mean of the others, in points.
-        order: Pearson's correlation with the mean of the others; None where one is constant.
-        level_p, order_p: of so great a difference, and of so small a product, by chance; corrected over the raters, in [0, 1].
-        apart: in which manner the rater stands apart, beyond chance and materially.
-    """
-
-    rater: int
-    items: int
-    level: float
-    order: float | None
-    level_p: float
-    order_p: float
-    apart: tuple[Manner, ...]
 
 
 class _Terms(NamedTuple):
@@ -72,59 +49,43 @@ class _Terms(NamedTuple):
 
 def standing_apart(
     scores: Matrix, scale_range: float, *, permutations: int = PERMUTATIONS, seed: int = 0
-) -> tuple[StandingApart, ...]:
-    """Compare each rater with the others; raters under `FEWEST_ITEMS` items, and items under three scores, do not count.
+) -> dict[int, tuple[Manner, ...]]:
+    """In which manner raters, by the number of their column, stand apart from the others: beyond chance and materially.
 
     A rater far apart moves the mean that the others are compared with. So the one farthest apart is named first, and the others
     are then compared without it, until none stands apart or fewer than three are left. `scores` are items × raters, NaN where one
-    is missing; `scale_range` is the width of the scale.
+    is missing; raters under `FEWEST_ITEMS` items, and items under three scores, do not count.
     """
-    left, named_apart = list(range(scores.shape[1])), dict[int, StandingApart]()
-    while True:
-        raters = _compared(scores[:, left], scale_range, permutations, seed) if len(left) >= MIN_JUDGES else []
-        raters = [msgspec.structs.replace(rater, rater=left[rater.rater]) for rater in raters]
-        farthest = next((rater for rater in raters if rater.apart), None)
-        if farthest is None:
-            break
-        named_apart[farthest.rater] = farthest
-        left.remove(farthest.rater)
-    return tuple(sorted([*named_apart.values(), *raters], key=lambda rater: rater.rater))
+    left, apart = list(range(scores.shape[1])), dict[int, tuple[Manner, ...]]()
+    while len(left) >= MIN_JUDGES and (farthest := _farthest(scores[:, left], scale_range, permutations, seed)):
+        apart[left.pop(farthest[0])] = farthest[1]
+    return apart
 
 
-def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) -> list[StandingApart]:
-    """Each rater beside the others, the farthest apart first; only that one may be named."""
+def _farthest(scores: Matrix, scale_range: float, permutations: int, seed: int) -> tuple[int, tuple[Manner, ...]] | None:
+    """The rater farthest apart, with its manner; None where none stands apart."""
     is_scored = ~np.isnan(scores)
     scores = np.where(is_scored & (is_scored.sum(axis=1, keepdims=True) >= MIN_JUDGES), scores, np.nan)
     terms = _terms(scores)
     items = terms.is_scored.sum(axis=0)
     kept = [at for at in range(len(items)) if items[at] >= FEWEST_ITEMS]
     if not kept:
-        return []
+        return None
     observed = terms.units(terms.terms.sum(axis=0))
     greatest = _permuted(terms, kept, permutations, seed)
     p_values = (1 + (greatest[:, None, None] >= observed - TINY).sum(axis=0)) / (1 + permutations)
     levels = np.where(terms.is_scored, scores - terms.others, 0.0).sum(axis=0) / np.maximum(items, 1)
     orders = {at: pearson(scores[terms.is_scored[:, at], at], terms.others[terms.is_scored[:, at], at]) for at in kept}
     usual = float(np.median([value for value in orders.values() if value is not None] or [0.0]))
-    compared: list[StandingApart] = []
     for at in sorted(kept, key=lambda at: -float(observed[at].max())):
         manners: list[Manner] = []
         if p_values[at, 0] <= ALARMS and abs(float(levels[at]) / scale_range) >= LEVEL_SHARE:
             manners.append("level")
         if p_values[at, 1] <= ALARMS and (orders[at] or 0.0) <= ORDER_SHARE * usual:
             manners.append("order")
-        compared.append(
-            StandingApart(
-                rater=at,
-                items=int(items[at]),
-                level=float(levels[at]),
-                order=orders[at],
-                level_p=float(p_values[at, 0]),
-                order_p=float(p_values[at, 1]),
-                apart=() if any(rater.apart for rater in compared) else tuple(manners),
-            )
-        )
-    return compared
+        if manners:
+            return at, tuple(manners)
+    return None
 
 
 def _terms(scores: Matrix) -> _Terms:

@@ -147,8 +147,7 @@ def unlabelled_worth(table: JuryTable, span: float) -> UnlabelledWorth:
     if not table.size:
         return UnlabelledWorth(items=0, at_most=None, judges=())
     permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))
-    raters = standing_apart(table.scores, span, permutations=permutations)
-    manners = {table.judges[rater.rater]: rater.apart for rater in raters}
+    manners = standing_apart(table.scores, span, permutations=permutations)
     beside: list[Beside] = []
     for at, judge in enumerate(table.judges if len(table.judges) > 1 else ()):
         others = np.delete(table.scores, at, axis=1)
@@ -161,7 +160,7 @@ def unlabelled_worth(table: JuryTable, span: float) -> UnlabelledWorth:
                     units=int(both.sum()),
                     apart=mean_estimate(apart, table.items[both], span),
                     spread=spread_estimate(apart, table.items[both], table.criteria[both]),
-                    stands_apart=manners.get(judge, ()),
+                    stands_apart=manners.get(at, ()),
                 )
             )
     return UnlabelledWorth(items=table.size, at_most=most_judges(table), judges=tuple(beside))
