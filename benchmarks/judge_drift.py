@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from areopage.scoring.exams.drift import Asked, Series, look
+from areopage.scoring.exams.drift import Asked, Series
 from areopage.scoring.shares import wilson
 
 SPAN, PASSES = 5.0, 3
@@ -41,10 +41,10 @@ def evidence(judge: Simulated, shift: float, looks: int, enough: float, after: i
     series, found = Series.of(judge.ask(0.0, PASSES), [], (0,) * PASSES, SPAN), 0.0
     for _ in range(after):
         series = series.then(judge.ask(0.0))
-        found = look(series, found).evidence
+        found = series.look(found).evidence
     for _ in range(looks):
         series = series.then(judge.ask(shift))
-        found = look(series, found).evidence
+        found = series.look(found).evidence
         yield found
         if found >= enough:
             return

@@ -3,7 +3,7 @@
 A million passes are a few arrays of some megabytes in this form, where as many records take a thousand.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from msgspec import Struct, structs
@@ -78,40 +78,33 @@ def pass_columns(passes: Iterable[PlannedPass]) -> PassColumns:
             judges.setdefault(planned_pass.judge, len(judges))
     by_case = sorted(rows, key=lambda place: place[0])  # stable: criteria stay in their order within a case
     places = [(case, criterion, turn) for case, criterion in by_case for turn in sorted(rows[case, criterion])]
-    judged = [
-        [planned_pass for planned_pass in rows[case, criterion][turn] if not planned_pass.by_rule]
-        for case, criterion, turn in places
-    ]
-    planned = np.zeros((len(places), len(judges)), dtype=np.int32)
-    for row, row_passes in enumerate(judged):
-        for planned_pass in row_passes:
-            planned[row, judges[planned_pass.judge]] += 1
+    planned, by_rule = np.zeros((len(places), len(judges)), dtype=np.int32), np.zeros(len(places), dtype=bool)
+    cells: dict[tuple[int, int, int], PlannedPass] = {}
+    for row, (case, criterion, turn) in enumerate(places):
+        for planned_pass in rows[case, criterion][turn]:
+            if planned_pass.by_rule:
+                by_rule[row] = True
+            else:
+                judge = judges[planned_pass.judge]
+                cells[row, judge, int(planned[row, judge])] = planned_pass
+                planned[row, judge] += 1
     outcome = np.zeros((*planned.shape, int(planned.max(initial=0))), dtype=np.int8)
     score = np.full(outcome.shape, np.nan)
-    at = np.zeros_like(planned)
-    for row, row_passes in enumerate(judged):
-        for planned_pass in row_passes:
-            cell = (row, judges[planned_pass.judge], at[row, judges[planned_pass.judge]])
-            at[cell[:2]] += 1
-            if planned_pass.outcome is not None:
-                outcome[cell] = CODES[planned_pass.outcome.name]
-            if isinstance(planned_pass.outcome, Scored):
-                score[cell] = planned_pass.outcome.score
+    for cell, planned_pass in cells.items():
+        if planned_pass.outcome is not None:
+            outcome[cell] = CODES[planned_pass.outcome.name]
+        if isinstance(planned_pass.outcome, Scored):
+            score[cell] = planned_pass.outcome.score
+    case_of, criterion_of, turn_of = np.array(places, dtype=np.int32).reshape(len(places), 3).T
     return PassColumns(
         cases=tuple(cases),
         criteria=tuple(criteria),
         judges=tuple(judges),
-        case=_numbers([place[0] for place in places]),
-        criterion=_numbers([place[1] for place in places]),
-        turn=_numbers([place[2] for place in places]),
-        by_rule=np.array(
-            [any(planned_pass.by_rule for planned_pass in rows[place[:2]][place[2]]) for place in places], dtype=bool
-        ),
+        case=case_of,
+        criterion=criterion_of,
+        turn=turn_of,
+        by_rule=by_rule,
         planned=planned,
         outcome=outcome,
         score=score,
     )
-
-
-def _numbers(values: Sequence[int]) -> Numbers:
-    return np.array(values, dtype=np.int32)

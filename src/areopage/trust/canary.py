@@ -15,7 +15,7 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.jury import Judge
 from areopage.ledger import CanaryRound, Judgment, Ledger, Qualification, drifts_by_path, exam_command, standing_key
-from areopage.scoring import HIGH, LOW, Look, Said, Series, look, moved, shift
+from areopage.scoring import HIGH, LOW, Look, Said, Series, moved
 from areopage.suites import GoldRow, Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of
@@ -153,7 +153,7 @@ def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -
         id = reference.criterion.id
         rounds = [*(earlier.items for earlier in reference.earlier), answers.get(id, {})]
         series[id] = Series.of(reference.asked, rounds, canary.groups, _span(reference.criterion))
-        looks[id] = look(series[id], reference.earlier[-1].look.evidence if reference.earlier else 0.0)
+        looks[id] = series[id].look(reference.earlier[-1].look.evidence if reference.earlier else 0.0)
     moved_criteria = moved({id: first_look.evidence for id, first_look in looks.items()})
     made: list[CanaryRound] = []
     for reference in canary.references:
@@ -175,7 +175,7 @@ def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -
                 moved=first is not None or id in moved_criteria,
                 found=first.sequence if first else sequence if id in moved_criteria else 0,
                 look=looks[id],
-                shift=first.shift if first else shift(series[id], window),
+                shift=first.shift if first else series[id].shift(window),
                 items={row: tuple(passes) for row, passes in answers.get(id, {}).items()},
             )
         )

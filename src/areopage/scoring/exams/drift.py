@@ -91,59 +91,55 @@ class Series(Struct, frozen=True):
         """How many rounds there are."""
         return len(self.lacks.counts) - 1
 
+    def look(self, before: float = 0.0) -> Look:
+        """Look at the latest round.
 
-def look(series: Series, before: float = 0.0) -> Look:
-    """Look at the latest round.
+        The latest 1, 2, 4 … 32 rounds are compared with all calls before them, and all rounds with the exam.
 
-    The latest 1, 2, 4 … 32 rounds are compared with all calls before them, and all rounds with the exam.
+        `before` is the evidence of the look before; 0 for the first.
+        """
+        count = self.rounds
+        sizes = windows(count)
+        comparisons: list[tuple[float, DriftKind, int]] = []
+        for window in sizes:
+            level, answers = _logs(self.scores.split(window))
+            verdicts, _ = _logs(self.lacks.split(window))
+            comparisons += [(level, "level", window), (answers, "answers", window), (verdicts, "verdicts", window)]
+        added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in comparisons) / len(sizes)
+        _, kind, window = max(comparisons, key=lambda comparison: comparison[0])
+        return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
 
-    Args:
-        series: with at least one round.
-        before: the evidence of the look before; 0 for the first.
-    """
-    count = series.rounds
-    sizes = windows(count)
-    comparisons: list[tuple[float, DriftKind, int]] = []
-    for window in sizes:
-        level, answers = _logs(series.scores.split(window))
-        verdicts, _ = _logs(series.lacks.split(window))
-        comparisons += [(level, "level", window), (answers, "answers", window), (verdicts, "verdicts", window)]
-    added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in comparisons) / len(sizes)
-    _, kind, window = max(comparisons, key=lambda comparison: comparison[0])
-    return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
+    def shift(self, window: int) -> Shift:
+        """Estimate how far the scores moved.
 
+        Args:
+            window: how many latest rounds are compared with all calls before them; one of `windows`.
+        """
+        scores, lacks, span = self.scores.split(window), self.lacks.split(window), self.span
+        before, after = (float(side[:, 1].sum() / max(1.0, side.sum())) for side in (lacks.old, lacks.new))
+        old, new = scores.old.sum(axis=1), scores.new.sum(axis=1)
+        both = (old > 0) & (new > 0)
+        if not both.any():
+            return Shift(unscored=after, unscored_before=before)
+        weights = np.where(both, old * new / np.maximum(1.0, old + new), 0.0)
+        differences = np.where(both, _means(scores.values, scores.new) - _means(scores.values, scores.old), 0.0)
+        value = float(weights @ differences / weights.sum())
+        limit = -math.log(ALPHA * _weight(self.rounds) * KINDS["level"] / len(windows(self.rounds)))
 
-def shift(series: Series, window: int) -> Shift:
-    """Estimate how far the scores moved.
+        def leaves_out(by: float) -> bool:
+            return _logs(scores.lowered(by))[0] >= limit
 
-    Args:
-        window: how many latest rounds are compared with all calls before them; one of `windows`.
-    """
-    scores, lacks, span = series.scores.split(window), series.lacks.split(window), series.span
-    before, after = (float(side[:, 1].sum() / max(1.0, side.sum())) for side in (lacks.old, lacks.new))
-    old, new = scores.old.sum(axis=1), scores.new.sum(axis=1)
-    both = (old > 0) & (new > 0)
-    if not both.any():
-        return Shift(unscored=after, unscored_before=before)
-    weights = np.where(both, old * new / np.maximum(1.0, old + new), 0.0)
-    differences = np.where(both, _means(scores.values, scores.new) - _means(scores.values, scores.old), 0.0)
-    value = float(weights @ differences / weights.sum())
-    limit = -math.log(ALPHA * _weight(series.rounds) * KINDS["level"] / len(windows(series.rounds)))
-
-    def leaves_out(by: float) -> bool:
-        return _logs(scores.lowered(by))[0] >= limit
-
-    totals = np.bincount(scores.rows, weights=weights)
-    by_row = np.bincount(scores.rows, weights=weights * differences)[totals > 0] / totals[totals > 0]
-    return Shift(
-        value=value * span,
-        low=_end(leaves_out, value, -1.0) * span,
-        high=_end(leaves_out, value, 1.0) * span,
-        apart=float(np.abs(by_row).mean()) * span,
-        rows=int((totals > 0).sum()),
-        unscored=after,
-        unscored_before=before,
-    )
+        totals = np.bincount(scores.rows, weights=weights)
+        by_row = np.bincount(scores.rows, weights=weights * differences)[totals > 0] / totals[totals > 0]
+        return Shift(
+            value=value * span,
+            low=_end(leaves_out, value, -1.0) * span,
+            high=_end(leaves_out, value, 1.0) * span,
+            apart=float(np.abs(by_row).mean()) * span,
+            rows=int((totals > 0).sum()),
+            unscored=after,
+            unscored_before=before,
+        )
 
 
 def moved(evidence: Mapping[str, float], alpha: float = ALPHA) -> frozenset[str]:
