@@ -23,7 +23,10 @@ from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import ExamItem, Figure, Marks, Said
 from areopage.suites.loader import load_suite
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
+from areopage.trust.exam_plan import (
+    ExamWishes,
+    prepare_exam,
+)
 
 SIDE, PASSES, CHANGES = 10, 3, 2
 BANDS = [(0.0, 0.2)] * SIDE + [(0.8, 1.0)] * SIDE
@@ -48,7 +51,7 @@ def examined(options: argparse.Namespace) -> dict[str, Any]:
     """The figures of a judge, criterion by criterion."""
     languages = (options.lang,) if options.lang else ()
     wishes = ExamWishes(judges=(options.judge,), languages=languages, limit=options.limit, passes=options.passes)
-    exam = check_exam(prepare_exam(load_suite(options.suite), wishes))
+    exam = prepare_exam(load_suite(options.suite), wishes).checked()
     with tempfile.TemporaryDirectory() as scratch, Ledger.open(Path(scratch) / "ledger.db") as ledger:
         found = run_exam(exam, ledger).found
     criteria = {

@@ -17,7 +17,11 @@ from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.operations import Alert
 from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, prepare_exam
+from areopage.trust.exam_plan import (
+    Exam,
+    ExamWishes,
+    prepare_exam,
+)
 from areopage.work.handlers import ScheduledJob
 from servers.configured import write_config
 from servers.drifting import DANGER, DriftingJudge, write_examined_suite
@@ -45,7 +49,7 @@ def monitor_of_the_suite(tmp_path: Path, server: FakeServer) -> AppConfig:
 
 
 def exam_of(config: AppConfig) -> Exam:
-    return check_exam(prepare_exam(config.monitor.load_suite(), ExamWishes(judges=("alpha",))))
+    return prepare_exam(config.monitor.load_suite(), ExamWishes(judges=("alpha",))).checked()
 
 
 def canary_of(ledger: Ledger, config: AppConfig) -> ScheduledJob:
@@ -130,7 +134,7 @@ def test_a_suite_that_wants_no_canary_has_no_job(ledger: Ledger, config: AppConf
 
 def test_a_round_asks_as_the_exam_did_that_it_is_compared_with(ledger: Ledger, config: AppConfig, server: FakeServer) -> None:
     wishes = ExamWishes(judges=("alpha",), joint=True)
-    run_exam(check_exam(prepare_exam(config.monitor.load_suite(), wishes)), ledger, Silent())
+    run_exam(prepare_exam(config.monitor.load_suite(), wishes).checked(), ledger, Silent())
     asked = len(server.calls)
     follow(canary_of(ledger, config), datetime.now(UTC) + timedelta(days=1), 24)
     again = server.calls[asked:]

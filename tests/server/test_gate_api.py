@@ -30,7 +30,6 @@ from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from areopage.trust.asking import AskingWishes
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import check_exam
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 
@@ -400,7 +399,7 @@ def test_a_check_its_trace_and_its_page_say_the_standing_of_the_judge(
         before = client.post("/v1/gate/check", json=CHECK).json()
         assert (before["verdict"], before["judge"]["standing"]) == ("human_review", "unexamined")
         assert before["judge"]["examine_with"] in before["reasons"][0]["text"]
-        run_exam(check_exam(exam), made.ledger)
+        run_exam(exam.checked(), made.ledger)
         after = client.post("/v1/gate/check", json=CHECK).json()
         assert (after["verdict"], after["judge"]["standing"]) == ("deliver", "provisional")
         assert client.get(f"/v1/traces/{before['id']}").json()["judge"] == before["judge"]

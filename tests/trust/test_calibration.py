@@ -14,9 +14,13 @@ from areopage.jury.panel import Panel
 from areopage.models.reference import ModelReference
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.records import DEFAULT
-from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.calibration import (
+    Calibration,
+)
 from areopage.trust.label_plan import plan_run, teaching_answers
-from areopage.trust.run_calibration import JudgedRun, apply_calibration, fit_calibration, mapped_scores
+from areopage.trust.run_calibration import (
+    JudgedRun,
+)
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PATH = "quality.answer.exactness"
@@ -69,14 +73,14 @@ def ratings(people: dict[str, float], items: Sequence[str], rater: str = "Anne")
 def fitted(count: int = 60, seed: int = 0) -> tuple[Calibration, JudgedRun, dict[str, float]]:
     jury, people = judged()
     drawn = [ANSWERS[at] for at in np.random.default_rng(seed).permutation(len(ANSWERS))[:count]]
-    return fit_calibration(jury, ratings(people, drawn), drawn, NOW), jury, people
+    return jury.fit(ratings(people, drawn), drawn, NOW), jury, people
 
 
 def test_the_mean_of_people_lies_in_the_corrected_interval_and_not_near_the_jurys() -> None:
     draws, hits, failing_hits = 60, 0, 0
     for seed in range(draws):
         calibration, jury, people = fitted(seed=seed)
-        one = apply_calibration(calibration, jury).criteria[CRITERION.id]
+        one = jury.corrected(calibration).criteria[CRITERION.id]
         truth = list(people.values())
         assert one.own
         assert one.low is not None
@@ -98,8 +102,8 @@ def test_labels_that_teach_train_single_scores_and_no_mean() -> None:
     drawn = list(ANSWERS[::10])
     strange = dict(people) | {item: 9.0 for item in ANSWERS if item not in drawn}  # in a mean they would be seen
     taught = teaching_answers(jury, ANSWERS, 40, drawn)
-    without = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
-    found = fit_calibration(jury, ratings(strange, [*drawn, *taught]), drawn, NOW, taught=taught)
+    without = jury.fit(ratings(people, drawn), drawn, NOW)
+    found = jury.fit(ratings(strange, [*drawn, *taught]), drawn, NOW, taught=taught)
     assert found.criteria[0].mean == without.criteria[0].mean
     assert found.criteria[0].failures == without.criteria[0].failures
     assert found.criteria[0].map != without.criteria[0].map
@@ -107,7 +111,7 @@ def test_labels_that_teach_train_single_scores_and_no_mean() -> None:
     assert found.criteria[0].weights.labels == 80
     assert (found.labels.answers, found.labels.taught, found.labels.selected) == (40, 40, 0)
     assert found.labels.digest != without.labels.digest
-    picked = fit_calibration(jury, ratings(strange, [*drawn, *taught]), drawn, NOW)
+    picked = jury.fit(ratings(strange, [*drawn, *taught]), drawn, NOW)
     assert (picked.labels.taught, picked.labels.selected) == (0, 40)
     assert picked.criteria == without.criteria
 
@@ -128,9 +132,9 @@ def test_three_judges_are_weighed_by_their_agreement_and_means_stay_valid() -> N
     people, hits = dict(zip(ANSWERS, truth.tolist(), strict=True)), 0
     for seed in range(60):
         drawn = [ANSWERS[at] for at in np.random.default_rng(seed).permutation(len(ANSWERS))[:30]]
-        found = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
+        found = jury.fit(ratings(people, drawn), drawn, NOW)
         fit = found.criteria[0]
-        one = apply_calibration(found, jury).criteria[CRITERION.id]
+        one = jury.corrected(found).criteria[CRITERION.id]
         assert fit.agreement[2] < 0.1
         assert fit.mean.saved is not None
         assert fit.mean.saved > 0.9  # by the jury's score alone: about three quarters
@@ -144,7 +148,7 @@ def test_three_judges_are_weighed_by_their_agreement_and_means_stay_valid() -> N
 
 def test_single_scores_are_mapped_beside_the_jurys_and_stay_on_the_scale() -> None:
     calibration, jury, people = fitted()
-    found = mapped_scores(calibration, jury)[PATH]
+    found = jury.mapped(calibration)[PATH]
     assert set(found) == set(ANSWERS)
     assert {one.by for one in found.values()} == {"weights"}
     assert {one.calibration for one in found.values()} == {calibration.id}
@@ -152,7 +156,7 @@ def test_single_scores_are_mapped_beside_the_jurys_and_stay_on_the_scale() -> No
     raw = np.mean([abs(jury.scores[PATH][item] - people[item]) for item in ANSWERS])
     mapped = np.mean([abs(found[item].score - people[item]) for item in ANSWERS])
     assert mapped < raw / 2
-    without = mapped_scores(calibration, structs.replace(jury, by_judge={}))[PATH]
+    without = structs.replace(jury, by_judge={}).mapped(calibration)[PATH]
     assert {one.by for one in without.values()} == {calibration.criteria[0].map.kind}
 
 
@@ -162,15 +166,15 @@ def test_judges_errors_about_failures_are_learned_and_tell_the_chance_of_single_
     assert errors is not None
     assert errors.missed[0] > 0.5  # a judge that is lenient by 1.5 points passes what people fail at 4
     assert max(errors.alarms) < 0.15
-    found = mapped_scores(calibration, jury)[PATH]
+    found = jury.mapped(calibration)[PATH]
     chances = np.array([found[item].failing for item in ANSWERS], dtype=float)
     failing = np.array([people[item] <= 4 for item in ANSWERS])
     judged_failing = np.array([jury.scores[PATH][item] <= 4 for item in ANSWERS])
     assert ((chances - failing) ** 2).mean() < (judged_failing != failing).mean()
     assert abs(chances.mean() - failing.mean()) < 0.12
-    few = fit_calibration(jury, ratings(dict.fromkeys(ANSWERS, 8.0), ANSWERS[:20]), ANSWERS[:20], NOW)
+    few = jury.fit(ratings(dict.fromkeys(ANSWERS, 8.0), ANSWERS[:20]), ANSWERS[:20], NOW)
     assert few.criteria[0].errors is None
-    assert {one.failing for one in mapped_scores(few, jury)[PATH].values()} == {None}
+    assert {one.failing for one in jury.mapped(few)[PATH].values()} == {None}
 
 
 def test_on_another_run_the_relation_is_assumed_and_its_uncertainty_carried_over() -> None:
@@ -178,7 +182,7 @@ def test_on_another_run_the_relation_is_assumed_and_its_uncertainty_carried_over
     hits, truth = 0, float(np.mean(list(people.values())))
     for seed in range(60):
         calibration, jury, _ = fitted(seed=seed)
-        one, own = (apply_calibration(calibration, run).criteria[CRITERION.id] for run in (other, jury))
+        one, own = (run.corrected(calibration).criteria[CRITERION.id] for run in (other, jury))
         assert not one.own
         assert one.failures is None
         assert one.saved is None
@@ -195,12 +199,12 @@ def test_labels_of_answers_that_were_picked_are_counted_and_not_used() -> None:
     jury, people = judged()
     weak = sorted(ANSWERS, key=lambda item: people[item])[:50]
     drawn = [item for item in ANSWERS[::10] if item not in weak]
-    with_picked = fit_calibration(jury, ratings(people, [*drawn, *weak]), drawn, NOW)
-    without = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
+    with_picked = jury.fit(ratings(people, [*drawn, *weak]), drawn, NOW)
+    without = jury.fit(ratings(people, drawn), drawn, NOW)
     assert with_picked.criteria == without.criteria
     assert (with_picked.labels.selected, without.labels.selected) == (50, 0)
     with pytest.raises(UserError, match="50 other labelled answers cannot be used: they were not drawn at random"):
-        fit_calibration(jury, ratings(people, weak), (), NOW)
+        jury.fit(ratings(people, weak), (), NOW)
 
 
 def expected_judges() -> tuple[Judge, ...]:
@@ -223,22 +227,22 @@ def test_a_calibration_for_other_judges_or_prompts_is_refused_by_name(change: di
     calibration, jury, _ = fitted()
     other = structs.replace(jury, panel=structs.replace(PANEL, **change))
     with pytest.raises(UserError, match=told):
-        apply_calibration(calibration, other)
+        other.corrected(calibration)
 
 
 def test_another_prompt_version_is_refused() -> None:
     calibration, jury, _ = fitted()
     with pytest.raises(UserError, match="it is for the prompt version 0"):
-        apply_calibration(structs.replace(calibration, template="0"), jury)
+        jury.corrected(structs.replace(calibration, template="0"))
 
 
 def test_a_stored_calibration_is_read_as_it_was_and_an_altered_one_is_refused() -> None:
     calibration, _, _ = fitted()
     row = calibration.stored()
-    assert read_calibration(row) == calibration
+    assert Calibration.read(row) == calibration
     assert row.id == row.digest[: len(row.id)]
     with pytest.raises(UserError, match="altered"):
-        read_calibration(structs.replace(row, body=row.body.replace("Anne", "Bert")))
+        Calibration.read(structs.replace(row, body=row.body.replace("Anne", "Bert")))
 
 
 def test_a_plan_uses_the_labels_that_are_there_and_teaching_answers_are_new_ones() -> None:

@@ -26,7 +26,11 @@ from areopage.trust.canary import (
     run_canary,
 )
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
+from areopage.trust.exam_plan import (
+    Exam,
+    ExamWishes,
+    prepare_exam,
+)
 from servers.drifting import DANGER, WARMTH, DriftingJudge, write_examined_suite
 from servers.fake_llm import FakeServer
 
@@ -63,7 +67,7 @@ def examined_suite(tmp_path: Path, server: FakeServer) -> Suite:
 
 
 def exam_of(suite: Suite, **wishes: Any) -> Exam:
-    return check_exam(prepare_exam(suite, ExamWishes(judges=("alpha",), **wishes)))
+    return prepare_exam(suite, ExamWishes(judges=("alpha",), **wishes)).checked()
 
 
 def planned(suite: Suite, ledger: Ledger) -> Canary:
@@ -184,7 +188,7 @@ def test_a_canary_needs_an_exam_of_this_version_with_these_rows_and_options(
     run_exam(exam_of(suite, criteria=DANGER), ledger, Watching())
     canary = planned(suite, ledger)
     assert ([one.criterion.id for one in canary.references], list(canary.left_out)) == ([DANGER], [WARMTH])
-    assert exam_size(canary.exam).by_judge == {"alpha": 8}
+    assert canary.exam.size.by_judge == {"alpha": 8}
     gold = suite.folder / "gold.jsonl"
     gold.write_text(gold.read_text(encoding="utf-8").replace("Answer", "Reply"), encoding="utf-8")
     with pytest.raises(ModelError, match=r"its rows, or the judge's name or options, changed since its exam on 20"):

@@ -23,7 +23,12 @@ from areopage.report.judges.qualification import exam_text
 from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
 from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam, variants_of
+from areopage.trust.exam_plan import (
+    Exam,
+    ExamWishes,
+    prepare_exam,
+    variants_of,
+)
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 
@@ -80,12 +85,12 @@ def recorded(path: Path, good: float = 5, bad: float = 0, passes: int = 2) -> st
 
 
 def exam_of(suite: Suite, judge: str, **wishes: Any) -> Exam:
-    return check_exam(prepare_exam(suite, ExamWishes(judges=(judge,), passes=2, **wishes)))
+    return prepare_exam(suite, ExamWishes(judges=(judge,), passes=2, **wishes)).checked()
 
 
 def standing_of(suite: Suite, judge: str, ledger: Ledger) -> tuple[str, bool]:
     """The state of the judge now, and whether another version of it was examined."""
-    panel = check_exam(prepare_exam(suite, ExamWishes(judges=(judge,)))).parts[0].panel
+    panel = prepare_exam(suite, ExamWishes(judges=(judge,))).checked().parts[0].panel
     (found,) = Qualifications(ledger).standings(panel.judges, panel.criteria)
     return found.state, found.older is not None
 
@@ -96,7 +101,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
     oracle = recorded(tmp_path / "oracle.jsonl")
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
     exam = exam_of(suite, oracle)
-    assert exam_size(exam).by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
+    assert exam.size.by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
     result = run_exam(exam, ledger, Watching())
     (one,) = result.found
     assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
@@ -315,7 +320,7 @@ def examined(suite: Suite, ledger: Ledger, **wishes: Any) -> Exam:
 def test_a_joint_exam_asks_as_a_joint_run_and_speaks_for_it(served: Suite, server: FakeServer, ledger: Ledger) -> None:
     exam = examined(served, ledger, joint=True)
     rows, passes, variants = 4, 2, 2
-    assert len(server.calls) == exam_size(exam).planned == rows * (passes + variants)
+    assert len(server.calls) == exam.size.planned == rows * (passes + variants)
     assert all(len(call.joint_scores) == len(CRITERIA) for call in server.calls)
     (one,) = Qualifications(ledger).list()
     assert one.criterion == DANGER, "the other criteria of a call are not graded"
@@ -340,7 +345,7 @@ def test_rows_that_are_alike_share_their_calls(served: Suite, server: FakeServer
     write_gold(served.folder, same)
     exam = examined(served, ledger)
     passes, variants = 2, 2
-    assert len(server.calls) == exam_size(exam).planned == passes + variants
+    assert len(server.calls) == exam.size.planned == passes + variants
     (one,) = Qualifications(ledger).list()
     assert [item.row for item in one.items] == ["same0", "same1", "same2"]
 
@@ -348,5 +353,5 @@ def test_rows_that_are_alike_share_their_calls(served: Suite, server: FakeServer
 def test_an_exam_asks_every_pass_also_at_temperature_0(served: Suite, server: FakeServer) -> None:
     judges = {"one": {"model": "fake-a", "options": {"temperature": 0}}}
     write_config(served.folder, judge_system={"judges": judges, "evaluation": {"n_passes": 1}})
-    exam = check_exam(prepare_exam(load_suite(str(served.folder)), ExamWishes(passes=3)))
+    exam = prepare_exam(load_suite(str(served.folder)), ExamWishes(passes=3)).checked()
     assert exam.judges[0].passes == 3

@@ -16,9 +16,7 @@ from areopage.trust import (
     Canary,
     CanaryResult,
     ExamWishes,
-    check_exam,
     is_due,
-    left_out_text,
     plan_canaries,
     prepare_exam,
     run_canary,
@@ -67,7 +65,7 @@ async def run_due_canaries(
         return ()
     results: list[CanaryResult] = []
     for canary in canaries:
-        if left_out := left_out_text(canary):
+        if left_out := canary.left_out_text:
             warn(f"not in the canary of judge {canary.judge.name}: {left_out}")
         last = max((one.earlier[-1].at for one in canary.references if one.earlier), default=None)
         if canary.references and is_due(last, every, due):
@@ -79,7 +77,7 @@ def _planned(ledger: Ledger, suite: Suite, wishes: ExamWishes, *, joint: bool) -
     """The next rounds: of exams that asked as the monitor asks, else of those that asked otherwise."""
     rounds: list[tuple[Canary, ...]] = []
     for way in (joint, not joint):
-        exam = check_exam(prepare_exam(suite, structs.replace(wishes, joint=way)))
+        exam = prepare_exam(suite, structs.replace(wishes, joint=way)).checked()
         rounds.append(plan_canaries(suite, exam, ledger))
         if any(one.references for one in rounds[-1]):
             return rounds[-1]

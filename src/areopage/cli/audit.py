@@ -29,7 +29,6 @@ from areopage.trust import (
     PreparedAudit,
     Probe,
     agreed,
-    contacts,
     prepare_audit,
 )
 
@@ -116,7 +115,7 @@ def _show_plan(one: JudgeAudit, size: CallSize, prepared: PreparedAudit) -> None
     if one.judge.unfit:
         tell(f"note: this judge is NOT FIT TO JUDGE: {one.judge.unfit}")
     tell(f"probes: {', '.join(wishes.probes)}; left out in turn: {name_list(wishes.without) or 'no protection'}")
-    for line in contacts(prepared.asking):
+    for line in prepared.asking.contacts:
         tell(line)
     known = f" ({size.known:,} of {size.planned:,} are known already)" if size.known else ""
     told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)

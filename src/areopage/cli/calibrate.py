@@ -17,7 +17,13 @@ from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
 from areopage.report import Printer, Table, columns, fit_period, report_locale, rows
 from areopage.text import visible
-from areopage.trust import OVERALL, Calibration, CriterionFit, CriterionPlan, read_calibration, teaching_answers
+from areopage.trust import (
+    OVERALL,
+    Calibration,
+    CriterionFit,
+    CriterionPlan,
+    teaching_answers,
+)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 
@@ -162,14 +168,14 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
             judges = name_list(judge.name for judge in found.judges)
             return found.id, f"{found.fitted:%Y-%m-%d %H:%M}", found.suite, found.source, f"{found.labels.answers:,}", judges
 
-        table = Table(columns=heads, rows=rows(row(read_calibration(stored)) for stored in known))
+        table = Table(columns=heads, rows=rows(row(Calibration.read(stored)) for stored in known))
         Printer(report_locale("en")).table(table)
 
 
 def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Show what a calibration corrects, and what it rests on: labels, raters, judges with digests, prompt version."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        _print_calibration(read_calibration(opened.calibrations.find(id)))
+        _print_calibration(Calibration.read(opened.calibrations.find(id)))
 
 
 def _print_calibration(found: Calibration) -> None:

@@ -20,10 +20,6 @@ from areopage.trust import (
     Canary,
     CanaryResult,
     Exam,
-    check_exam,
-    contacts,
-    exam_size,
-    left_out_text,
     plan_canaries,
     require_references,
     run_canary,
@@ -33,7 +29,7 @@ from areopage.trust import (
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
     """Run the next round of each judge and print what it shows; returns the exit code."""
     with opened_ledger(places) as ledger, resumed_by_the_same_command():
-        canaries = plan_canaries(suite, check_exam(exam), ledger)
+        canaries = plan_canaries(suite, exam.checked(), ledger)
         require_references(canaries)
         _print_plan(canaries)
         if plan:
@@ -57,14 +53,14 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
 
 
 def _print_plan(canaries: Sequence[Canary]) -> None:
-    sizes = [exam_size(canary.exam) for canary in canaries]
+    sizes = [canary.exam.size for canary in canaries]
     for canary, size in zip(canaries, sizes, strict=True):
         who = f"{canary.judge.name} ({canary.judge.reference})"
         criteria = counted(len(canary.references), "criterion", "criteria")
         tell(f"canary of {who}, round {canary.round}: {criteria}, {counted(size.calls, 'call')}")
-        if left_out := left_out_text(canary):
+        if left_out := canary.left_out_text:
             tell(f"note: not in the canary of {canary.judge.name}: {left_out}")
-    for line in dict.fromkeys(line for canary in canaries for line in contacts(canary.exam.parts[0].asking)):
+    for line in dict.fromkeys(line for canary in canaries for line in canary.exam.parts[0].asking.contacts):
         tell(line)
     size = CallSize.of_all(sizes)
     tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")

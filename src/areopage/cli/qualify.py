@@ -22,10 +22,6 @@ from areopage.trust import (
     Exam,
     ExamResult,
     ExamWishes,
-    agreed_exam,
-    check_exam,
-    contacts,
-    exam_size,
     exams_after_drift,
     prepare_exam,
     run_exam,
@@ -110,10 +106,10 @@ def qualify(
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).shared)
-    prepared = agreed_exam(prepare_exam(loaded, wishes), None if yes else ask_to_send)
+    prepared = prepare_exam(loaded, wishes).agreed(None if yes else ask_to_send)
     if canary:
         raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
-    exams = _after_drift(check_exam(prepared), places)
+    exams = _after_drift(prepared.checked(), places)
     for one in exams:
         print_plan(one)
     if plan:
@@ -133,7 +129,7 @@ def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
 
 def print_plan(exam: Exam) -> None:
     """Print what an exam asks, of whom, and its size."""
-    size = exam_size(exam)
+    size = exam.size
     languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
     rows = counted(sum(len(part.rows) for part in exam.parts), "gold row")
     criteria = counted(len({one.id for part in exam.parts for one in part.panel.criteria}), "criterion", "criteria")
@@ -142,7 +138,7 @@ def print_plan(exam: Exam) -> None:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         passes = counted(judge.passes, "pass", "passes")
         tell(f"  {judge.name} ({judge.reference}): {counted(size.by_judge[judge.name], 'call')}, {passes}{unfit}")
-    for line in contacts(exam.parts[0].asking):
+    for line in exam.parts[0].asking.contacts:
         tell(line)
     if exam.parts[0].panel.salt:
         tell("note: the scores moved since the last exam: all rows are asked about anew")

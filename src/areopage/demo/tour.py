@@ -18,7 +18,11 @@ from areopage.ledger import Ledger, last_days
 from areopage.monitor import Intake, MonitorWorker, submissions_of
 from areopage.report import Line, QualityFigures, period_figures, quality_report, write_report
 from areopage.suites import load_suite
-from areopage.trust import ExamWishes, check_exam, prepare_exam, run_exam
+from areopage.trust import (
+    ExamWishes,
+    prepare_exam,
+    run_exam,
+)
 
 RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
 PATIENCE = 60.0
@@ -114,7 +118,7 @@ def _examine(places: Places, ledger: Ledger) -> None:
     """Hold the recorded exams of the recorded judges, on the criteria that they judge."""
     criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
     options = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
-    run_exam(check_exam(prepare_exam(load_suite(str(places.suite)), options)), ledger)
+    run_exam(prepare_exam(load_suite(str(places.suite)), options).checked(), ledger)
 
 
 def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:

@@ -3,7 +3,6 @@
 from .asking import Asking as Asking  # A panel, and how its judges are reached
 from .asking import AskingWishes as AskingWishes  # The user's options on calls
 from .asking import agreed as agreed  # The same with the variables allowed that the user agrees to send to servers of the suite
-from .asking import contacts as contacts  # Where the calls go, one line for each server.
 from .audit import CASES as CASES  # How many graded responses are changed, where the user names no number.
 from .audit import AuditResult as AuditResult  # What an audit found.
 from .audit import AuditWishes as AuditWishes  # What the user wants.
@@ -18,12 +17,10 @@ from .calibration import LabelledDays as LabelledDays  # The monitored period wh
 
 # The ids of calibrations that were altered after they were fitted
 from .calibration import altered_calibrations as altered_calibrations
-from .calibration import read_calibration as read_calibration  # Read a calibration from its row.
 from .canary import Canary as Canary  # The next round of one judge, before its first call.
 from .canary import CanaryResult as CanaryResult  # What a round found, one criterion each
 from .canary import exams_after_drift as exams_after_drift  # The exam, with the judges apart that moved since theirs
 from .canary import is_due as is_due  # Whether a round is due
-from .canary import left_out_text as left_out_text  # Which criteria of a judge are not in its canary, and why
 from .canary import plan_canaries as plan_canaries  # Plan the next round of each judge of an exam
 
 # Refuse judges that have no exam which a round could be compared with.
@@ -42,11 +39,6 @@ from .exam import run_exam as run_exam
 from .exam_plan import Exam as Exam  # An exam before its first call.
 from .exam_plan import ExamPart as ExamPart  # The rows of one language, and how judges are asked about them.
 from .exam_plan import ExamWishes as ExamWishes  # The user's options
-
-# The exam with the variables allowed that the user agrees to send to the suite's own servers.
-from .exam_plan import agreed_exam as agreed_exam
-from .exam_plan import check_exam as check_exam  # Check the judges, and record their digests and what they may judge.
-from .exam_plan import exam_size as exam_size  # Estimate what an exam asks at most, as if the ledger had nothing.
 from .exam_plan import limited as limited  # So many rows of each language, evenly spaced
 from .exam_plan import prepare_exam as prepare_exam  # Plan an exam
 from .label_plan import CriterionPlan as CriterionPlan  # How many labels one criterion takes
@@ -68,6 +60,3 @@ from .probes import PROBES as PROBES
 from .probes import Probe as Probe
 from .questions import ASKED_WITHOUT as ASKED_WITHOUT  # The protections that change what a judge is asked, by name.
 from .run_calibration import JudgedRun as JudgedRun  # What the jury of a run said.
-from .run_calibration import apply_calibration as apply_calibration  # The corrected means of a run's scores.
-from .run_calibration import fit_calibration as fit_calibration  # Fit a calibration to the labels of a run's answers.
-from .run_calibration import mapped_scores as mapped_scores  # What single scores become, by criterion's path and answer

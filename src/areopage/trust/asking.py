@@ -67,6 +67,11 @@ class Asking(Struct, frozen=True, kw_only=True):
         """The references of the judges, each once."""
         return tuple(dict.fromkeys(judge.reference for judge in self.judges))
 
+    @property
+    def contacts(self) -> list[str]:
+        """Where the calls go, one line for each server."""
+        return self.settings.contact_lines(self.models)
+
 
 def asking_of(
     suite: Suite,
@@ -124,11 +129,6 @@ def agreed(askings: Sequence[Asking], agree: Agree | None) -> tuple[Asking, ...]
 async def checked(asking: Asking) -> Asking:
     """Check the judges, and record their digests and what they may judge."""
     return structs.replace(asking, panel=asking.panel.checked(await asking.panel.judge_statuses(asking.settings)))
-
-
-def contacts(asking: Asking) -> list[str]:
-    """Where the calls go, one line for each server."""
-    return asking.settings.contact_lines(asking.models)
 
 
 class Asker:

@@ -277,6 +277,23 @@ class Calibration(Struct, frozen=True, kw_only=True):
         digest = digest_of(calibration)
         return structs.replace(calibration, id=digest[:ID_LENGTH], digest=digest)
 
+    @classmethod
+    def read(cls, stored: StoredCalibration) -> "Calibration":
+        """Read a calibration from its row.
+
+        Raises:
+            UserError: another version of areopage stored it, or it was altered.
+        """
+        try:
+            calibration = msgspec.json.decode(stored.body, type=cls)
+        except msgspec.MsgspecError as fault:
+            raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again") from fault
+        if _is_altered(calibration, stored):
+            raise UserError(
+                f"calibration {stored.id}: it was altered after it was fitted: areopage verify shows what was changed"
+            )
+        return calibration
+
     def applied(self, criteria: Mapping[str, CorrectedScore], final: CorrectedScore | None) -> AppliedCalibration:
         """Corrected scores with the name of what corrected them."""
         return AppliedCalibration(
@@ -333,21 +350,6 @@ def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
 
 def _body(calibration: Calibration) -> str:
     return msgspec.json.encode(calibration, order="deterministic").decode()
-
-
-def read_calibration(stored: StoredCalibration) -> Calibration:
-    """Read a calibration from its row.
-
-    Raises:
-        UserError: another version of areopage stored it, or it was altered.
-    """
-    try:
-        calibration = msgspec.json.decode(stored.body, type=Calibration)
-    except msgspec.MsgspecError as fault:
-        raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again") from fault
-    if _is_altered(calibration, stored):
-        raise UserError(f"calibration {stored.id}: it was altered after it was fitted: areopage verify shows what was changed")
-    return calibration
 
 
 def _is_altered(calibration: Calibration, stored: StoredCalibration) -> bool:

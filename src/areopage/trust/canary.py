@@ -60,6 +60,14 @@ class Canary(Struct, frozen=True, kw_only=True):
         """The id of the round: a hash of all that is asked."""
         return self.exam.id.replace("exam-", "canary-", 1)
 
+    @property
+    def left_out_text(self) -> str:
+        """Which criteria of the judge are not in the canary, and why; "" where all are."""
+        by_reason: dict[str, list[str]] = {}
+        for id, why in self.left_out.items():
+            by_reason.setdefault(why, []).append(id.rpartition("__v")[0])
+        return "; ".join(f"{name_list(names)} ({why})" for why, names in by_reason.items())
+
 
 class CanaryResult(Struct, frozen=True, kw_only=True):
     """What a round found, one criterion each; nothing while calls are open that another try could bring."""
@@ -303,11 +311,3 @@ def _said(exam: Exam, judgments: Mapping[str, Judgment]) -> dict[str, dict[str, 
             if ordered := tuple(passes[number] for number in in_order):
                 said.setdefault(id, {})[row] = ordered
     return said
-
-
-def left_out_text(canary: Canary) -> str:
-    """Which criteria of a judge are not in its canary, and why; "" where all are."""
-    by_reason: dict[str, list[str]] = {}
-    for id, why in canary.left_out.items():
-        by_reason.setdefault(why, []).append(id.rpartition("__v")[0])
-    return "; ".join(f"{name_list(names)} ({why})" for why, names in by_reason.items())

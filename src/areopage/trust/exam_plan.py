@@ -110,6 +110,34 @@ class Exam(Struct, frozen=True, kw_only=True):
         """All calls to all judges."""
         return (call for part in self.parts for judge in part.panel.judges for call in exam_calls(self, part, judge))
 
+    @property
+    def size(self) -> CallSize:
+        """What the exam asks at most, as if the ledger had nothing."""
+        sizes: list[CallSize] = []
+        for part in self.parts:
+            calls = [exam_call.call for judge in part.panel.judges for exam_call in exam_calls(self, part, judge)]
+            sizes.append(CallSize.of(part.panel, calls))
+        return CallSize.of_all(sizes)
+
+    def agreed(self, agree: Agree | None) -> "Exam":
+        """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
+        askings = agreed([part.asking for part in self.parts], agree)
+        parts = (structs.replace(part, asking=asking) for part, asking in zip(self.parts, askings, strict=True))
+        return structs.replace(self, parts=tuple(parts))
+
+    def checked(self) -> "Exam":
+        """Check the judges, and record their digests and what they may judge.
+
+        Raises:
+            ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+            CriteriaError: no judge may judge anything.
+        """
+
+        async def check_all() -> tuple[ExamPart, ...]:
+            return tuple([structs.replace(part, asking=await checked(part.asking)) for part in self.parts])
+
+        return structs.replace(self, parts=asyncio.run(check_all()))
+
     def open_calls(self, judgments: Mapping[str, Judgment]) -> int:
         """How many calls lack a final judgment among those given by key."""
         keys = [exam_call.call.key for exam_call in self.calls]
@@ -189,27 +217,6 @@ def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, 
     return ExamPart(asking=asking, rows=rows, examined=frozenset(ids if wanted is None else wanted))
 
 
-def agreed_exam(exam: Exam, agree: Agree | None) -> Exam:
-    """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
-    askings = agreed([part.asking for part in exam.parts], agree)
-    parts = (structs.replace(part, asking=asking) for part, asking in zip(exam.parts, askings, strict=True))
-    return structs.replace(exam, parts=tuple(parts))
-
-
-def check_exam(exam: Exam) -> Exam:
-    """Check the judges, and record their digests and what they may judge.
-
-    Raises:
-        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
-        CriteriaError: no judge may judge anything.
-    """
-
-    async def check_all() -> tuple[ExamPart, ...]:
-        return tuple([structs.replace(part, asking=await checked(part.asking)) for part in exam.parts])
-
-    return structs.replace(exam, parts=asyncio.run(check_all()))
-
-
 def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     """All calls to one judge about the rows of one language: every pass, then the first pass on each changed row."""
     by_id = part.panel.criteria_by_id()
@@ -237,18 +244,6 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
 
 def _shown(case: Case) -> str:
     return digest_of([case.id, case.response, case.documents])
-
-
-def exam_size(exam: Exam) -> CallSize:
-    """Estimate what an exam asks at most, as if the ledger had nothing."""
-    return CallSize.of_all(
-        [
-            CallSize.of(
-                part.panel, [exam_call.call for judge in part.panel.judges for exam_call in exam_calls(exam, part, judge)]
-            )
-            for part in exam.parts
-        ]
-    )
 
 
 # --- harmless changes

@@ -59,40 +59,98 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
         scores = self.by_judge.get(path, {})
         return [item for item in self.scores.get(path, {}) if any(score is not None for score in scores.get(item, ()))]
 
+    def fit(
+        self,
+        ratings: Sequence[Rating],
+        drawn: Collection[str],
+        now: datetime,
+        *,
+        taught: Collection[str] = (),
+        unblind: int = 0,
+    ) -> Calibration:
+        """Fit a calibration to the labels of a run's answers.
 
-def fit_calibration(
-    judged: JudgedRun,
-    ratings: Sequence[Rating],
-    drawn: Collection[str],
-    now: datetime,
-    *,
-    taught: Collection[str] = (),
-    unblind: int = 0,
-) -> Calibration:
-    """Fit a calibration to the labels of a run's answers.
+        Args:
+            ratings: blind labels; of answers and criteria that the jury did not score they are left out.
+            drawn: the ids of the answers that were drawn at random.
+            taught: the ids of the answers that were queued as they teach most.
+            unblind: how many labels are left out, as they are not blind.
 
-    Args:
-        ratings: blind labels; of answers and criteria that the jury did not score they are left out.
-        drawn: the ids of the answers that were drawn at random.
-        taught: the ids of the answers that were queued as they teach most.
-        unblind: how many labels are left out, as they are not blind.
+        Raises:
+            UserError: no criterion has ten answers that were drawn at random and labelled.
+        """
+        labels = Labels.of(ratings, self.scores, self.panel.scale, drawn, taught=taught, unblind=unblind)
+        if labels.most < FEWEST_LABELS:
+            others = labels.used.selected + labels.used.taught
+            picked = (
+                f"; {counted(others, 'other labelled answer')} cannot be used: they were not drawn at random" if others else ""
+            )
+            raise UserError(
+                f"run {self.run_id}: {counted(labels.most, 'answer')} drawn at random and labelled blind, {FEWEST_LABELS} are "
+                f"needed{picked}: areopage calibrate plan {self.run_id} --queue draws answers at random"
+            )
 
-    Raises:
-        UserError: no criterion has ten answers that were drawn at random and labelled.
-    """
-    labels = Labels.of(ratings, judged.scores, judged.panel.scale, drawn, taught=taught, unblind=unblind)
-    if labels.most < FEWEST_LABELS:
-        others = labels.used.selected + labels.used.taught
-        picked = f"; {counted(others, 'other labelled answer')} cannot be used: they were not drawn at random" if others else ""
-        raise UserError(
-            f"run {judged.run_id}: {counted(labels.most, 'answer')} drawn at random and labelled blind, {FEWEST_LABELS} are "
-            f"needed{picked}: areopage calibrate plan {judged.run_id} --queue draws answers at random"
-        )
+        def fit_criterion(path: str, prompt: str) -> CriterionFit:
+            return _fit(self, path, labels.sample[path], labels.taught.get(path, {}), prompt)
 
-    def fit(path: str, prompt: str) -> CriterionFit:
-        return _fit(judged, path, labels.sample[path], labels.taught.get(path, {}), prompt)
+        return Calibration.fit(self.panel, self.run_id, labels, self.scores, fit_criterion, now)
 
-    return Calibration.fit(judged.panel, judged.run_id, labels, judged.scores, fit, now)
+    def corrected(self, calibration: Calibration) -> AppliedCalibration:
+        """The corrected means of the run's scores.
+
+        On the run that it was fitted to, they hold for all its answers without any assumption. On another run of the same panel
+        they assume that people and jury relate to each other as on the labelled answers.
+
+        Raises:
+            UserError: the run has another panel.
+        """
+        calibration.refuse_other_panel(self.panel)
+        corrected = {}
+        for fit in calibration.criteria:
+            if scores := self.scores.get(fit.criterion):
+                jury = float(np.mean(list(scores.values())))
+                same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
+                is_fitted_run = self.run_id == calibration.run_id and same
+                predicted = float(np.mean(list(predictions(self, fit.criterion, fit.agreement).values())))
+                mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
+                corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_fitted_run)
+        ids = {criterion.path: criterion.id for criterion in self.panel.criteria}
+        return calibration.applied({ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
+
+    def mapped(self, calibration: Calibration) -> dict[str, dict[str, MappedScore]]:
+        """What single scores become, by criterion's path and answer; "" is the overall score.
+
+        The judges' weights predict them where these err less on labels left out, else the map of the jury's score does. An answer
+        without a judge's score gets the map. The chance of a failure is that of the judges' confusion matrices.
+
+        Raises:
+            UserError: the run has another panel.
+        """
+        calibration.refuse_other_panel(self.panel)
+        scale, by_path = calibration.scale, dict[str, dict[str, MappedScore]]()
+        for fit in calibration.criteria:
+            scores = self.scores.get(fit.criterion, {})
+            items = list(scores)
+            if not items:
+                continue
+            mapped = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
+            by = dict.fromkeys(items, str(fit.map.kind))
+            voted = self.voted(fit.criterion)
+            table = _table(self, fit.criterion, voted)
+            if table is not None and fit.weights is not None and fit.by_weights:
+                mapped |= zip(voted, fit.weights.predict(table).tolist(), strict=True)
+                by |= dict.fromkeys(voted, "weights")
+            failing = failing_chances(self, fit)
+            by_path[fit.criterion] = {
+                item: MappedScore(
+                    calibration=calibration.id,
+                    score=min(scale.max, max(scale.min, mapped[item])),
+                    by=by[item],
+                    failing=failing.get(item),
+                )
+                for item in items
+            }
+        return by_path
 
 
 def _fit(judged: JudgedRun, path: str, labelled: Mapping[str, float], taught: Mapping[str, float], prompt: str) -> CriterionFit:
@@ -195,62 +253,3 @@ def _votes(judged: JudgedRun, path: str, items: Sequence[str], limit: float) -> 
     """Whether each judge fails each answer, shape (N, m); `UNKNOWN` without a score."""
     scale, votes = judged.panel.scale, judged.by_judge[path]
     return np.array([[UNKNOWN if score is None else int(scale.reaches(score, limit)) for score in votes[item]] for item in items])
-
-
-def apply_calibration(calibration: Calibration, judged: JudgedRun) -> AppliedCalibration:
-    """The corrected means of a run's scores.
-
-    On the run that it was fitted to, they hold for all its answers without any assumption. On another run of the same panel they
-    assume that people and jury relate to each other as on the labelled answers.
-
-    Raises:
-        UserError: the run has another panel.
-    """
-    calibration.refuse_other_panel(judged.panel)
-    corrected = {}
-    for fit in calibration.criteria:
-        if scores := judged.scores.get(fit.criterion):
-            jury = float(np.mean(list(scores.values())))
-            same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
-            is_fitted_run = judged.run_id == calibration.run_id and same
-            predicted = float(np.mean(list(predictions(judged, fit.criterion, fit.agreement).values())))
-            mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
-            corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_fitted_run)
-    ids = {criterion.path: criterion.id for criterion in judged.panel.criteria}
-    return calibration.applied({ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
-
-
-def mapped_scores(calibration: Calibration, judged: JudgedRun) -> dict[str, dict[str, MappedScore]]:
-    """What single scores become, by criterion's path and answer; "" is the overall score.
-
-    The judges' weights predict them where these err less on labels left out, else the map of the jury's score does. An answer
-    without a judge's score gets the map. The chance of a failure is that of the judges' confusion matrices.
-
-    Raises:
-        UserError: the run has another panel.
-    """
-    calibration.refuse_other_panel(judged.panel)
-    scale, by_path = calibration.scale, dict[str, dict[str, MappedScore]]()
-    for fit in calibration.criteria:
-        scores = judged.scores.get(fit.criterion, {})
-        items = list(scores)
-        if not items:
-            continue
-        mapped = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
-        by = dict.fromkeys(items, str(fit.map.kind))
-        voted = judged.voted(fit.criterion)
-        table = _table(judged, fit.criterion, voted)
-        if table is not None and fit.weights is not None and fit.by_weights:
-            mapped |= zip(voted, fit.weights.predict(table).tolist(), strict=True)
-            by |= dict.fromkeys(voted, "weights")
-        failing = failing_chances(judged, fit)
-        by_path[fit.criterion] = {
-            item: MappedScore(
-                calibration=calibration.id,
-                score=min(scale.max, max(scale.min, mapped[item])),
-                by=by[item],
-                failing=failing.get(item),
-            )
-            for item in items
-        }
-    return by_path

@@ -44,11 +44,7 @@ from areopage.trust import (
     CriterionPlan,
     JudgedRun,
     altered_calibrations,
-    apply_calibration,
-    fit_calibration,
-    mapped_scores,
     plan_run,
-    read_calibration,
 )
 
 View = TypeVar("View", bound=RunData)
@@ -87,7 +83,7 @@ def fit_run(view: RunData, now: datetime) -> Calibration:
         UserError: too few answers were drawn at random and labelled.
     """
     ratings, _ = ratings_of(view.people.labels, Rubric.of_panel(view.spec, view.run.id))
-    return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
+    return judged_run(view).fit(ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
 def planned_labels(view: RunData, precision: float, judged: JudgedRun | None = None) -> list[CriterionPlan]:
@@ -113,7 +109,7 @@ def fitting_calibration(view: RunData) -> AppliedCalibration | None:
     judged = judged_run(view) if newest else None
     for stored in newest:
         with suppress(UserError):
-            return apply_calibration(read_calibration(stored), judged) if judged is not None else None
+            return judged.corrected(Calibration.read(stored)) if judged is not None else None
     return None
 
 
@@ -128,16 +124,16 @@ def with_calibration(view: View, ledger: Ledger, id: str) -> View:
     """
     if not id:
         return view
-    calibration = read_calibration(ledger.calibrations.find(id))
+    calibration = Calibration.read(ledger.calibrations.find(id))
     judged = judged_run(view)
-    by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
+    by_path, found = judged.mapped(calibration), dict[tuple[str, str], MappedScore]()
     ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
     for record in view.scores.records:
         answer = view.answer_ids.get(record.case_id, "")
         found |= {
             (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
         }
-    return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=found)
+    return structs.replace(view, calibration=judged.corrected(calibration), mapped=found)
 
 
 CERTAINTY = 0.975  # of each of two bounds; together 95 %

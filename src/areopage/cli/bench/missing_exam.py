@@ -10,7 +10,10 @@ from areopage.jury import Judge
 from areopage.ledger import Ledger, exam_words, standings
 from areopage.scoring import Lack, ReleaseJudge
 from areopage.suites import BUNDLED, Suite, gold_criteria
-from areopage.trust import ExamWishes, exam_size, prepare_exam
+from areopage.trust import (
+    ExamWishes,
+    prepare_exam,
+)
 
 _EXAMINED: Mapping[Lack, str] = {
     "not_qualified": "failed the exam",
@@ -56,7 +59,7 @@ def _exam_of(suite: Suite, judges: Sequence[Judge], spec: RunSpec, place: tuple[
     references = [(judge.name, str(judge.reference)) for judge in asked]
     wishes = ExamWishes(judges=tuple("=".join(pair) for pair in references), floors=True, joint=spec.joint)
     try:
-        size = exam_size(prepare_exam(suite, wishes))
+        size = prepare_exam(suite, wishes).size
     except UserError as fault:
         yield f"  the exam cannot be planned: {fault}"
         return

@@ -13,7 +13,10 @@ from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
 from areopage.ledger import Ledger
 from areopage.locales import LANGUAGES
-from areopage.trust import AskingWishes, Exam, check_exam
+from areopage.trust import (
+    AskingWishes,
+    Exam,
+)
 
 
 def qualify(
@@ -44,7 +47,7 @@ def qualify(
     with suppress(UnknownRun), open_ledger(settings):
         pass  # a ledger that cannot be used is refused before a model is asked
     wishes = AskingWishes(concurrency=concurrency, timeout=timeout)
-    exams = [check_exam(exam) for exam in gate_exams(settings, wishes, tuple(lang or ()), limit)]
+    exams = [exam.checked() for exam in gate_exams(settings, wishes, tuple(lang or ()), limit)]
     for exam in exams:
         print_plan(exam)
     if plan:

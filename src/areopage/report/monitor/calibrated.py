@@ -17,7 +17,6 @@ from areopage.trust import (
     MonitoredPeriod,
     apply_monitored,
     fit_monitored,
-    read_calibration,
 )
 
 
@@ -56,7 +55,7 @@ def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> 
     """
     if not id:
         return None
-    calibration = read_calibration(ledger.calibrations.find(id))
+    calibration = Calibration.read(ledger.calibrations.find(id))
     panel, run_id = _panel(ledger, period, scope)
     judged = _judged(ledger.days.scores(period, scope))
     return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
