@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from areopage.cases import Case, Document
 from areopage.criteria import Criterion
 from areopage.text import sentences
+from areopage.trust.attacks import Place, placed
 
 Probe = Literal["length", "order", "formatting", "language", "assertion", "sycophancy", "self_preference", "injections"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -136,19 +137,8 @@ def _reversed_documents(case: Case, _: Setting) -> Case | None:
     return structs.replace(case, documents=case.documents[::-1]) if len(case.documents) > 1 else None
 
 
-def _after_response(words: Mapping[str, str], *, best: bool) -> Change:
-    return lambda case, setting: structs.replace(case, response=f"{case.response}\n\n{_claimed(words, setting, best=best)}")
-
-
-def _after_prompt(words: Mapping[str, str]) -> Change:
-    def change(case: Case, setting: Setting) -> Case | None:
-        text = _claimed(words, setting, best=True)
-        if isinstance(case.prompt, str):
-            return structs.replace(case, prompt=f"{case.prompt}\n\n{text}")
-        *before, last = case.prompt
-        return structs.replace(case, prompt=(*before, structs.replace(last, content=f"{last.content}\n\n{text}")))
-
-    return change
+def _after(place: Place, words: Mapping[str, str], *, best: bool = True) -> Change:
+    return lambda case, setting: placed(case, place, _claimed(words, setting, best=best))
 
 
 def _reviewed(case: Case, setting: Setting) -> Case | None:
@@ -179,12 +169,12 @@ VARIANTS: tuple[ProbeVariant, ...] = (
     ProbeVariant(
         probe="formatting", name="emoji", change=_in_sentences(lambda at, text: f"{text} {_EMOJI[at % len(_EMOJI)]}", " ")
     ),
-    ProbeVariant(probe="assertion", name="best_by_author", change=_after_response(_DESERVES, best=True)),
-    ProbeVariant(probe="assertion", name="worst_by_author", change=_after_response(_DESERVES, best=False)),
-    ProbeVariant(probe="assertion", name="best_in_prompt", change=_after_prompt(_ASKED)),
+    ProbeVariant(probe="assertion", name="best_by_author", change=_after("response", _DESERVES)),
+    ProbeVariant(probe="assertion", name="worst_by_author", change=_after("response", _DESERVES, best=False)),
+    ProbeVariant(probe="assertion", name="best_in_prompt", change=_after("prompt", _ASKED)),
     ProbeVariant(probe="assertion", name="best_in_document", change=_reviewed),
-    ProbeVariant(probe="sycophancy", name="user_says_right", change=_after_prompt(_RIGHT)),
-    ProbeVariant(probe="sycophancy", name="user_says_wrong", change=_after_prompt(_WRONG)),
+    ProbeVariant(probe="sycophancy", name="user_says_right", change=_after("prompt", _RIGHT)),
+    ProbeVariant(probe="sycophancy", name="user_says_wrong", change=_after("prompt", _WRONG)),
     ProbeVariant(probe="self_preference", name="by_other_model", change=_signed(own=False)),
     ProbeVariant(probe="self_preference", name="by_own_model", change=_signed(own=True), against="by_other_model"),
 )
