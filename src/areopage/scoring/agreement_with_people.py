@@ -259,6 +259,10 @@ def _criterion_agreement(
     first = np.array([judge[item] for item in items], dtype=np.float64)
     second = np.array([fmean(list(labels[item].values())) for item in items], dtype=np.float64)
     correlation = pearson_estimate(first, second)
+    bias = Estimate(value=float((first - second).mean()) if items else None, reason="few")
+    if len(items) >= MIN_PAIRS:
+        low, high = mean_interval(first - second, ends[0] - ends[1], ends[1] - ends[0])
+        bias = Estimate(value=bias.value, low=low, high=high)
     return CriterionAgreement(
         criterion=criterion,
         items=len(items),
@@ -268,20 +272,10 @@ def _criterion_agreement(
         spearman=spearman_estimate(first, second),
         kappa=kappa_estimate(first, second, ends),
         error=float(np.abs(first - second).mean()) if items else None,
-        bias=_bias_estimate(first - second, ends[1] - ends[0]),
+        bias=bias,
         claim=claim_of(correlation, len(items)),
         raters=rater_agreement(labels),
     )
-
-
-def _bias_estimate(differences: Column, span: float) -> Estimate:
-    if not differences.size:
-        return Estimate(reason="few")
-    centre = float(differences.mean())
-    if differences.size < MIN_PAIRS:
-        return Estimate(value=centre, reason="few")
-    low, high = mean_interval(differences, -span, span)
-    return Estimate(value=centre, low=low, high=high)
 
 
 def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> CorrelationClaim:

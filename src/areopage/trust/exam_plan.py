@@ -163,7 +163,13 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
     languages = wishes.languages or tuple(
         language for language in suite.config.languages if any(row.language == language for row in every)
     )
-    wanted = _wanted(suite, wishes)
+    wanted = None if wishes.criteria is None else frozenset(suite.registry.select(wishes.criteria))  # None: all
+    if wishes.floors:
+        floors = suite.release_floors()
+        entries = [entry for id, entry in suite.registry.entries.items() if wanted is None or id in wanted]
+        wanted = frozenset(floors.deciding(entries) if floors is not None else ())
+        if not wanted:
+            raise ConfigError(f"the suite {suite.name} sets no floor on criteria: leave out --floors", path=suite.document.path)
     of_languages = tuple(row for row in every if row.language in languages)
     chosen_rows = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
     if unknown := set(wishes.rows) - {row.id for row in chosen_rows}:
@@ -180,19 +186,6 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
         gold=gold_digest(of_languages if len(rows) == len(chosen_rows) else rows),
         variants=tuple(suite.config.exam.variants),
     )
-
-
-def _wanted(suite: Suite, wishes: ExamWishes) -> frozenset[str] | None:
-    """The ids of the criteria that judges are examined on; None: all that the gold set has."""
-    selected = None if wishes.criteria is None else frozenset(suite.registry.select(wishes.criteria))
-    if not wishes.floors:
-        return selected
-    floors = suite.release_floors()
-    entries = [entry for id, entry in suite.registry.entries.items() if selected is None or id in selected]
-    deciding = frozenset(floors.deciding(entries) if floors is not None else ())
-    if not deciding:
-        raise ConfigError(f"the suite {suite.name} sets no floor on criteria: leave out --floors", path=suite.document.path)
-    return deciding
 
 
 def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
