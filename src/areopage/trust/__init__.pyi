@@ -50,12 +50,6 @@ from .label_plan import teaching_answers as teaching_answers
 # How many answers of a day the jury scored on a criterion, and the sum of these scores.
 from .monitor_calibration import DayTotal as DayTotal
 from .monitor_calibration import MonitoredPeriod as MonitoredPeriod  # What the jury said of the answers of a monitored period.
-
-# The corrected means of a monitored period, by criterion's path.
-from .monitor_calibration import apply_monitored as apply_monitored
-
-# Fit a calibration to the labels of a monitored period's random sample.
-from .monitor_calibration import fit_monitored as fit_monitored
 from .probes import PROBES as PROBES
 from .probes import Probe as Probe
 from .questions import ASKED_WITHOUT as ASKED_WITHOUT  # The protections that change what a judge is asked, by name.

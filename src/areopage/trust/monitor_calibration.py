@@ -51,82 +51,79 @@ class MonitoredPeriod(Struct, frozen=True, kw_only=True):
     run_id: str
     period: LabelledDays
     judged: Judged
-    days: Mapping[str, date]
-    scores: Mapping[str, Mapping[str, float]]
-    drawn: frozenset[str]
+    days: Mapping[str, date] = {}
+    scores: Mapping[str, Mapping[str, float]] = {}
+    drawn: frozenset[str] = frozenset()
 
+    def fit(self, ratings: Sequence[Rating], now: datetime, *, unblind: int = 0) -> Calibration:
+        """Fit a calibration to the labels of the period's random sample.
 
-def fit_monitored(period: MonitoredPeriod, ratings: Sequence[Rating], now: datetime, *, unblind: int = 0) -> Calibration:
-    """Fit a calibration to the labels of a monitored period's random sample.
+        Args:
+            ratings: blind labels; of answers and criteria that the jury did not score they are left out.
+            unblind: how many labels are left out, as they are not blind.
 
-    Args:
-        ratings: blind labels; of answers and criteria that the jury did not score they are left out.
-        unblind: how many labels are left out, as they are not blind.
+        Raises:
+            UserError: no criterion has ten labelled answers of the random sample.
+        """
+        labels = Labels.of(ratings, self.scores, self.panel.scale, self.drawn, unblind=unblind)
+        if labels.most < FEWEST_LABELS:
+            raise UserError(
+                f"monitored {self.period.text}: {counted(labels.most, 'answer')} of the random sample labelled blind, "
+                f"{FEWEST_LABELS} are needed: label the review queue, or take more days"
+            )
 
-    Raises:
-        UserError: no criterion has ten labelled answers of the random sample.
-    """
-    labels = Labels.of(ratings, period.scores, period.panel.scale, period.drawn, unblind=unblind)
-    if labels.most < FEWEST_LABELS:
-        raise UserError(
-            f"monitored {period.period.text}: {counted(labels.most, 'answer')} of the random sample labelled blind, "
-            f"{FEWEST_LABELS} are needed: label the review queue, or take more days"
-        )
+        def fit_criterion(path: str, prompt: str) -> CriterionFit:
+            labelled, judged = labels.sample[path], self.judged[path]
+            items = sorted(labelled)
+            people, jury = (np.array([scores[item] for item in items]) for scores in (labelled, self.scores[path]))
+            covered = tuple(sorted({self.days[item] for item in items}))
+            days = np.array([covered.index(self.days[item]) for item in items])
+            sizes = np.array([float(judged[day].answers) for day in covered])
+            mean = _mean_of(judged, covered)
+            line = fit_line(people, jury, (sizes / np.bincount(days))[days])
+            return CriterionFit(
+                criterion=path,
+                prompt=prompt,
+                jury=mean,
+                line=line,
+                jury_line=line,
+                mean=stratified_mean(people, jury, days, sizes, mean),
+                failures=None,
+                map=choose_map(people, jury),
+                weights=None,
+                days=covered,
+            )
 
-    def fit(path: str, prompt: str) -> CriterionFit:
-        labelled, judged = labels.sample[path], period.judged[path]
-        items = sorted(labelled)
-        people, jury = (np.array([scores[item] for item in items]) for scores in (labelled, period.scores[path]))
-        covered = tuple(sorted({period.days[item] for item in items}))
-        days = np.array([covered.index(period.days[item]) for item in items])
-        sizes = np.array([float(judged[day].answers) for day in covered])
-        mean = _mean_of(judged, covered)
-        line = fit_line(people, jury, (sizes / np.bincount(days))[days])
-        return CriterionFit(
-            criterion=path,
-            prompt=prompt,
-            jury=mean,
-            line=line,
-            jury_line=line,
-            mean=stratified_mean(people, jury, days, sizes, mean),
-            failures=None,
-            map=choose_map(people, jury),
-            weights=None,
-            days=covered,
-        )
+        return Calibration.fit(self.panel, self.run_id, labels, self.judged, fit_criterion, now, monitored=self.period)
 
-    return Calibration.fit(period.panel, period.run_id, labels, period.judged, fit, now, monitored=period.period)
+    def corrected(self, calibration: Calibration) -> AppliedCalibration:
+        """The corrected means of the period, by criterion's path.
+
+        Of the period that it was fitted to, they hold for the answers of its labelled days without any assumption. Of another
+        period they assume that people and jury relate to each other as on the labelled answers.
+
+        Raises:
+            UserError: the period was judged by another panel.
+        """
+        calibration.refuse_other_panel(self.panel)
+        corrected: dict[str, CorrectedScore] = {}
+        for fit in calibration.criteria:
+            days = self.judged.get(fit.criterion, {})
+            if not days:
+                continue
+            same_period = (calibration.monitored, calibration.run_id) == (self.period, self.run_id)
+            is_as_fitted = same_period and _is_as_fitted(fit, days)
+            jury, mean = fit.jury, fit.mean
+            if not is_as_fitted:
+                jury, answers = _mean_of(days, list(days)), sum(day_scores.answers for day_scores in days.values())
+                mean = transported_mean(fit.jury_line, jury, answers)
+            corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_as_fitted)
+        final = corrected.pop(OVERALL, None)
+        return calibration.applied(corrected, final)
 
 
 def _mean_of(judged: Mapping[date, DayTotal], days: Sequence[date]) -> float:
     return sum(judged[day].total for day in days) / sum(judged[day].answers for day in days)
-
-
-def apply_monitored(
-    calibration: Calibration, panel: Panel, run_id: str, period: LabelledDays, judged: Judged
-) -> AppliedCalibration:
-    """The corrected means of a monitored period, by criterion's path.
-
-    Of the period that it was fitted to, they hold for the answers of its labelled days without any assumption. Of another period
-    they assume that people and jury relate to each other as on the labelled answers.
-
-    Raises:
-        UserError: the period was judged by another panel.
-    """
-    calibration.refuse_other_panel(panel)
-    corrected: dict[str, CorrectedScore] = {}
-    for fit in calibration.criteria:
-        days = judged.get(fit.criterion, {})
-        if not days:
-            continue
-        is_as_fitted = (calibration.monitored, calibration.run_id) == (period, run_id) and _is_as_fitted(fit, days)
-        jury, mean = fit.jury, fit.mean
-        if not is_as_fitted:
-            jury, answers = _mean_of(days, list(days)), sum(day_scores.answers for day_scores in days.values())
-            mean = transported_mean(fit.jury_line, jury, answers)
-        corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_as_fitted)
-    final = corrected.pop(OVERALL, None)
-    return calibration.applied(corrected, final)
 
 
 def _is_as_fitted(fit: CriterionFit, judged: Mapping[date, DayTotal]) -> bool:

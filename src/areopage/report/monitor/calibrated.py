@@ -15,8 +15,6 @@ from areopage.trust import (
     DayTotal,
     LabelledDays,
     MonitoredPeriod,
-    apply_monitored,
-    fit_monitored,
 )
 
 
@@ -44,7 +42,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
         scores=scores,
         drawn=frozenset(answer.id for answer in reviewed if answer.drawn),
     )
-    return fit_monitored(monitored, ratings, now, unblind=len(store.current_of(ids)) - len(labels))
+    return monitored.fit(ratings, now, unblind=len(store.current_of(ids)) - len(labels))
 
 
 def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
@@ -58,7 +56,8 @@ def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> 
     calibration = Calibration.read(ledger.calibrations.find(id))
     panel, run_id = _panel(ledger, period, scope)
     judged = _judged(ledger.days.scores(period, scope))
-    return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
+    monitored = MonitoredPeriod(panel=panel, run_id=run_id, period=_labelled_days(period, scope), judged=judged)
+    return monitored.corrected(calibration)
 
 
 def fitting_to_period(ledger: Ledger, period: Period, scope: Scope) -> AppliedCalibration | None:
