@@ -81,34 +81,36 @@ def judge_errors(table: JuryTable, span: float) -> tuple[JudgeErrors, ...]:
     A judge adds nothing where the interval of `without` lies under 0 or ends there: the jury errs less, or no more, without it.
     That the interval includes 0 is no evidence that a judge is useless.
     """
-    return tuple(_judge_errors(table, at, span) for at in range(len(table.judges)))
-
-
-def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
-    people, scores = table.people, table.scores[:, at]
-    is_scored = ~np.isnan(scores)
-    apart = scores[is_scored] - people[is_scored]
-    others = np.delete(table.scores, at, axis=1)
-    beside = is_scored & ~np.isnan(others).all(axis=1)
-    without: Estimate | None = None
-    contribution: JudgeContribution = "unknown"
-    if np.unique(table.items[beside]).size >= FEWEST_ITEMS:
-        rest = np.abs(np.nanmean(others[beside], axis=1) - people[beside])
-        level = 1 - (1 - LEVEL) / len(table.judges)
-        farthest = span / float((~np.isnan(table.scores[beside])).sum(axis=1).min())  # one of n judges moves a mean by span / n
-        both = np.abs(table.jury[beside] - people[beside])
-        without = _paired(rest, both, table.items[beside], farthest, level=level)
-        if without.low is not None and without.high is not None:
-            contribution = "helps" if without.low > 0 else "adds_nothing" if without.high <= 0 else "unknown"
-    return JudgeErrors(
-        judge=table.judges[at],
-        units=int(is_scored.sum()),
-        leniency=mean_estimate(apart, table.items[is_scored], span),
-        noise=spread_estimate(apart, table.items[is_scored], table.criteria[is_scored]),
-        error=float(np.abs(apart).mean()) if apart.size else None,
-        without=without,
-        contribution=contribution,
-    )
+    errors, people = list[JudgeErrors](), table.people
+    for at, judge in enumerate(table.judges):
+        scores = table.scores[:, at]
+        is_scored = ~np.isnan(scores)
+        apart = scores[is_scored] - people[is_scored]
+        others = np.delete(table.scores, at, axis=1)
+        beside = is_scored & ~np.isnan(others).all(axis=1)
+        without: Estimate | None = None
+        contribution: JudgeContribution = "unknown"
+        if np.unique(table.items[beside]).size >= FEWEST_ITEMS:
+            rest = np.abs(np.nanmean(others[beside], axis=1) - people[beside])
+            level = 1 - (1 - LEVEL) / len(table.judges)
+            fewest = float((~np.isnan(table.scores[beside])).sum(axis=1).min())
+            farthest = span / fewest  # one of n judges moves a mean by span / n
+            both = np.abs(table.jury[beside] - people[beside])
+            without = _paired(rest, both, table.items[beside], farthest, level=level)
+            if without.low is not None and without.high is not None:
+                contribution = "helps" if without.low > 0 else "adds_nothing" if without.high <= 0 else "unknown"
+        errors.append(
+            JudgeErrors(
+                judge=judge,
+                units=int(is_scored.sum()),
+                leniency=mean_estimate(apart, table.items[is_scored], span),
+                noise=spread_estimate(apart, table.items[is_scored], table.criteria[is_scored]),
+                error=float(np.abs(apart).mean()) if apart.size else None,
+                without=without,
+                contribution=contribution,
+            )
+        )
+    return tuple(errors)
 
 
 def best_judge(table: JuryTable, span: float) -> BestJudge | None:
