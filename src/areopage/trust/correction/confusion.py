@@ -58,8 +58,8 @@ class Confusion(Struct, frozen=True, kw_only=True):
     @property
     def categories(self) -> Codes:
         """The most probable category of each item, shape (N,)."""
-        found: Codes = self.posterior.argmax(axis=1)
-        return found
+        categories: Codes = self.posterior.argmax(axis=1)
+        return categories
 
 
 def anchored_confusion(labels: Codes, votes: Codes, categories: int) -> Confusion:
@@ -130,8 +130,8 @@ def _equal_votes(votes: Codes, categories: int) -> tuple[Codes, Codes]:
 def _ballots(votes: Codes, categories: int) -> Table:
     """Votes as ones and zeros, shape (N, m K); a missing vote is all zeros."""
     size, judges = votes.shape
-    found: Table = (votes[:, :, None] == np.arange(categories)).astype(np.float64).reshape(size, judges * categories)
-    return found
+    ballots: Table = (votes[:, :, None] == np.arange(categories)).astype(np.float64).reshape(size, judges * categories)
+    return ballots
 
 
 def _matrix_counts(truth: Table, ballots: Table) -> Table:
@@ -147,8 +147,8 @@ def _pooled(counted: Table) -> Table:
 
 
 def _normal(table: Table) -> Table:
-    found: Table = table / table.sum(axis=-1, keepdims=True)
-    return found
+    normal: Table = table / table.sum(axis=-1, keepdims=True)
+    return normal
 
 
 def _posterior(ballots: Table, matrices: Table, weights: Column, log_shares: Table) -> Table:
@@ -179,14 +179,14 @@ def _fitted_weights(evidence: Table, labels: Codes, log_shares: Column, start: C
 def _left_out(counted: Table, pooled: Table, labels: Codes, votes: Codes) -> Table:
     """Log-probabilities of each labelled item's votes by matrices without its own label, shape (n, m, K)."""
     size, judges = votes.shape
-    found, rows = np.zeros((size, judges, pooled.shape[0])), np.arange(size)
+    logs, rows = np.zeros((size, judges, pooled.shape[0])), np.arange(size)
     for judge in range(judges):
         cast = votes[:, judge]
         voted = cast != UNKNOWN
-        own = voted.astype(np.float64)
+        is_own = voted.astype(np.float64)
         hits = (counted[judge] + _POOLED * pooled).T[np.where(voted, cast, 0)]
         all_votes = np.tile(counted[judge].sum(axis=1) + _POOLED, (size, 1))
-        hits[rows, labels] -= own
-        all_votes[rows, labels] -= own
-        found[:, judge] = np.where(voted[:, None], np.log(np.maximum(hits, 1e-300) / all_votes), 0.0)
-    return found
+        hits[rows, labels] -= is_own
+        all_votes[rows, labels] -= is_own
+        logs[:, judge] = np.where(voted[:, None], np.log(np.maximum(hits, 1e-300) / all_votes), 0.0)
+    return logs

@@ -125,8 +125,8 @@ def fit_line(people: Column, predicted: Column, weights: Column | None = None) -
 
 def _parts(size: int, weights: Column | None) -> Column:
     """Each label's part of all weights, shape (n,), with the sum 1."""
-    found: Column = np.full(size, 1 / size) if weights is None else weights / weights.sum()
-    return found
+    parts: Column = np.full(size, 1 / size) if weights is None else weights / weights.sum()
+    return parts
 
 
 def corrected_mean(people: Column, predicted: Column, judged: Column) -> Corrected:
@@ -191,9 +191,9 @@ def _variance(line: Line, people: Column, predicted: Column, mean: float, parts:
     `parts` are of all weights, with the sum 1; `unseen` is of each label the share of its items that are not labelled.
     """
     share = min(1.0, (FEW / line.effective) ** 2)
-    strays, counted, held = _strays(line, people, predicted, mean, parts)
+    strays, counted, leverage = _strays(line, people, predicted, mean, parts)
     plain = float((parts**2 * strays**2) @ unseen) * line.effective / (line.effective - 2)
-    careful = float((parts * counted * strays / (1 - held)) ** 2 @ unseen)
+    careful = float((parts * counted * strays / (1 - leverage)) ** 2 @ unseen)
     return (1 - share) * plain + share * careful
 
 
@@ -201,8 +201,8 @@ def _strays(line: Line, people: Column, predicted: Column, mean: float, parts: C
     """Each label's distance from the line, how far it counts in the estimate, and its leverage."""
     apart = predicted - line.predicted
     squares = line.squares / line.effective if line.squares > TINY else 1.0
-    held: Column = np.minimum(parts * (1 + apart**2 / squares), 1 - parts)
-    return people - line.people - line.slope * apart, 1 + (mean - line.predicted) * apart / squares, held
+    leverage: Column = np.minimum(parts * (1 + apart**2 / squares), 1 - parts)
+    return people - line.people - line.slope * apart, 1 + (mean - line.predicted) * apart / squares, leverage
 
 
 def labels_alone(people: Column, judged: int, weights: Column | None = None) -> Estimate:
@@ -246,8 +246,8 @@ def stratified_mean(people: Column, predicted: Column, days: NDArray[np.int64], 
     parts, unseen = weights / weights.sum(), np.maximum(0.0, 1 - 1 / weights)
     alone, alone_freedom = _within(parts * (people - line.people), unseen, days, counts)
     share = min(1.0, FEW / line.effective)
-    strays, counted, held = _strays(line, people, predicted, mean, parts)
-    errors = (1 - share) * (parts * strays) + share * counted * (parts * strays) / (1 - held)
+    strays, counted, leverage = _strays(line, people, predicted, mean, parts)
+    errors = (1 - share) * (parts * strays) + share * counted * (parts * strays) / (1 - leverage)
     spread, freedom = _within(errors, unseen, days, counts)
     freedom = max(1.0, freedom - 1)  # the slope takes one
     reach, alone_reach = critical_t(freedom) * sqrt(spread), critical_t(alone_freedom) * sqrt(alone)
@@ -284,12 +284,12 @@ def transported_mean(line: Line, mean: float, items: int) -> Corrected:
         items: how many other items there are, at least 1.
     """
     value = line.at(mean)
-    found = Corrected(
+    corrected = Corrected(
         uncorrected=mean, value=value, weight=line.slope, labels=line.labels, judged=items, labels_alone=Estimate(reason="few")
     )
     if line.effective < FEWEST - TINY or line.residual <= TINY:
-        return found
+        return corrected
     apart = (mean - line.predicted) ** 2 / line.squares if line.squares > TINY else 0.0
     error = sqrt(line.residual * (1 / line.effective + apart + 1 / items))
     reach = critical_t(line.effective - 2) * error
-    return structs.replace(found, low=value - reach, high=value + reach, error=error)
+    return structs.replace(corrected, low=value - reach, high=value + reach, error=error)

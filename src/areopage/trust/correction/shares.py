@@ -40,7 +40,7 @@ def corrected_share(people: Flags, verdicts: Flags, judged: Flags) -> CorrectedS
     """
     total, size = judged.size, people.size
     alone = finite_share(int(people.sum()), size, total)
-    found = CorrectedShare(
+    without_verdicts = CorrectedShare(
         uncorrected=float(judged.mean()),
         value=alone.value,
         low=alone.low,
@@ -53,16 +53,16 @@ def corrected_share(people: Flags, verdicts: Flags, judged: Flags) -> CorrectedS
     )
     counted, all_counted = int(verdicts.sum()), int(judged.sum())
     labelled, sizes = (counted, size - counted), (all_counted, total - all_counted)
-    if any(own < min(_LEAST_PER_STRATUM, of) for own, of in zip(labelled, sizes, strict=True)):
-        return found
+    if any(labels < min(_LEAST_PER_STRATUM, of) for labels, of in zip(labelled, sizes, strict=True)):
+        return without_verdicts
     hits = (int((people & verdicts).sum()), int((people & ~verdicts).sum()))
-    parts = [(of / total, finite_share(hit, own, of)) for hit, own, of in zip(hits, labelled, sizes, strict=True) if of]
+    parts = [(of / total, finite_share(hit, labels, of)) for hit, labels, of in zip(hits, labelled, sizes, strict=True) if of]
     value = sum(weight * part.value for weight, part in parts)
     low = max(0.0, value - sqrt(sum((weight * (part.value - part.low)) ** 2 for weight, part in parts)))
     high = min(1.0, value + sqrt(sum((weight * (part.high - part.value)) ** 2 for weight, part in parts)))
     width = alone.high - alone.low
     saved = 1 - ((high - low) / width) ** 2 if width > 0 else None
-    return structs.replace(found, value=value, low=low, high=high, saved=saved, by_verdict=True)
+    return structs.replace(without_verdicts, value=value, low=low, high=high, saved=saved, by_verdict=True)
 
 
 @lru_cache(maxsize=4096)

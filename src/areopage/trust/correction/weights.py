@@ -73,8 +73,8 @@ def filled(scores: Matrix) -> Matrix:
     missing = np.isnan(scores)
     if not missing.any():
         return scores
-    found: Matrix = np.where(missing, np.nanmean(scores, axis=1, keepdims=True), scores)
-    return found
+    table: Matrix = np.where(missing, np.nanmean(scores, axis=1, keepdims=True), scores)
+    return table
 
 
 def fit_weights(people: Column, scores: Matrix, *, base: Column | None = None) -> JuryWeights:
@@ -112,8 +112,8 @@ def _ridge(features: Matrix, people: Column, penalties: Matrix) -> tuple[Matrix,
     """Coefficients of centred features for each row of penalties, and the mean squared errors of labels left out (Allen 1974)."""
     inverses = np.linalg.inv(features.T @ features + penalties[:, :, None] * np.eye(features.shape[1]))
     coefficients: Matrix = inverses @ (features.T @ people)
-    held = ((features @ inverses) * features).sum(axis=2) + 1 / people.size
-    strays = (people - coefficients @ features.T) / np.maximum(1.0 - held, TINY)
+    leverage = ((features @ inverses) * features).sum(axis=2) + 1 / people.size
+    strays = (people - coefficients @ features.T) / np.maximum(1.0 - leverage, TINY)
     errors: Column = (strays**2).mean(axis=1)
     return coefficients, errors
 
