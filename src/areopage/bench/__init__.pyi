@@ -45,7 +45,6 @@ from .figures.people import HumanCriterion as HumanCriterion  # The jury against
 from .figures.people import PeopleResult as PeopleResult  # People's part in a run.
 from .figures.people import human_criterion as human_criterion  # The agreement with people on one criterion, in short.
 from .figures.people import human_texts as human_texts  # The agreement with people in a line or two of plain text
-from .figures.people import reservation_line as reservation_line  # Something that speaks against the approval of a run.
 from .figures.people import run_reviewed as run_reviewed  # The jury of a run against people
 from .figures.people import signoff_texts as signoff_texts  # A line of plain text for each sign-off, and whether it still holds.
 from .figures.release import Doubt as Doubt  # Why a run settles nothing
@@ -150,7 +149,7 @@ from .results.people import LONGEST_NOTE as LONGEST_NOTE
 from .results.people import Kind as Kind
 from .results.people import answers_by_kind as answers_by_kind  # The ids of the answers of a run that people can label, by kind
 from .results.people import queue_answers as queue_answers  # Draw answers of a run and queue them for review
-from .results.people import reservation_text as reservation_text  # A reservation in English, for an error.
+from .results.people import reservation_line as reservation_line  # Something that speaks against the approval of a run.
 from .results.people import reservations as reservations  # What speaks against an approval without a note, the gravest first
 from .results.people import sign_run as sign_run  # Append a sign-off of a run as it is now, with an entry in the audit log.
 from .results.run_view import RunView as RunView  # A run with its cases, answers, judgments and scores.

@@ -12,6 +12,7 @@ from .elements import MESSAGE_FILES as MESSAGE_FILES  # The words of all reports
 from .elements import axis_of as axis_of  # The places of a scale's whole points with their labels
 from .elements import bar_on as bar_on  # The bar of a score on a scale, with its interval.
 from .elements import columns as columns  # A column of text named `first`, then columns of numbers
+from .elements import corrected_cell as corrected_cell  # A corrected mean, with the calibration's id as its title
 from .elements import corrected_text as corrected_text  # A corrected mean with its interval
 from .elements import count_cell as count_cell  # A cell with a count
 from .elements import excerpt as excerpt  # A foreign text, cut to a length.
@@ -65,7 +66,6 @@ from .judges.qualification import judge_reason as judge_reason  # The reason for
 from .judges.qualification import judge_text as judge_text  # The standing of one judge in a word
 from .judges.qualification import mark_text as mark_text  # Why a mark is not met, and what would settle it.
 from .judges.qualification import missed_lines as missed_lines  # Why judges are not qualified, a line for each criterion.
-from .judges.qualification import panel_text as panel_text  # The same where it does not stand beside the word judges
 
 # Describe the standing of a panel as a fact about its judges
 from .judges.qualification import qualification_text as qualification_text

@@ -160,7 +160,11 @@ class Printer:
         rows = [[_cell(row, row.cells[place], first=place == shown[0]) for place in shown] for row in table.rows[: table.console]]
         longest = [max((row[place].cell_len for row in rows), default=0) for place in range(len(columns))]
         whole = [visible(_LINE_END.sub(" ", column.heading)) for column in columns]
-        for heads in (whole, list(map(_broken_heading, whole, longest))):
+        # not much wider than the cells below
+        broken = [
+            fill(head, max(wide, _LEAST_HEADING), break_long_words=False) for head, wide in zip(whole, longest, strict=True)
+        ]
+        for heads in (whole, broken):
             if sum(map(_least, columns, heads, longest)) + _GAP * (len(columns) - 1) <= self._console.width:
                 self._grid(columns, heads, rows)
                 break
@@ -222,11 +226,6 @@ def _broken(text: Text, width: int, hang: int) -> Iterator[Text]:
     for part in text.divide(breaks):
         part.rstrip()
         yield part
-
-
-def _broken_heading(heading: str, longest: int) -> str:
-    """The heading of a column, broken so that it is not much wider than the cells below it."""
-    return fill(heading, max(longest, _LEAST_HEADING), break_long_words=False)
 
 
 def _least(column: Column, head: str, longest: int) -> int:

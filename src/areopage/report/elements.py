@@ -7,7 +7,7 @@ from typing import Literal
 from areopage.criteria import Scale
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
-from areopage.scoring import CorrectedScore, Correlation, Estimate, Release, Verdict
+from areopage.scoring import CorrectedScore, Correlation, Estimate, Release, Share, Verdict
 from areopage.text import Policy
 
 _PACKAGE = Path(__file__).parents[1]
@@ -161,6 +161,21 @@ def range_text(locale: Locale, low: float, high: float, *, sign: bool = False, d
     """An interval: 0.77 to 0.93."""
     ends = [locale.signed(end, digits) if sign else locale.number(end, digits) for end in (low, high)]
     return locale.say("people_range", low=ends[0], high=ends[1])
+
+
+def share_text(share: Share, locale: Locale) -> str:
+    """A share in percent; a dash where nothing was counted."""
+    return MISSING if share.share is None else locale.percent(share.share)
+
+
+def share_interval(share: Share, locale: Locale) -> str:
+    """The interval of a share in percent; a dash where nothing was counted."""
+    return MISSING if share.low is None or share.high is None else f"{locale.percent(share.low)} – {locale.percent(share.high)}"
+
+
+def corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+    """A corrected mean, with the calibration's id as its title; "" where there is none."""
+    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
 
 
 def text_note(policy: Policy, locale: Locale) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import structs
@@ -33,7 +33,6 @@ from areopage.report.monitor.figures import outward
 from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, replacing, write_rows
 from areopage.text import Policy
 
-Item = TypeVar("Item")
 TEXTS = (
     *("id", "timestamp", "evaluated_at", "suite", "suite_version", "run_id", "language", "source", "variant", "prompt"),
     "response",
@@ -100,15 +99,10 @@ def export_answers(
         StorageError: the file cannot be written, or the ledger not read.
         MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
-    shown = (outward(score, policy, max_chars) for score in scores)
     if form != "jsonl":
-        names = _column_names(criteria)
-        rows = (_row(score, case, names) for score, case in _with_cases(shown, answers, policy, max_chars))
-        return write_rows(place, form, _columns(names), rows)
-    counted = Counted(shown)
+        return write_rows(place, form, *_table(scores, criteria, policy, max_chars, answers))
     with replacing(place) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        _write_jsonl(counted, file, answers, policy, max_chars)
-    return Written(counted.rows)
+        return Written(_write_jsonl(scores, file, answers, policy, max_chars))
 
 
 def print_answers(
@@ -121,43 +115,38 @@ def print_answers(
     answers: AnswersById,
 ) -> None:
     """Write answers to an open file as CSV or JSON Lines."""
-    shown = (outward(score, policy, max_chars) for score in scores)
     if form == "jsonl":
-        _write_jsonl(shown, file, answers, policy, max_chars)
+        _write_jsonl(scores, file, answers, policy, max_chars)
     else:
-        names = _column_names(criteria)
-        rows = (_row(score, case, names) for score, case in _with_cases(shown, answers, policy, max_chars))
-        print_rows(file, form, _columns(names), rows)
+        print_rows(file, form, *_table(scores, criteria, policy, max_chars, answers))
 
 
-class Counted(Generic[Item]):
-    """Counts iterated items in `rows`."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._items = items
-        self.rows = 0
-
-    def __iter__(self) -> Iterator[Item]:
-        for item in self._items:
-            self.rows += 1
-            yield item
+def _table(
+    scores: Iterable[Evaluation], criteria: Sequence[str], policy: Policy, max_chars: int, answers: AnswersById
+) -> tuple[list[TableColumn], Iterator[list[Any]]]:
+    """The columns of a table of answers, and its rows."""
+    by_path = _column_names(criteria)
+    names = [*TEXTS, "score_global", *by_path.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
+    rows = (_row(score, case, by_path) for score, case in _with_cases(scores, answers, policy, max_chars))
+    return [TableColumn(name, _kind(name)) for name in names], rows
 
 
 def _with_cases(
     scores: Iterable[Evaluation], answers: AnswersById, policy: Policy, max_chars: int
 ) -> Iterator[tuple[Evaluation, Case]]:
-    """Scores with the documents and the metadata of their answers, so that these can be judged again."""
-    rows = iter(scores)
-    while some := list(islice(rows, AT_ONCE)):
+    """Scores with their exportable texts, and the cases of their answers, so that these can be judged again."""
+    shown = (outward(score, policy, max_chars) for score in scores)
+    while some := list(islice(shown, AT_ONCE)):
         stored = answers([score.id for score in some])
         for score in some:
             answer = stored.get(score.id)
             yield score, Case(id="", prompt="") if answer is None else stored_answer(answer, policy, max_chars).case
 
 
-def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersById, policy: Policy, max_chars: int) -> None:
+def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersById, policy: Policy, max_chars: int) -> int:
     names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
-    for score, case in _with_cases(scores, answers, policy, max_chars):
+    count = 0
+    for count, (score, case) in enumerate(_with_cases(scores, answers, policy, max_chars), 1):  # noqa: B007
         record = {name: getattr(score, name) for name in names} | {
             "documents": case.documents,
             "metadata": case.metadata,
@@ -168,11 +157,7 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersBy
         if case.prompt and not isinstance(case.prompt, str):
             record["prompt"] = case.prompt
         file.write(msgspec.json.encode(record).decode() + "\n")
-
-
-def _columns(criteria: Mapping[str, str]) -> list[TableColumn]:
-    names = [*TEXTS, "score_global", *criteria.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
-    return [TableColumn(name, _kind(name)) for name in names]
+    return count
 
 
 def _kind(name: str) -> Kind:

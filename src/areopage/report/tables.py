@@ -9,10 +9,10 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import partial
+from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
@@ -68,10 +68,13 @@ def write_rows(path: Path, form: TableForm, columns: Sequence[TableColumn], rows
         StorageError: the file cannot be written, or a worksheet does not hold the rows.
         MissingExtra: Parquet without pyarrow, or XLSX without XlsxWriter; the file is left as it was.
     """
-    if form in ("parquet", "xlsx"):
-        _LIBRARIES[form]()  # before the first row is read
+    library = _library(form) if form in ("parquet", "xlsx") else None  # before the first row is read
     with replacing(path) as place:
-        return _WRITERS[form](place, columns, rows)
+        if library is not None:
+            return (_write_parquet if form == "parquet" else _write_xlsx)(library, place, columns, rows)
+        encoding, errors = ("utf-8", "replace") if form == "jsonl" else (CSV_ENCODING, "backslashreplace")
+        with place.open("w", encoding=encoding, errors=errors, newline="") as file:
+            return print_rows(file, form, columns, rows)
 
 
 def print_rows(file: IO[str], form: TableForm, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
@@ -111,13 +114,6 @@ def _write_csv(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[Tab
     return Written(count)
 
 
-def _write_csv_file(
-    path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells], *, semicolons: bool = False
-) -> Written:
-    with path.open("w", encoding=CSV_ENCODING, errors="backslashreplace", newline="") as file:
-        return _write_csv(file, columns, rows, semicolons=semicolons)
-
-
 def _write_jsonl(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     names, count = [column.name for column in columns], 0
     for count, row in enumerate(rows, start=1):  # noqa: B007
@@ -125,13 +121,7 @@ def _write_jsonl(file: IO[str], columns: Sequence[TableColumn], rows: Iterable[T
     return Written(count)
 
 
-def _write_jsonl_file(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
-    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        return _write_jsonl(file, columns, rows)
-
-
-def _write_parquet(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
-    pyarrow = _pyarrow()
+def _write_parquet(pyarrow: Any, path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     schema = pyarrow.schema([(column.name, _arrow_type(pyarrow, column.kind)) for column in columns])
     remaining, count = iter(rows), 0
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
@@ -164,9 +154,9 @@ def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
     }.get(kind, pyarrow.string())
 
 
-def _write_xlsx(path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
+def _write_xlsx(library: Any, path: Path, columns: Sequence[TableColumn], rows: Iterable[TableCells]) -> Written:
     """Write one worksheet; each row leaves memory as the next one begins."""
-    library, count, cut = _xlsxwriter(), 0, 0
+    count, cut = 0, 0
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent)}
     workbook = library.Workbook(str(path), options)
     try:
@@ -202,32 +192,14 @@ def _unicode(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _pyarrow() -> Any:
+def _library(form: TableForm) -> Any:
+    """The library that writes files of a form which is no text."""
+    name, module, told = ("pyarrow", "parquet", "Parquet") if form == "parquet" else ("xlsxwriter", "exceptions", "XLSX")
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import_module(f"{name}.{module}")
+        return import_module(name)
     except ImportError as fault:
-        raise MissingExtra("writing Parquet files", "parquet") from fault
-    return pyarrow
-
-
-def _xlsxwriter() -> Any:
-    try:
-        import xlsxwriter
-        import xlsxwriter.exceptions
-    except ImportError as fault:
-        raise MissingExtra("writing XLSX files", "xlsx") from fault
-    return xlsxwriter
-
-
-_LIBRARIES: Mapping[str, Callable[[], Any]] = {"parquet": _pyarrow, "xlsx": _xlsxwriter}
-_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[TableColumn], Iterable[TableCells]], Written]] = {
-    "csv": _write_csv_file,
-    "csv;": partial(_write_csv_file, semicolons=True),
-    "jsonl": _write_jsonl_file,
-    "parquet": _write_parquet,
-    "xlsx": _write_xlsx,
-}
+        raise MissingExtra(f"writing {told} files", form) from fault
 
 
 @contextmanager
@@ -258,12 +230,5 @@ def replacing(path: Path) -> Iterator[Path]:
         raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
     finally:
         if temporary is not None:
-            _discard(temporary)
-
-
-def _discard(path: Path) -> None:
-    """Remove what is left of a file; nothing is said where that fails, since what led here has been said."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
+            with suppress(OSError):  # what led here has been said
+                temporary.unlink(missing_ok=True)

@@ -8,9 +8,9 @@ from msgspec import Struct
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.jury_worth import JURY_WORTH
-from areopage.bench.results.people import SignedRun, signed_runs
+from areopage.bench.results.people import SignedRun, reservation_line, signed_runs
 from areopage.bench.results.run_data import RunData
-from areopage.ledger import SAMPLE, TEACHING, Reservation
+from areopage.ledger import SAMPLE, TEACHING
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from
 from areopage.report import (
@@ -215,12 +215,6 @@ def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[Signed
             parts.append(locale.say("signed_earlier", changes=changes))
         parts.append(locale.count("signed_over", signed.signed.counted))
         yield one, " ".join(parts)
-
-
-def reservation_line(one: Reservation, locale: Locale) -> str:
-    """Something that speaks against the approval of a run."""
-    told = locale.count(f"reservation_{one.kind}", one.count)
-    return locale.say("signed_open_named", what=told, names=locale.names(one.names)) if one.names else told
 
 
 def _is_alarming(one: SignedRun) -> bool:

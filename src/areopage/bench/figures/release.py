@@ -8,7 +8,7 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from areopage.bench.commands import command_span, out_option
-from areopage.bench.figures.case_index import CASES, CaseIndex, Kind, young_to_old
+from areopage.bench.figures.case_index import CASES, Kind, young_to_old
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.over_refusal import OVER_REFUSAL
@@ -107,18 +107,17 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     blocks: list[Paragraph | Listing] = [
         Paragraph(text=line_of_page if page.place is None else release_text(view, release, locale))
     ]
-    blocks.append(Listing(items=tuple(_linked(release, floor_lines(view, release, locale), index))))
+    lines: list[Line] = []
+    for floor, told in zip(
+        (floor for floor in release.floors if floor.state != "met"), floor_lines(view, release, locale), strict=True
+    ):
+        kind = LISTED.get(floor.kind)  # of the cases that another notice does not name
+        lines.append((f"{told} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else told)
+    blocks.append(Listing(items=tuple(lines)))
     blocks += [
         Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale, page.place)
     ]
     yield Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
-
-
-def _linked(release: Release, lines: Iterator[str], index: CaseIndex) -> Iterator[Line]:
-    """The lines of floors, with links to the cases that another notice does not name."""
-    for floor, told in zip((floor for floor in release.floors if floor.state != "met"), lines, strict=True):
-        kind = LISTED.get(floor.kind)
-        yield (f"{told} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else told
 
 
 def no_release_text(view: RunData, locale: Locale) -> str:
@@ -145,16 +144,12 @@ def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequen
     if release.verdict.endswith(Release.UNREAD):
         yield f" {locale.say('release_text_unread')}"
     if cases:
-        yield f" {_tolerated(view, release, locale)} "
+        yield f" {locale.count('release_tolerated', len(release.tolerated), all=locale.whole(len(view.items)))} "
         for number, case in enumerate(cases):
             yield from (", ", case) if number else (case,)
         yield "."
     elif release.is_pass:
         yield f" {locale.say('release_no_failure')}"
-
-
-def _tolerated(view: RunData, release: Release, locale: Locale) -> str:
-    return locale.count("release_tolerated", len(release.tolerated), all=locale.whole(len(view.items)))
 
 
 def floor_lines(view: RunData, release: Release, locale: Locale) -> Iterator[str]:

@@ -27,24 +27,17 @@ def _notes(view: RunData) -> tuple[Note, ...]:
     """Remarks on answers and calls: overlong answers, thoughts, documents that were cut, conversations that ended early, and
     options that judges were not sent.
     """
-    conversations = view.conversations.notes() if view.conversations else ()
-    return (*_long_answers(view), *_thoughts(view), *_cut_documents(view), *conversations, *view.columns.call_notes())
-
-
-def _long_answers(view: RunData) -> tuple[Note, ...]:
+    notes: list[Note] = []
     limit = view.spec.max_response_length
-    if not limit:
-        return ()
-    long = view.stored.longer_than(limit)
-    return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
-
-
-def _thoughts(view: RunData) -> Iterator[Note]:
-    """The answers whose thoughts no judge read; the release verdict, if there is one, names those in a text."""
+    if limit and (long := view.stored.longer_than(limit)):
+        notes.append(Note("long_answers", {"n": len(long), "limit": limit, "cases": long}))
     if apart := view.stored.with_thoughts("apart"):
-        yield Note("thoughts_apart", {"n": len(apart), "cases": apart})
+        notes.append(Note("thoughts_apart", {"n": len(apart), "cases": apart}))
+    # the release verdict, if there is one, names those in a text
     if view.spec.release is None and (in_text := view.stored.with_thoughts("in_text")):
-        yield Note("thoughts_in_text", {"n": len(in_text), "cases": in_text})
+        notes.append(Note("thoughts_in_text", {"n": len(in_text), "cases": in_text}))
+    conversations = view.conversations.notes() if view.conversations else ()
+    return (*notes, *_cut_documents(view), *conversations, *view.columns.call_notes())
 
 
 def _cut_documents(view: RunData) -> Iterator[Note]:

@@ -10,13 +10,8 @@ from areopage.bench.results.jury_agreement import JuryAgreement
 from areopage.bench.results.run_data import RunData
 from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, Locale
-from areopage.report import Cell, Line, Paragraph, Row, Section, Span, Table, axis_of, columns, corrected_text, line, point_on
-from areopage.scoring import (
-    Detectable,
-    Interval,
-    Node,
-    NodePath,
-)
+from areopage.report import Cell, Line, Paragraph, Row, Section, Span, Table, axis_of, columns, corrected_cell, line, point_on
+from areopage.scoring import Detectable, Interval, Node, NodePath
 
 
 def score_or_unscored(locale: Locale, score: float | None) -> str:
@@ -108,7 +103,7 @@ def _section(view: RunData, page: Page) -> Section:
             Cell(bar=point_on(axis, node.score, (found.low, found.high) if found else None, ticks)),
             locale.say(missing) if node.score is None else locale.number(node.score),
             MISSING if found is None else locale.say("range", low=locale.number(found.low), high=locale.number(found.high)),
-            *((_corrected(view, node, locale),) if view.calibration else ()),
+            *((corrected_cell(view.calibration.criteria.get(node.name), locale),) if view.calibration else ()),
             _agreement(AGREEMENT.of(view).by_criterion[node.name], locale) if criterion else "",
             locale.percent(shares[path]),
             locale.percent(node.coverage),
@@ -125,12 +120,6 @@ def _section(view: RunData, page: Page) -> Section:
     ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
     lead = Paragraph(text=f"{locale.say('scores_lead')} {locale.say('scores_axis', **ends)}", look="soft")
     return Section(id="scores", title=locale.say("scores"), blocks=(lead, table), console=True)
-
-
-def _corrected(view: RunData, node: Node, locale: Locale) -> Cell | str:
-    """The corrected mean of a criterion, with the calibration's id as its title."""
-    found = view.calibration.criteria.get(node.name) if view.calibration else None
-    return Cell(text=corrected_text(found, locale), title=found.calibration) if found else ""
 
 
 def _agreement(found: JuryAgreement, locale: Locale) -> str:

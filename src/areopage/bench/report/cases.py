@@ -4,7 +4,7 @@ It is written case by case, and can be filtered without a script.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from areopage.bench.figures.case_entry import CASE_TITLE, case_entry, group_labels, thoughts_excerpt
 from areopage.bench.figures.case_index import CASE_KINDS, CaseIndex
@@ -100,42 +100,40 @@ def _choices(index: CaseIndex, locale: Locale) -> Choices:
     for case in view.cases:
         if case.id in index.listed:
             found.update(index.classes(case))
-    criteria = view.spec.criteria
-    labels = view.spec.labels
-    groups = (
-        ("why_listed", {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)}),
-        ("failed_criterion", {index.criterion_class(one.id): one.title for one in criteria}),
-        ("audience", {index.age_class(age): audience(locale, age) for age in index.ages}),
-        ("own_category", {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}),
-    )
+    criteria, labels = view.spec.criteria, view.spec.labels
+    groups = {
+        "why_listed": {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)},
+        "failed_criterion": {index.criterion_class(one.id): one.title for one in criteria},
+        "audience": {index.age_class(age): audience(locale, age) for age in index.ages},
+        "own_category": {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups},
+    }
     offered = []
-    for name, classes in groups:
+    for name, classes in groups.items():
         shown = [(css, label) for css, label in classes.items() if found[css]]
         if len(shown) > 1:
             choices = (
                 Choice(label=locale.say("choice", name=label, n=locale.whole(found[css])), css=css) for css, label in shown
             )
             offered.append((locale.say(name), (Choice(label=locale.say("all")), *choices)))
-    return Choices(groups=tuple(offered), links=tuple(_links(index, locale)), every=locale.say("show_all"))
+    names = {css: label for classes in groups.values() for css, label in classes.items()}
+    names |= {index.category_class(one.category): labels.get(one.category) for one in criteria}
+    links = (
+        ("-".join(classes), locale.say("only_these", names=", ".join(names[css] for css in classes)))
+        for classes in _linked_classes(index)
+    )
+    return Choices(groups=tuple(offered), links=tuple(links), every=locale.say("show_all"))
 
 
-def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
-    """What the cells of the report's tables lead to."""
+def _linked_classes(index: CaseIndex) -> Iterable[tuple[str, ...]]:
+    """The classes that the cells of the report's tables lead to."""
     view, criteria = index.view, index.view.spec.criteria_by_id()
-    places: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(CASE_KINDS)))
+    linked: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(CASE_KINDS)))
     for case in view.cases:
         for id in index.failed.get(case.id, ()):
             for failed in (index.criterion_class(id), index.category_class(criteria[id].category)):
-                places[(failed,)] = None
+                linked[(failed,)] = None
                 if index.ages:
-                    places[failed, index.age_class(case.maturity)] = None
+                    linked[failed, index.age_class(case.maturity)] = None
                 if index.groups:
-                    places[failed, index.group_class(case.category)] = None
-    labels = view.spec.labels
-    names = {index.criterion_class(one.id): one.title for one in view.spec.criteria}
-    names |= {index.category_class(one.category): labels.get(one.category) for one in view.spec.criteria}
-    names |= {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)}
-    names |= {index.age_class(age): audience(locale, age) for age in index.ages}
-    names |= {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}
-    for classes in places:
-        yield "-".join(classes), locale.say("only_these", names=", ".join(names[css] for css in classes))
+                    linked[failed, index.group_class(case.category)] = None
+    return linked

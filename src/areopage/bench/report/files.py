@@ -16,8 +16,7 @@ from areopage.bench.report.run_results import record_results, run_criteria, run_
 from areopage.bench.results.pass_views import PassView, all_passes
 from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST, trust_page
-from areopage.cases import Case, write_rejected
-from areopage.criteria import Criterion
+from areopage.cases import write_rejected
 from areopage.errors import StorageError
 from areopage.ledger import Judgment
 from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
@@ -285,9 +284,11 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
         if judgment is not None and _can_be_replayed(one, judgment):
             recorded = judges[one.judge]
             origin = {"model": recorded.recorded_model or judgment.model}
+            judged = cases[one.case_id]
+            talk = {} if criteria[one.criterion].scope == "response" else {"prompt": judged.prompt_text}
             yield {
                 "case_id": one.case_id,
-                **_judged_texts(cases[one.case_id], criteria[one.criterion]),
+                **(talk | ({} if judged.response is None else {"response": judged.response})),
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
@@ -299,12 +300,6 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "completion_tokens": judgment.completion_tokens,
                 "seconds": judgment.seconds,
             }
-
-
-def _judged_texts(case: Case, criterion: Criterion) -> dict[str, str]:
-    """What a verdict is about, so that a replay gives it to no other answer: the response, or the whole conversation."""
-    talk = {} if criterion.scope == "response" else {"prompt": case.prompt_text}
-    return talk | ({} if case.response is None else {"response": case.response})
 
 
 def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:

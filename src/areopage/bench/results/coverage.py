@@ -100,11 +100,6 @@ class JudgedTurns:
 def selected_judgments(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> Counter[str]:
     """How many judgments of each selected criterion one pass of a judge makes."""
     criteria, found = spec.criteria_by_id(), Counter[str]()
-    if not any(one.scope in BY_REPLY for one in criteria.values()):
-        for keys, count in Counter(item.criteria for item in cases).items():
-            for key in keys:
-                found[key] += count
-        return found
     for item in cases:
         for key in item.criteria:
             found[key] += len(turns.of(item.case.id, criteria[key]))

@@ -59,7 +59,15 @@ def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger:
     if differs:
         return RunComparison(other=other, differs=differs)
     there = view_run(run, ledger)
-    new, mended = _changes(view, there)
+    before, now = _pairs(there), _pairs(view)
+    failing: dict[str, tuple[str, ...]] = {}
+    passing: dict[str, tuple[str, ...]] = {}
+    for (case_id, criterion), fails in now.items():
+        known = before.get((case_id, criterion))
+        if known is not None and known != fails:
+            changed = failing if fails else passing
+            changed[case_id] = (*changed.get(case_id, ()), criterion)
+    new, mended = failing, passing
     release = there.release
     return RunComparison(
         other=other,
@@ -96,19 +104,6 @@ def _first_failures(view: RunView) -> dict[str, bool | None]:
 
 def _finals(view: RunView) -> dict[str, float | None]:
     return view.scores.records.finals_by_case
-
-
-def _changes(here: RunView, there: RunView) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """The criteria that a case newly fails, and those that it fails no more."""
-    before, now = _pairs(there), _pairs(here)
-    new: dict[str, tuple[str, ...]] = {}
-    mended: dict[str, tuple[str, ...]] = {}
-    for (case_id, criterion), fails in now.items():
-        known = before.get((case_id, criterion))
-        if known is not None and known != fails:
-            changed = new if fails else mended
-            changed[case_id] = (*changed.get(case_id, ()), criterion)
-    return new, mended
 
 
 def _pairs(view: RunView) -> dict[tuple[str, str], bool]:

@@ -13,19 +13,18 @@ from areopage.bench.figures.missing import UNSCORED
 from areopage.bench.figures.release import RELEASE, SCORES_RELEASE
 from areopage.bench.results.run_data import RunData
 from areopage.digest import digest_of, digest_of_list
-from areopage.errors import UserError, counted, name_list
+from areopage.errors import UserError
 from areopage.ledger import SAMPLE, Ledger, Reservation, ReviewItem, SignedState, SignOff
-from areopage.scoring import CriterionScore, Release, ScoreColumns
+from areopage.locales import Locale
+from areopage.report import report_locale
+from areopage.scoring import CriterionScore, ScoreColumns
 
 _SHOWN = 5
 
 
-def reservations(view: RunData) -> tuple[Reservation, ...]:
+def reservations(view: RunData) -> Iterator[Reservation]:
     """What speaks against an approval without a note, the gravest first; none where a run passed without any failure."""
-    return tuple(_reservations(view, RELEASE.of(view)))
-
-
-def _reservations(view: RunData, release: Release | None) -> Iterator[Reservation]:
+    release = RELEASE.of(view)
     floors = release.floors if release is not None else ()
     if missed := sum(floor.state == "not_met" for floor in floors):
         yield Reservation(kind="floors_missed", count=missed)
@@ -50,25 +49,10 @@ def _reservations(view: RunData, release: Release | None) -> Iterator[Reservatio
         yield Reservation(kind="failing_cases", count=len(failing), names=failing[:_SHOWN])
 
 
-def reservation_text(one: Reservation) -> str:
-    """A reservation in English, for an error."""
-    names = f": {name_list(one.names, _SHOWN)}" if one.names else ""
-    if one.kind == "floors_missed":
-        return f"{counted(one.count, 'floor')} not met"
-    if one.kind == "floors_open":
-        return f"{counted(one.count, 'floor')} open"
-    if one.kind == "rejected_rows":
-        return f"{counted(one.count, 'row')} of the dataset rejected"
-    if one.kind == "failing_cases":
-        more = f" and {one.count - len(one.names)} more" if one.count > len(one.names) else ""
-        return f"{counted(one.count, 'failing case')}{names}{more}"
-    states = {
-        "judges_not_qualified": "not qualified",
-        "judges_never_examined": "never examined",
-        "judges_in_part": "not examined on every criterion",
-        "judges_provisional": "provisionally qualified, no person has checked the gold set",
-    }
-    return f"{counted(one.count, 'judge')} {states[one.kind]}{names}"
+def reservation_line(one: Reservation, locale: Locale) -> str:
+    """Something that speaks against the approval of a run."""
+    told = locale.count(f"reservation_{one.kind}", one.count)
+    return locale.say("signed_open_named", what=told, names=locale.names(one.names)) if one.names else told
 
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
@@ -202,7 +186,7 @@ def signed_state(view: RunData) -> SignedState:
         counted=len(labels),
         release=release.verdict if release else "",
         heads=view.heads,
-        over=reservations(view),
+        over=tuple(reservations(view)),
     )
 
 
@@ -285,7 +269,7 @@ def sign_run(
         raise UserError(f"run {view.run.id} is not complete: resume it, or sign with the verdict reject")
     if verdict == "approve" and state.over and not note:
         verdict_told = f"the release verdict is {state.release}; " if state.release else ""
-        over = "; ".join(map(reservation_text, state.over))
+        over = "; ".join(reservation_line(one, report_locale("en")) for one in state.over)
         raise UserError(f"{verdict_told}{over}: say in the note why the run is approved all the same")
     signed = SignOff(run_id=view.run.id, name=name, role=role, verdict=verdict, note=note, signed_at=now, signed=state)
     stored = ledger.signoffs.add(structs.replace(signed, signed_at=now.replace(microsecond=0)))

@@ -99,7 +99,26 @@ def run_columns(
     spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses, verdicts: VerdictColumns
 ) -> tuple[RunColumns, VerdictColumns]:
     """The planned passes of a run by case with their outcomes, the pairs that a rule takes from judges, and their verdicts."""
-    passes = _planned(spec, cases, turns, planned)
+    by_id = spec.criteria_by_id()
+    case, of, turn, by_rule = _rows_of_cases(spec, cases, turns)
+    most = [[judge.passes if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
+    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[of]
+    counts[by_rule] = 0
+    if planned.first is not None:
+        _plan_items(counts, spec, cases, list(zip(case.tolist(), of.tolist(), turn.tolist(), strict=True)), planned)
+    outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
+    passes = PassColumns(
+        cases=tuple(item.case.id for item in cases),
+        criteria=tuple(by_id),
+        judges=tuple(judge.name for judge in spec.judges),
+        case=case,
+        criterion=of,
+        turn=turn,
+        by_rule=by_rule,
+        planned=counts,
+        outcome=outcome,
+        score=np.full(outcome.shape, np.nan),
+    )
     criteria = {criterion: number for number, criterion in enumerate(passes.criteria)}
     judges = {judge: number for number, judge in enumerate(passes.judges)}
     kinds = [
@@ -135,29 +154,6 @@ def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.i
         kept[kept] = number[kept] <= passes.planned[row[kept], judge[kept]]
         found[some] = np.where(kept, (row * judges + judge) * most + number - 1, -1)
     return found
-
-
-def _planned(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses) -> PassColumns:
-    by_id = spec.criteria_by_id()
-    case, criterion, turn, by_rule = _rows_of_cases(spec, cases, turns)
-    most = [[judge.passes if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
-    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion]
-    counts[by_rule] = 0
-    if planned.first is not None:
-        _plan_items(counts, spec, cases, list(zip(case.tolist(), criterion.tolist(), turn.tolist(), strict=True)), planned)
-    outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
-    return PassColumns(
-        cases=tuple(item.case.id for item in cases),
-        criteria=tuple(by_id),
-        judges=tuple(judge.name for judge in spec.judges),
-        case=case,
-        criterion=criterion,
-        turn=turn,
-        by_rule=by_rule,
-        planned=counts,
-        outcome=outcome,
-        score=np.full(outcome.shape, np.nan),
-    )
 
 
 def _rows_of_cases(

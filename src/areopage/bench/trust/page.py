@@ -280,7 +280,18 @@ def _score(trust: Trust, locale: Locale) -> Iterator[Block]:
     if found.altered:
         yield Paragraph(text=locale.count("trust_altered", len(found.altered), ids=", ".join(found.altered)))
     yield from _needed(trust, locale)
-    yield from _differences(trust, locale)
+    differences = trust.score
+    if differences.difference is None:
+        text = locale.say("trust_difference_none")
+    elif differences.difference >= differences.scale.max - differences.scale.min:
+        text = locale.count("trust_difference_any", differences.final.cases)
+    else:
+        key = "trust_difference" if trust.about == "run" else "trust_difference_period"
+        text = locale.count(key, differences.final.cases, difference=locale.number(differences.difference))
+    if differences.failures is not None:
+        share = locale.percent(differences.failures)
+        text = f"{text} {locale.count('trust_failures_hidden', differences.failure_cases, share=share)}"
+    yield Paragraph(text=text)
 
 
 def _stages(
@@ -332,21 +343,6 @@ def _needed(trust: Trust, locale: Locale) -> Iterator[Block]:
         yield Listing(items=tuple(told))
     if any(one.assumed and not one.every for one in trust.score.needed):
         yield Paragraph(text=locale.say("trust_needed_assumed"), look="note")
-
-
-def _differences(trust: Trust, locale: Locale) -> Iterator[Block]:
-    found = trust.score
-    if found.difference is None:
-        told = locale.say("trust_difference_none")
-    elif found.difference >= found.scale.max - found.scale.min:
-        told = locale.count("trust_difference_any", found.final.cases)
-    else:
-        key = "trust_difference" if trust.about == "run" else "trust_difference_period"
-        told = locale.count(key, found.final.cases, difference=locale.number(found.difference))
-    if found.failures is not None:
-        share = locale.percent(found.failures)
-        told = f"{told} {locale.count('trust_failures_hidden', found.failure_cases, share=share)}"
-    yield Paragraph(text=told)
 
 
 def _uncovered(trust: Trust, locale: Locale) -> Iterator[Block]:

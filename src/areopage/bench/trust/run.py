@@ -296,6 +296,11 @@ def _uncovered(view: RunData) -> Uncovered:
     silent = [id for id in spec.criteria_by_id() if not scored.get(id) and id not in coverage.lost]
     unanswered = sum(case.response is None and case.id not in view.erased for case in view.cases)
     counts = _counts(view, view.cases, "language")
+    by_age, personas = _counts(view, view.cases, "maturity"), view.spec.personas
+    few = max(FEW, view.spec.release.min_cases_by_age if view.spec.release is not None else 0)
+    names = young_to_old({*personas, *(name for name in by_age if name)})
+    bands = {name: persona.maturity_band for name, persona in personas.items()}
+    by_category, labels = _counts(view, view.cases, "category"), view.spec.labels
     return Uncovered(
         cases=len(view.cases),
         unanswered=unanswered,
@@ -303,8 +308,8 @@ def _uncovered(view: RunData) -> Uncovered:
         rejected=len(view.rejected),
         conversations=sum(len(case.turns) > 1 or case.child is not None for case in view.cases),
         languages=tuple(_group(name, counts.get(name, 0)) for name in dict.fromkeys((*view.spec.languages, *counts))),
-        ages=_ages(view),
-        categories=_categories(view),
+        ages=tuple(_group(name, by_age.get(name, 0), few, bands.get(name, "")) for name in names),
+        categories=tuple(_group(labels.get(name), count) for name, count in by_category.items() if name),
         not_judged=coverage.lost,
         never_apply=tuple(id for id in silent if id in waived),
         without_score=tuple(id for id in silent if id not in waived),
@@ -314,20 +319,6 @@ def _uncovered(view: RunData) -> Uncovered:
         planned=coverage.planned,
         complete=view.complete,
     )
-
-
-def _ages(view: RunData) -> tuple[Group, ...]:
-    """The audiences of the suite and those of the cases, young to old."""
-    counts, personas = _counts(view, view.cases, "maturity"), view.spec.personas
-    few = max(FEW, view.spec.release.min_cases_by_age if view.spec.release is not None else 0)
-    names = young_to_old({*personas, *(name for name in counts if name)})
-    bands = {name: persona.maturity_band for name, persona in personas.items()}
-    return tuple(_group(name, counts.get(name, 0), few, bands.get(name, "")) for name in names)
-
-
-def _categories(view: RunData) -> tuple[Group, ...]:
-    counts, labels = _counts(view, view.cases, "category"), view.spec.labels
-    return tuple(_group(labels.get(name), count) for name, count in counts.items() if name)
 
 
 def _group(name: str, cases: int, few: int = FEW, ages: str = "") -> Group:

@@ -20,7 +20,7 @@ from areopage.bench import (
     folder_of,
     human_texts,
     queue_answers,
-    reservation_text,
+    reservation_line,
     run_folder,
     run_reviewed,
     sign_run,
@@ -119,7 +119,8 @@ def sign(
         what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
         typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")
         if signed.signed.over:
-            typer.echo(f"signed over: {'; '.join(visible(reservation_text(one)) for one in signed.signed.over)}")
+            over = (visible(reservation_line(one, report_locale("en"))) for one in signed.signed.over)
+            typer.echo(f"signed over: {'; '.join(over)}")
         typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
         _renew(view.run, opened, places, run)
 

@@ -6,7 +6,7 @@ Shares have 95 % intervals, exact ones where hits are few, which take answers as
 import heapq
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 from msgspec import Struct
@@ -147,7 +147,23 @@ class GateCounts:
             slices = self._slices[kind]
             for name in {_bounded(name, slices) for name in names}:
                 slices.setdefault(name, Counter())[trace.verdict] += 1
-        self._count_figures(trace)
+        confidence = trace.metrics.get("confidence")
+        for figure, value in (("confidence", confidence), ("p_unsupported", trace.p_unsupported)):
+            if value is None:
+                self._without[figure] += 1
+            else:
+                self._histograms[figure][min(max(int(value * BINS), 0), BINS - 1)] += 1
+        sure, hallucination = trace.metrics.get("confidence"), trace.metrics.get("hallucination")
+        cited, overlap = trace.metrics.get("cites_ok"), trace.metrics.get("overlap_ratio")
+        if sure is None or hallucination is None or (cited is None and overlap is None):
+            passed = None
+        else:
+            passed = not hallucination and sure >= SPEC_CONFIDENCE and (bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP)
+        self._spec["told"] += passed is not None
+        self._spec["passed"] += bool(passed)
+        self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
+        if trace.gate_seconds is not None:
+            self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
         label = agreed(labels)[0] if labels else None
         if label is not None:
             self._labels[trace.verdict != "deliver", label != "yes"] += 1
@@ -160,20 +176,6 @@ class GateCounts:
             heapq.heappush(self._worst, entry)
         elif rank > self._worst[0][0]:
             heapq.heapreplace(self._worst, entry)
-
-    def _count_figures(self, trace: Trace) -> None:
-        confidence = trace.metrics.get("confidence")
-        for name, value in (("confidence", confidence), ("p_unsupported", trace.p_unsupported)):
-            if value is None:
-                self._without[name] += 1
-            else:
-                self._histograms[name][min(max(int(value * BINS), 0), BINS - 1)] += 1
-        passed = _passes_spec(trace.metrics)
-        self._spec["told"] += passed is not None
-        self._spec["passed"] += bool(passed)
-        self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
-        if trace.gate_seconds is not None:
-            self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
 
     def figures(self) -> GateFigures:
         """Return the figures so far."""
@@ -203,15 +205,6 @@ class GateCounts:
             erased=self._erased,
             worst=tuple(worst for _, worst in sorted(self._worst, key=itemgetter(0), reverse=True)),
         )
-
-
-def _passes_spec(metrics: Mapping[str, float | bool | int | None]) -> bool | None:
-    """Whether an answer's figures meet the specification's thresholds; None where one that it takes is not known."""
-    confidence, hallucination = metrics.get("confidence"), metrics.get("hallucination")
-    cited, overlap = metrics.get("cites_ok"), metrics.get("overlap_ratio")
-    if confidence is None or hallucination is None or (cited is None and overlap is None):
-        return None
-    return not hallucination and confidence >= SPEC_CONFIDENCE and (bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP)
 
 
 def _bounded(name: str, known: "dict[str, Counter[str]] | Counter[str]") -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.gate import GateVerdict, Reason
+from areopage.gate import GateVerdict
 from areopage.ledger import Grounded, Ledger, TraceFilter
 from areopage.records import record_from
 from areopage.report.gate.counts import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
@@ -91,21 +91,7 @@ def gate_figures(
         counts.take(trace, labels)
         moved(read)
     figures = counts.figures()
-    return GateOverview(
-        figures=figures,
-        scope=scope,
-        language=language,
-        worst=tuple(_shown(one, language, policy, max_chars) for one in figures.worst),
-        warned=tuple(_warnings_of(figures)),
-        text=policy,
-        made_at=now,
-        place=tuple(place),
-        heads=tuple(map(str, ledger.heads())),
-    )
-
-
-def _warnings_of(figures: GateFigures) -> list[Warned]:
-    labels, found = figures.labels, []
+    by_people, found = figures.labels, []
     if 0 < figures.answers < FEW_ROWS:
         found.append(("gate_warn_few", figures.answers))
     if figures.without_p:
@@ -115,11 +101,21 @@ def _warnings_of(figures: GateFigures) -> list[Warned]:
     versions = sum(1 for version in figures.versions if version)
     if versions > 1:
         found.append(("gate_warn_versions", versions))
-    if 0 < labels.labelled < FEW_LABELS:
-        found.append(("gate_warn_few_labels", labels.labelled))
-    if labels.labelled and not labels.delivered:
-        found.append(("gate_warn_held_only", labels.labelled))
-    return found
+    if 0 < by_people.labelled < FEW_LABELS:
+        found.append(("gate_warn_few_labels", by_people.labelled))
+    if by_people.labelled and not by_people.delivered:
+        found.append(("gate_warn_held_only", by_people.labelled))
+    return GateOverview(
+        figures=figures,
+        scope=scope,
+        language=language,
+        worst=tuple(_shown(one, language, policy, max_chars) for one in figures.worst),
+        warned=tuple(found),
+        text=policy,
+        made_at=now,
+        place=tuple(place),
+        heads=tuple(map(str, ledger.heads())),
+    )
 
 
 def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
@@ -141,16 +137,12 @@ def _pieces(worst: WorstAnswer) -> tuple[AnswerPart, ...]:
     text, decision = worst.trace.response, worst.trace.decision
     if decision is None:
         return (AnswerPart(text, marked=False),)
-    places = [_ends(reason) for reason in decision.reasons if reason.decisive]
-    spans = sorted({ends for ends, said in filter(None, places) if text[ends[0] : ends[1]] == said})
+    places = [reason.place for reason in decision.reasons if reason.decisive and reason.place is not None]
+    spans = sorted({(place.start, place.end) for place in places if text[place.start : place.end] == place.text})
     if not spans:
         claims = (one for one in decision.sentences if one.claim and text[one.start : one.end] == one.text)
         spans = [(one.start, one.end) for one in claims if (one.p_unsupported or 0.0) >= DOUBT]
     return _cut(text, spans)
-
-
-def _ends(reason: Reason) -> tuple[tuple[int, int], str] | None:
-    return ((reason.place.start, reason.place.end), reason.place.text) if reason.place is not None else None
 
 
 def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[AnswerPart, ...]:

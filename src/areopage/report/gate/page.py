@@ -5,8 +5,18 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from areopage.gate import GATE_VERDICTS
-from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
+from areopage.locales import Locale, sentence_case
+from areopage.report.elements import (
+    columns,
+    excerpt,
+    head_facts,
+    histogram,
+    report_locale,
+    rows,
+    share_interval,
+    share_text,
+    text_note,
+)
 from areopage.report.gate.counts import OTHERS, GateFigures, Slice
 from areopage.report.gate.figures import GateOverview, ShownAnswer, json_figures
 from areopage.report.model import (
@@ -88,10 +98,10 @@ def _headline(figures: GateFigures, locale: Locale) -> Headline:
     delivered = figures.shares["deliver"]
     return Headline(
         label=locale.say("gate_passes"),
-        value=_percent(delivered, locale),
+        value=share_text(delivered, locale),
         css="share",
         facts=(
-            (locale.say("gate_interval"), _interval(delivered, locale)),
+            (locale.say("gate_interval"), share_interval(delivered, locale)),
             *(
                 ((locale.say("gate_spec"), _of(figures.passed_spec, locale, "gate_spec_passed")),)
                 if figures.passed_spec.of
@@ -109,7 +119,7 @@ def _verdicts(found: GateOverview, locale: Locale) -> Section:
     ]
     heads = columns(*(locale.say(key) for key in ("answers_heading", "share", "gate_interval")), first=locale.say("gate_verdict"))
     cells = (
-        (Cell(text=name, key=css), locale.whole(share.hits), _percent(share, locale), _interval(share, locale))
+        (Cell(text=name, key=css), locale.whole(share.hits), share_text(share, locale), share_interval(share, locale))
         for css, name, share in named
     )
     notes = (("gate_judged", figures.judged), ("gate_shadow", figures.modes.get("shadow", 0)))
@@ -158,9 +168,9 @@ def _labels(found: GateOverview, locale: Locale) -> Section:
         (
             Cell(text=locale.say(f"gate_{name}"), under=(locale.say(f"gate_{name}_note"),)),
             Cell(bar=Bar(share=share.share, low=share.low, high=share.high)),
-            _percent(share, locale),
+            share_text(share, locale),
             f"{locale.whole(share.hits)}/{locale.whole(share.of)}",
-            _interval(share, locale),
+            share_interval(share, locale),
         )
         for name, share in named
     )
@@ -204,7 +214,7 @@ def _slice_table(title: str, parts: Sequence[Slice], locale: Locale, note: str =
 
 def _share_cells(shares: Mapping[str, Share], locale: Locale) -> list[Cell]:
     found = [shares[verdict] for verdict in GATE_VERDICTS]
-    return [Cell(text=_percent(share, locale), under=(_interval(share, locale),)) for share in found]
+    return [Cell(text=share_text(share, locale), under=(share_interval(share, locale),)) for share in found]
 
 
 def _latency(found: GateOverview, locale: Locale) -> Section:
@@ -260,18 +270,8 @@ def _method(found: GateOverview, locale: Locale) -> Section | None:
     return Section(id="how", title=locale.say("how"), blocks=(*notes, Facts(items=items, small=True)))
 
 
-def _percent(share: Share, locale: Locale) -> str:
-    return MISSING if share.share is None else locale.percent(share.share)
-
-
-def _interval(share: Share, locale: Locale) -> str:
-    if share.low is None or share.high is None:
-        return MISSING
-    return f"{locale.percent(share.low)} – {locale.percent(share.high)}"
-
-
 def _of(share: Share, locale: Locale, key: str = "gate_of") -> str:
-    return locale.say(key, hits=locale.whole(share.hits), of=locale.whole(share.of), share=_percent(share, locale))
+    return locale.say(key, hits=locale.whole(share.hits), of=locale.whole(share.of), share=share_text(share, locale))
 
 
 def _name(name: str, locale: Locale) -> str:

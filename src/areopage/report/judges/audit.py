@@ -8,7 +8,7 @@ import msgspec
 
 from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, WIDE, Locale
-from areopage.report.elements import axis_of, columns, point_on, report_locale, rows
+from areopage.report.elements import axis_of, columns, point_on, report_locale, rows, share_interval, share_text
 from areopage.report.judges.qualification import judge_reason
 from areopage.report.model import (
     Block,
@@ -107,10 +107,10 @@ def _headline(found: AuditResult, locale: Locale) -> Headline | None:
     biases = sum(one.is_bias for one in _protected(found))
     return Headline(
         label=locale.say("audit_raised"),
-        value=MISSING if first.raised.share is None else locale.percent(first.raised.share),
+        value=share_text(first.raised, locale),
         css="share",
         facts=(
-            (locale.say("audit_interval"), _interval(first.raised, locale)),
+            (locale.say("audit_interval"), share_interval(first.raised, locale)),
             (locale.say("audit_count"), _of(first.raised, locale)),
             (locale.say("audit_excess"), _excess(first, locale)),
             (locale.say("audit_twins_lost"), _of(first.twins_lost, locale)),
@@ -193,7 +193,7 @@ def _attacks(found: AuditResult, locale: Locale) -> Section:
 def _resistance_cells(one: Resistance, locale: Locale) -> list[Cell | str]:
     later = (one.changed, one.lost, one.twins_lost, one.marked)
     return [
-        Cell(text=_protections(one.without, locale), under=(_interval(one.raised, locale),)),
+        Cell(text=_protections(one.without, locale), under=(share_interval(one.raised, locale),)),
         _of(one.raised, locale),
         _of(one.twins_raised, locale),
         _excess(one, locale),
@@ -222,7 +222,7 @@ def _by_kind(found: Resistance, locale: Locale) -> Section:
         (found.places, "audit_place", locale.messages["audit_places"]),
     ):
         heads = columns(locale.say("audit_changed"), locale.say("audit_interval"), first=locale.say(first))
-        cells = ((str(names[key]), _of(share, locale), _interval(share, locale)) for key, share in part.items())
+        cells = ((str(names[key]), _of(share, locale), share_interval(share, locale)) for key, share in part.items())
         blocks.append(Table(columns=heads, rows=rows(cells), stacked=False))
     raised = [one for one in found.attacks if one.on_attack == "raised"][:MOST_ATTACKS]
     if raised:
@@ -246,12 +246,6 @@ def _method(found: AuditResult, locale: Locale) -> Section:
     )
     blocks: list[Block] = [Paragraph(text=note, look="small") for note in notes]
     return Section(id="how", title=locale.say("how"), blocks=(*blocks, Facts(items=items, small=True)))
-
-
-def _interval(share: Share, locale: Locale) -> str:
-    if share.low is None or share.high is None:
-        return MISSING
-    return f"{locale.percent(share.low)} – {locale.percent(share.high)}"
 
 
 def _of(share: Share, locale: Locale) -> str:

@@ -1,6 +1,7 @@
 """What exams say of judges, in the reader's language; the ledger stores English."""
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from areopage.ledger import CanaryRound, JudgeStanding, Standing, standing_parts
 from areopage.locales import MISSING, Locale
@@ -17,23 +18,16 @@ def judge_reason(locale: Locale, reason: str) -> str:
     return str(locale.messages["qualifications"].get(reason, reason))
 
 
-def _names(locale: Locale, names: str) -> str:
-    """The judges that a panel's standing names, with reasons translated."""
+def qualification_text(locale: Locale, known: str, key: Literal["known", "judges"] = "known") -> str:
+    """Describe the standing of a panel, with reasons translated: never examined; unfit: tiny (why).
+
+    Args:
+        key: `judges` where it does not stand beside the word judges: judges never examined.
+    """
+    state, names = standing_parts(known)
     for reason, said in locale.messages["qualifications"].items():
         names = names.replace(reason, said)
-    return names
-
-
-def qualification_text(locale: Locale, known: str) -> str:
-    """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
-    state, names = standing_parts(known)
-    return locale.say(f"known_{state}_named", who=_names(locale, names)) if names else locale.say(f"known_{state}")
-
-
-def panel_text(locale: Locale, known: str) -> str:
-    """The same where it does not stand beside the word judges: judges never examined."""
-    state, names = standing_parts(known)
-    return locale.say(f"judges_{state}_named", who=_names(locale, names)) if names else locale.say(f"judges_{state}")
+    return locale.say(f"{key}_{state}_named", who=names) if names else locale.say(f"{key}_{state}")
 
 
 def is_alarming(known: str) -> bool:
@@ -43,7 +37,7 @@ def is_alarming(known: str) -> bool:
 
 def qualification_badge(locale: Locale, known: str) -> Badge:
     """The standing of a panel for display beside means."""
-    return Badge(text=panel_text(locale, known), alarm=is_alarming(known))
+    return Badge(text=qualification_text(locale, known, "judges"), alarm=is_alarming(known))
 
 
 def judge_text(locale: Locale, standing: Standing | None) -> str:
@@ -64,13 +58,9 @@ def exam_text(locale: Locale, standing: Standing) -> str:
     if standing.examined_at is not None:
         date = locale.date(standing.examined_at)
         told = locale.say("examined_on", date=date, n=locale.whole(standing.qualified), all=locale.whole(every))
-        return f"{told}{_otherwise(locale, standing)}"
+        # its exam asked about one criterion a call and it is asked jointly, or the reverse
+        return f"{told} ({locale.count('examined_otherwise', standing.otherwise)})" if standing.otherwise else told
     return locale.say("examined_older", date=locale.date(standing.older)) if standing.older else ""
-
-
-def _otherwise(locale: Locale, standing: Standing) -> str:
-    """That its exam asked about one criterion a call and it is asked jointly, or the reverse; "" where it did not."""
-    return f" ({locale.count('examined_otherwise', standing.otherwise)})" if standing.otherwise else ""
 
 
 def missed_lines(locale: Locale, standings: Iterable[JudgeStanding], names: dict[str, str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from areopage.report.charts import Level, Series
 from areopage.report.elements import (
     bar_on,
     columns,
-    corrected_text,
+    corrected_cell,
     count_cell,
     excerpt,
     head_facts,
@@ -53,7 +53,7 @@ from areopage.report.model import (
 from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.rendering import Form
-from areopage.scoring import OUTCOME_NAMES, CorrectedScore, grade_limits, grade_of
+from areopage.scoring import OUTCOME_NAMES, grade_limits, grade_of
 from areopage.version import __version__
 
 TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
@@ -184,7 +184,7 @@ def _criteria(quality: QualityFigures, locale: Locale) -> Section:
             locale.whole(criterion.mean.answers),
             locale.number(criterion.previous.mean),
             _change_cell(criterion.change, locale),
-            *((_corrected_cell(correction_of(quality.calibration, criterion.criterion), locale),) if quality.calibration else ()),
+            *((corrected_cell(correction_of(quality.calibration, criterion.criterion), locale),) if quality.calibration else ()),
         )
         return Row(cells=cells, css="" if criterion.criterion else "all")
 
@@ -200,11 +200,6 @@ def _criteria(quality: QualityFigures, locale: Locale) -> Section:
     if quality.silent:
         blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(quality.silent)}", look="note"))
     return _section("scores", locale.say("by_criterion"), blocks, quality, locale)
-
-
-def _corrected_cell(corrected: CorrectedScore | None, locale: Locale) -> Cell | str:
-    """A corrected mean, with the calibration's id as its title."""
-    return Cell(text=corrected_text(corrected, locale), title=corrected.calibration) if corrected else ""
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], quality: QualityFigures, locale: Locale) -> Section:

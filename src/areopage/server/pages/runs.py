@@ -210,7 +210,7 @@ def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
         return locale.say("sign_no_verdict")
     if sent.verdict == "approve" and not view.complete:
         return locale.say("sign_not_complete")
-    if sent.verdict == "approve" and not sent.note.strip() and reservations(view):
+    if sent.verdict == "approve" and not sent.note.strip() and any(reservations(view)):
         return locale.say("sign_no_note")
     return ""
 
