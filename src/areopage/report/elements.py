@@ -157,6 +157,14 @@ def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = 
     return f"{value} ({range_text(locale, figure.low, figure.high, sign=sign)})"
 
 
+def with_interval(locale: Locale, value: float | None, low: float | None, high: float | None) -> str:
+    """A value with its interval, named as one where it is known."""
+    told = locale.number(value)
+    if low is None or high is None:
+        return told
+    return f"{told}, {locale.say('alpha_interval', low=locale.number(low), high=locale.number(high))}"
+
+
 def range_text(locale: Locale, low: float, high: float, *, sign: bool = False, digits: int = 2) -> str:
     """An interval: 0.77 to 0.93."""
     ends = [locale.signed(end, digits) if sign else locale.number(end, digits) for end in (low, high)]

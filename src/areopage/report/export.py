@@ -124,7 +124,6 @@ def print_answers(
 def _table(
     scores: Iterable[Evaluation], criteria: Sequence[str], policy: Policy, max_chars: int, answers: AnswersById
 ) -> tuple[list[TableColumn], Iterator[list[Any]]]:
-    """The columns of a table of answers, and its rows."""
     by_path = _column_names(criteria)
     names = [*TEXTS, "score_global", *by_path.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
     rows = (_row(score, case, by_path) for score, case in _with_cases(scores, answers, policy, max_chars))
@@ -207,7 +206,10 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
             "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
             "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),
         }.items():
-            columns = [TableColumn(column, kind) for column, kind in zip(COLUMNS[name], _kinds(name), strict=True)]
+            columns = [
+                TableColumn(column, kind)
+                for column, kind in zip(COLUMNS[name], [_kind_of(hint) for hint in column_types(name)], strict=True)
+            ]
             cells = ([row[column.name] for column in columns] for row in rows)
             counts[name] = write_rows(temporary / f"{name}.{form}", form, columns, cells)
         temporary.rename(whole)
@@ -260,11 +262,6 @@ def column_types(file: str) -> list[Any]:
         hints |= get_type_hints(record, include_extras=True)
     hints |= _OWN_TYPES.get(file, {})
     return [hints.get(name, str) for name in COLUMNS[file]]
-
-
-def _kinds(file: str) -> list[Kind]:
-    """What each column of a file holds; `json` of what is not plain."""
-    return [_kind_of(hint) for hint in column_types(file)]
 
 
 def _kind_of(hint: Any) -> Kind:

@@ -12,7 +12,7 @@ from areopage.bench.pass_allocation import PassPlan, StoppingShift
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from
-from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows
+from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows, with_interval
 
 Stopped = Literal["settled", "budget", "open"]
 """Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""
@@ -124,7 +124,6 @@ def _shifts(view: RunData) -> dict[str, StoppingShift]:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the section; None where every judge made all of its passes."""
     found, locale = ADAPTIVE_PASSES.of(view), page.locale
     if found is None:
         return None
@@ -150,29 +149,20 @@ def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
     criteria = view.spec.criteria_by_id()
 
     def row(id: str, one: CriterionPasses) -> tuple[Cell | str, ...]:
+        shift = one.stopping
         return (
             Cell(text=criteria[id].title, title=id),
             locale.whole(one.passes),
             *(locale.whole(one.reasons[name]) for name in PassPlan.REASONS[1:]),
             locale.say("failures_of", failed=locale.whole(one.cases_added), scored=locale.whole(one.cases)),
             locale.whole(one.unsettled),
-            _shift(one, locale),
+            with_interval(locale, shift.shift, shift.low, shift.high) if shift else MISSING,
         )
 
     reasons = [f"passes_{name}" for name in PassPlan.REASONS[1:]]
     keys = ["passes_count", *reasons, "passes_cases", "passes_unsettled", "passes_shift"]
     heads = columns(*map(locale.say, keys), first=locale.say("criterion"))
     return Table(columns=heads, rows=rows(row(id, one) for id, one in found.criteria.items()), css="failures")
-
-
-def _shift(one: CriterionPasses, locale: Locale) -> str:
-    shift = one.stopping
-    if shift is None:
-        return MISSING
-    value = locale.number(shift.shift)
-    if shift.low is None or shift.high is None:
-        return value
-    return f"{value}, {locale.say('alpha_interval', low=locale.number(shift.low), high=locale.number(shift.high))}"
 
 
 ADAPTIVE_PASSES: Figure[AdaptivePasses | None] = Figure(

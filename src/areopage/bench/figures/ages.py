@@ -24,7 +24,6 @@ def _age_scores(view: RunData) -> dict[str, list[float | None]]:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the scores by age; None where no case states one."""
     locale, by_maturity = page.locale, AGE_SCORES.of(view)
     failed = Counter(case.maturity for case in view.cases if case.id in FAILURES.of(view).by_case)
     axis = axis_of(view.spec.scale, locale)

@@ -8,11 +8,7 @@ from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.jury_agreement import FailureAgreement, JuryAgreement, RunAgreement
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
-from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows
-from areopage.scoring import (
-    Ac2,
-    Alpha,
-)
+from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows, with_interval
 
 
 def _agreement(view: RunData) -> RunAgreement:
@@ -22,20 +18,18 @@ def _agreement(view: RunData) -> RunAgreement:
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:
-    yield page.locale.say("agreement"), _fact(view, page.locale)
-
-
-def _fact(view: RunData, locale: Locale) -> Line:
-    average, found = view.scores.consistency.judge_agreement_avg, AGREEMENT.of(view).overall
+    locale, average, found = page.locale, view.scores.consistency.judge_agreement_avg, AGREEMENT.of(view).overall
     if average is None:
-        return locale.say("one_judge_short")
+        yield locale.say("agreement"), locale.say("one_judge_short")
+        return
     values = (("α", found.alpha.alpha), ("AC2", found.ac2.ac2))
     told = [locale.say("pair", name=name, value=locale.number(value)) for name, value in values if value is not None]
     if found.failures.failed:
         told.append(
             locale.count("failures_unanimous_short", found.failures.failed, unanimous=locale.whole(found.failures.unanimous))
         )
-    return line(locale.number(average), Span(f"– {', '.join(told)}" if told else "", "soft"))
+    note = Span(f"– {', '.join(told)}" if told else "", "soft")
+    yield locale.say("agreement"), line(locale.number(average), note)
 
 
 def _section(view: RunData, page: Page) -> Section:
@@ -52,7 +46,8 @@ def _section(view: RunData, page: Page) -> Section:
         facts.append((locale.say("exact"), MISSING if found.exact is None else locale.percent(found.exact)))
         units = Span(f"– {locale.count('alpha_units', found.ac2.units)}", "soft")
         facts += [
-            (locale.say(key), line(_coefficient(one, locale), units)) for key, one in (("alpha", found.alpha), ("ac2", found.ac2))
+            (locale.say("alpha"), line(with_interval(locale, found.alpha.alpha, found.alpha.low, found.alpha.high), units)),
+            (locale.say("ac2"), line(with_interval(locale, found.ac2.ac2, found.ac2.low, found.ac2.high), units)),
         ]
         average, limit = consistency.judge_agreement_avg, spec.agreement_threshold
         low = locale.say("agreement_low", limit=locale.short(limit)) if average is not None and average < limit else ""
@@ -77,7 +72,9 @@ def _table(view: RunData, locale: Locale) -> Table:
             locale.number(found.alpha.alpha),
             locale.number(found.ac2.ac2),
             MISSING if found.exact is None else locale.percent(found.exact, 0),
-            _of(own, locale) if own.failed else MISSING,
+            locale.say("failures_of", failed=locale.whole(own.unanimous), scored=locale.whole(own.failed))
+            if own.failed
+            else MISSING,
             locale.whole(own.disputed),
             locale.number(own.positive),
             locale.whole(found.ac2.units),
@@ -89,23 +86,12 @@ def _table(view: RunData, locale: Locale) -> Table:
     return Table(columns=columns(*map(locale.say, keys), first=locale.say("criterion")), rows=listed, css="failures")
 
 
-def _of(found: FailureAgreement, locale: Locale) -> str:
-    return locale.say("failures_of", failed=locale.whole(found.unanimous), scored=locale.whole(found.failed))
-
-
 def _failures_line(found: FailureAgreement, locale: Locale) -> Line:
     told = locale.count("failures_unanimous", found.failed, unanimous=locale.whole(found.unanimous))
     more = [locale.count("failures_disputed", found.disputed)] if found.disputed else []
     if found.positive is not None:
         more.append(locale.say("pair", name=locale.say("positive_long"), value=locale.number(found.positive)))
     return line(told if found.failed else locale.say("failures_none"), Span(f"– {', '.join(more)}" if more else "", "soft"))
-
-
-def _coefficient(found: Alpha | Ac2, locale: Locale) -> str:
-    value = locale.number(found.alpha if isinstance(found, Alpha) else found.ac2)
-    if found.low is None or found.high is None:
-        return value
-    return f"{value}, {locale.say('alpha_interval', low=locale.number(found.low), high=locale.number(found.high))}"
 
 
 def _variance(view: RunData, locale: Locale) -> Line:

@@ -45,7 +45,9 @@ def case_entry(
     final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
     facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
     missing = locale.say("empty_text")
-    to_read = [one for one in ranked if one.is_missing or one.criterion in failed or _is_disputed(view, one)] or ranked[:OPEN]
+    to_read = [
+        one for one in ranked if one.is_missing or one.criterion in failed or ((one.case_id, one.criterion) in DISPUTED.of(view))
+    ] or ranked[:OPEN]
     return Entry(
         score=locale.number(worst),
         title=case.prompt_text[:CASE_TITLE],
@@ -76,10 +78,6 @@ def thoughts_excerpt(view: RunData, case: Case, locale: Locale, limit: int = LON
     )
 
 
-def _is_disputed(view: RunData, score: CriterionScore) -> bool:
-    return (score.case_id, score.criterion) in DISPUTED.of(view)
-
-
 def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Locale) -> Sequence[Block]:
     if not scores:
         return ()
@@ -90,11 +88,9 @@ def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Local
 
 def _named(view: RunData, score: CriterionScore, name: str, locale: Locale) -> str:
     mapped = mapped_text(view, score, locale)
-    return f"{name} {_shown(score, locale)}" + (f" ({mapped})" if mapped else "")
-
-
-def _shown(score: CriterionScore, locale: Locale) -> str:
-    return locale.number(score.score) if score.applies else inapplicable(score, locale)
+    return f"{name} {(locale.number(score.score) if score.applies else inapplicable(score, locale))}" + (
+        f" ({mapped})" if mapped else ""
+    )
 
 
 def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:

@@ -51,7 +51,6 @@ def _run_drifts(view: RunData) -> dict[str, RunDrift]:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the section; None where no criterion judges conversations."""
     locale = page.locale
     found = {id: one for id, one in DRIFTS.of(view).items() if one.by_turn}
     failing = tuple(_failing(view, locale))

@@ -77,7 +77,6 @@ def totals(costs: Sequence[ModelCost]) -> dict[str, float]:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the section; None where no model was asked."""
     found, locale = COSTS.of(view), page.locale
     if not found:
         return None

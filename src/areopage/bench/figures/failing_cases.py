@@ -127,9 +127,9 @@ def failing_ids(view: RunData) -> list[str]:
     return sorted(FAILURES.of(view).by_case, key=place)
 
 
-def failing_cases(view: RunData, most: int = FAILING_SHOWN) -> Iterator[FailingCase]:
+def failing_cases(view: RunData) -> Iterator[FailingCase]:
     """The first failing cases, with what a judge says of the gravest failure."""
-    shown = failing_ids(view)[:most]
+    shown = failing_ids(view)[:FAILING_SHOWN]
     cases = {case.id: case for case in view.cases}
     view.judgments.expect(shown)
     for id in shown:
@@ -153,7 +153,6 @@ def masked(text: str, longest: int) -> str:
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
-    """The failing cases with their prompts and answers; nothing where none fails."""
     ids, index, locale = failing_ids(view), page.index, page.locale
     if not ids:
         return

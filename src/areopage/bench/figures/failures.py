@@ -109,7 +109,6 @@ def _bound_text(share: float, locale: Locale) -> str:
 
 
 def _section(view: RunData, page: Page) -> Section:
-    """Build the grid of failures by criterion and age, and the table by groups of cases."""
     locale = page.locale
     lead = locale.say("failures_lead_high" if view.spec.scale.higher_is_better else "failures_lead_low")
     blocks: list[Block] = [Paragraph(text=lead, look="soft"), _criteria_grid(view, page)]

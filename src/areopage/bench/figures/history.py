@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from areopage.bench.compared import RunComparison, RunHistory, RunOutcome
+from areopage.bench.compared import RunComparison, RunHistory
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.release import RELEASE
@@ -20,7 +20,6 @@ def _history(view: RunData) -> RunHistory | None:
 
 
 def _changes_section(view: RunData, page: Page) -> Section | None:
-    """Build what changed since the run before; None where runs are not compared."""
     locale = page.locale
     if view.history is None:
         return None
@@ -31,9 +30,22 @@ def _changes_section(view: RunData, page: Page) -> Section | None:
         blocks.append(Paragraph(text=_refused(found, locale)))
     else:
         told = locale.say("earlier_run", run=found.other.run_id, date=locale.moment(found.other.created_at))
+        here, release = view.scores, RELEASE.of(view)
+        verdicts = [verdict_name(one, locale) if one else MISSING for one in (found.outcome.verdict, release and release.verdict)]
+        intervals = [
+            MISSING if one is None else locale.interval(one.low, one.high) for one in (found.outcome.interval, here.interval)
+        ]
+        listed = [
+            (locale.say("release"), *verdicts),
+            (locale.say("failures"), _counted(found.outcome.first, locale), _counted(FAILURES.of(view).first, locale)),
+            (locale.say("final_score"), *(locale.number(score) for score in (found.outcome.score, here.tree.score))),
+            (locale.say("interval"), *intervals),
+            (locale.say("coverage"), *(locale.percent(share) for share in (found.outcome.coverage, view.coverage.share))),
+        ]
+        heads = columns(locale.say("last_run"), locale.say("this_run"), first="")
         blocks += [
             Paragraph(text=told, look="soft", console=True),
-            _side_by_side(view, found.outcome, locale),
+            Table(columns=heads, rows=rows(listed), css="beside", stacked=False),
             *_paired(found, locale),
         ]
         blocks.append(Listing(items=tuple(_changed_cases(view, found, page))))
@@ -44,7 +56,6 @@ def _changes_section(view: RunData, page: Page) -> Section | None:
 
 
 def _modes_section(view: RunData, page: Page) -> Section | None:
-    """Build the failures of both modes side by side; None where there is no run in the other mode."""
     locale = page.locale
     found = view.history.other_mode if view.history else None
     if found is None or found.outcome is None or found.failures is None:
@@ -81,21 +92,6 @@ def _both(first: str, second: str) -> str:
     return f" ({first} / {second})" if first != second else ""
 
 
-def _side_by_side(view: RunData, outcome: RunOutcome, locale: Locale) -> Table:
-    here, release = view.scores, RELEASE.of(view)
-    verdicts = [verdict_name(one, locale) if one else MISSING for one in (outcome.verdict, release and release.verdict)]
-    intervals = [MISSING if one is None else locale.interval(one.low, one.high) for one in (outcome.interval, here.interval)]
-    listed = [
-        (locale.say("release"), *verdicts),
-        (locale.say("failures"), _counted(outcome.first, locale), _counted(FAILURES.of(view).first, locale)),
-        (locale.say("final_score"), *(locale.number(score) for score in (outcome.score, here.tree.score))),
-        (locale.say("interval"), *intervals),
-        (locale.say("coverage"), *(locale.percent(share) for share in (outcome.coverage, view.coverage.share))),
-    ]
-    heads = columns(locale.say("last_run"), locale.say("this_run"), first="")
-    return Table(columns=heads, rows=rows(listed), css="beside", stacked=False)
-
-
 def _counted(count: FailureCount, locale: Locale) -> Cell:
     if count.high is None:
         return Cell(text=locale.say("not_applicable") if not count.cases else locale.say("unscored"))
@@ -104,7 +100,6 @@ def _counted(count: FailureCount, locale: Locale) -> Cell:
 
 
 def _paired(found: RunComparison, locale: Locale) -> Iterator[Paragraph]:
-    """The paired differences, of failures and of scores, with their intervals."""
     if found.failures is not None and found.failures.difference.pairs:
         yield Paragraph(text=_failure_difference(found.failures, locale))
     if found.score is not None and found.score.difference is not None:

@@ -139,7 +139,6 @@ def _section(view: RunData, page: Page) -> Section:
 
 
 def _is_expected(view: RunData, health: JudgeHealth) -> bool:
-    """Whether a judge's scores are to be expectations."""
     return any(judge.name == health.judge and judge.method == "expected" for judge in view.spec.judges)
 
 

@@ -83,7 +83,6 @@ def _refused_first(view: RunData) -> tuple[str, ...]:
 
 
 def _unanswered_section(view: RunData, page: Page) -> Section | None:
-    """Build the list of the cases without a whole response; None where there is none."""
     locale = page.locale
     without = set(view.without_response)
     cases = [case for case in view.cases if case.id in without]
@@ -102,7 +101,6 @@ def _unanswered_section(view: RunData, page: Page) -> Section | None:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the list of judgments without a score, which can be filtered by outcome; None where there is none."""
     locale = page.locale
     missing = [one for one in MISSING.of(view) if one.judge]
     if not missing:

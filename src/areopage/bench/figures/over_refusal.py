@@ -38,7 +38,6 @@ def refusals_line(found: OverRefusal, locale: Locale) -> str:
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the section of over-refusal; None where no case is a benign twin and no answer declines in words."""
     found, locale = OVER_REFUSAL.of(view), page.locale
     if found is None and not view.declined:
         return None

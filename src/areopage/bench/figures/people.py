@@ -186,7 +186,6 @@ def human_criterion(one: CriterionAgreement, failures: FailuresSeen | None = Non
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
-    """A notice with a line for each sign-off; nothing where there is none."""
     people, locale = PEOPLE.of(view), page.locale
     if people is None or not people.sign_offs:
         return

@@ -160,7 +160,6 @@ def floor_lines(view: RunData, release: Release, locale: Locale) -> Iterator[str
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the table of all floors."""
     release, locale = RELEASE.of(view), page.locale
     if release is None:
         return None
@@ -181,7 +180,6 @@ def _section(view: RunData, page: Page) -> Section | None:
 
 
 def _told(view: RunData, release: Release, floor: Floor, locale: Locale) -> str:
-    """What a floor demands and what was found."""
     if floor.kind == "max_failures":
         return _failures(view, floor, locale)
     if floor.kind in ("max_over_refusal", "max_unanswered"):

@@ -18,7 +18,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import write_rejected
 from areopage.errors import StorageError
-from areopage.ledger import Judgment
+from areopage.ledger import Answer, Judgment
 from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
 
@@ -30,41 +30,15 @@ RESULT_COLUMNS = (
     *("not_applicable", "planned", "outliers", "by_rule", "answer_state"),
 )
 CRITERIA_COLUMNS = (
-    *(
-        "criterion",
-        "category",
-        "subcategory",
-        "label",
-        "score",
-        "score_low",
-        "score_high",
-        "final_share",
-        "cases_scored",
-        "cases",
-    ),
-    *(
-        "limit",
-        "failed",
-        "failed_share_high",
-        "alpha",
-        "alpha_low",
-        "alpha_high",
-        "ac2",
-        "ac2_low",
-        "ac2_high",
-        "exact_agreement",
-    ),
+    *("criterion", "category", "subcategory", "label", "score", "score_low", "score_high"),
+    *("final_share", "cases_scored", "cases", "limit", "failed", "failed_share_high"),
+    *("alpha", "alpha_low", "alpha_high", "ac2", "ac2_low", "ac2_high", "exact_agreement"),
     *("unanimous_failures", "disputed_failures", "positive_agreement", "scored_twice"),
 )
 JUDGMENT_COLUMNS = (
     *map(TableColumn, ("case_id", "criterion", "judge", "model")),
-    *(
-        TableColumn("pass_index", "whole"),
-        TableColumn("outcome"),
-        TableColumn("score", "number"),
-        TableColumn("reason"),
-        TableColumn("explanation"),
-    ),
+    *(TableColumn("pass_index", "whole"), TableColumn("outcome"), TableColumn("score", "number")),
+    *map(TableColumn, ("reason", "explanation")),
     *map(TableColumn, ("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason")),
     *(TableColumn("prompt_tokens", "whole"), TableColumn("completion_tokens", "whole"), TableColumn("seconds", "number")),
     *(TableColumn("created_at", "moment"), TableColumn("turn", "whole")),
@@ -164,23 +138,11 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
         for score in scores:
             by_judge = {judge.judge: judge.score for judge in score.judges}
             yield [
-                case.id,
-                case.category,
-                case.subcategory,
-                case.maturity,
-                score.criterion,
-                score.score,
-                "true" if score.applies else "false",
-                score.agreement,
-                score.scored,
-                score.not_applicable,
-                score.planned,
-                ", ".join(score.outliers),
-                "true" if score.by_rule else "false",
-                state,
+                *(case.id, case.category, case.subcategory, case.maturity, score.criterion, score.score),
+                *("true" if score.applies else "false", score.agreement, score.scored, score.not_applicable, score.planned),
+                *(", ".join(score.outliers), "true" if score.by_rule else "false", state),
                 *(by_judge.get(name) for name in judges),
-                prompt,
-                case.response,
+                *(prompt, case.response),
             ]
 
 
@@ -210,29 +172,17 @@ def write_judgments(view: RunView, path: Path, form: TableForm) -> Written:
 
 def _judgment_row(one: PassView) -> list[Any]:
     verdict, judgment = one.verdict, one.judgment
-    said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
-    head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
-    if judgment is None:
-        return [*head, one.score, *said, *[None] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
-    return [
-        *head,
-        one.score,
-        *said,
-        judgment.raw_text,
-        judgment.repair_text,
-        judgment.repair,
-        ", ".join(judgment.steps),
-        judgment.finish_reason,
-        judgment.prompt_tokens,
-        judgment.completion_tokens,
-        judgment.seconds,
-        judgment.created_at,
-        one.turn,
-    ]
+    extracts = msgspec.json.encode(verdict.evidence).decode() if verdict and verdict.evidence else ""
+    row: list[Any] = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index]
+    row += [one.outcome_name, one.score, one.reason, one.explanation, extracts]
+    row += [getattr(judgment, name, None) for name in ("raw_text", "repair_text", "repair")]
+    row += [", ".join(judgment.steps) if judgment else None, *_use_of(judgment).values()]
+    return [*row, judgment.created_at if judgment else None, one.turn]
 
 
-def _listed(texts: Sequence[str]) -> str:
-    return msgspec.json.encode(texts).decode() if texts else ""
+def _use_of(record: Answer | Judgment | None) -> dict[str, Any]:
+    names = ("finish_reason", "prompt_tokens", "completion_tokens", "seconds")
+    return {name: getattr(record, name, None) for name in names}
 
 
 def write_judgments_jsonl(view: RunView, path: Path) -> int:
@@ -273,10 +223,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "pass_index": 1,
                 "model": target,
                 "text": answer.case.response or "",
-                "finish_reason": answer.finish_reason,
-                "prompt_tokens": answer.prompt_tokens,
-                "completion_tokens": answer.completion_tokens,
-                "seconds": answer.seconds,
+                **_use_of(answer),
             }
     cases, criteria = {case.id: case for case in view.cases}, view.spec.criteria_by_id()
     for one in all_passes(view):
@@ -295,10 +242,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 **({"turn": one.turn} if one.turn else {}),
                 **(origin | {"unfit": recorded.unfit} if recorded.unfit else origin),
                 **_recorded_answer(one, judgment),
-                "finish_reason": judgment.finish_reason,
-                "prompt_tokens": judgment.prompt_tokens,
-                "completion_tokens": judgment.completion_tokens,
-                "seconds": judgment.seconds,
+                **_use_of(judgment),
             }
 
 

@@ -39,6 +39,7 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
         (locale.say("cases_fact"), Span(locale.say("cases_page"), "link", CASES)),
         (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
     ]
+    tree, scale, interval, unfit = view.scores.tree, spec.scale, view.scores.interval, bool(view.unfit)
     sections = (figure.section(view, page) for figure in figures if figure.section)
     return Report(
         locale=locale,
@@ -47,7 +48,17 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
         window=f"{spec.suite} · {spec.title or target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
         notices=tuple(notice for figure in figures if figure.notices for notice in figure.notices(view, page)),
-        headline=_headline(view, page),
+        headline=Headline(
+            label=locale.say("final_score"),
+            value=locale.number(tree.score),
+            unit=locale.say("out_of", max=locale.short(scale.max)),
+            missing=locale.say("no_score") if tree.score is None else "",
+            why=locale.say("none_applies" if view.coverage.none_applies else "unscored_text"),
+            badge=Badge(text=locale.say("not_valid_short"), alarm=True) if unfit else None,
+            invalid=unfit,
+            ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
+            facts=tuple(fact for figure in figures if figure.facts for fact in figure.facts(view, page)),
+        ),
         sections=tuple(_placed(section) for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
         figures={"release": view.release, "people": view.reviewed, "run": run_result(view)},
@@ -57,22 +68,6 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
 def _placed(section: Section) -> Section:
     """A section that is left out on paper, unless it belongs to the summary that is printed."""
     return section if section.id in ON_PAPER else structs.replace(section, place="screen")
-
-
-def _headline(view: RunView, page: Page) -> Headline:
-    locale = page.locale
-    tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(view.unfit)
-    return Headline(
-        label=locale.say("final_score"),
-        value=locale.number(tree.score),
-        unit=locale.say("out_of", max=locale.short(scale.max)),
-        missing=locale.say("no_score") if tree.score is None else "",
-        why=locale.say("none_applies" if view.coverage.none_applies else "unscored_text"),
-        badge=Badge(text=locale.say("not_valid_short"), alarm=True) if unfit else None,
-        invalid=unfit,
-        ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
-        facts=tuple(fact for figure in all_figures() if figure.facts for fact in figure.facts(view, page)),
-    )
 
 
 MOST_CHARACTERS = 65_000

@@ -42,8 +42,6 @@ from areopage.scoring import (
 )
 from areopage.version import __version__
 
-NOT_RUN = "not_run"
-
 
 def run_result(view: RunView) -> RunResult:
     """Build the results of the run."""

@@ -85,7 +85,6 @@ def _next_steps(view: RunView, locale: Locale) -> Section | None:
 
 
 def _files(view: RunView, folder: Path, locale: Locale) -> Section:
-    """The run's id, and where its files are."""
     places = {"report": folder / REPORT, "trust_title": folder / TRUST}
     if view.rejected:
         places["rejected"] = folder / REJECTED

@@ -58,7 +58,6 @@ def run_evaluations(view: RunData) -> Iterator[tuple[Evaluation, list[str]]]:
 def _evaluation_of(
     view: RunData, record: RecordScores, case: Case, judgments: Sequence[Judgment], unexamined: Sequence[Standing]
 ) -> Evaluation:
-    """The evaluation of one case's answer."""
     erased = view.erased.get(case.id)
     answer = erased or view.answers.get(case.id)
     at = max((one.created_at for one in judgments), default=view.run.created_at)

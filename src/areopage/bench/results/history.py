@@ -60,14 +60,14 @@ def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger:
         return RunComparison(other=other, differs=differs)
     there = view_run(run, ledger)
     before, now = _pairs(there), _pairs(view)
-    failing: dict[str, tuple[str, ...]] = {}
-    passing: dict[str, tuple[str, ...]] = {}
+    finals, finals_there = view.scores.records.finals_by_case, there.scores.records.finals_by_case
+    new: dict[str, tuple[str, ...]] = {}
+    mended: dict[str, tuple[str, ...]] = {}
     for (case_id, criterion), fails in now.items():
         known = before.get((case_id, criterion))
         if known is not None and known != fails:
-            changed = failing if fails else passing
+            changed = new if fails else mended
             changed[case_id] = (*changed.get(case_id, ()), criterion)
-    new, mended = failing, passing
     release = there.release
     return RunComparison(
         other=other,
@@ -81,7 +81,7 @@ def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger:
             by_criterion=there.failures.by_criterion,
         ),
         failures=paired_failures(_first_failures(view), _first_failures(there)),
-        score=paired_difference(_finals(view), _finals(there), span=view.spec.scale.max - view.spec.scale.min),
+        score=paired_difference(finals, finals_there, span=view.spec.scale.max - view.spec.scale.min),
         new=new,
         mended=mended,
     )
@@ -98,17 +98,12 @@ def _first_failures(view: RunView) -> dict[str, bool | None]:
     """Whether each case fails a criterion of the categories that count first; no entry where it is not known."""
     spec = view.spec
     first = {criterion.id for criterion in spec.criteria if criterion.category in view.failures.categories}
-    failing = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    failing = FailingCases.of(view.scores.criteria, first, spec.limits, spec.scale)
     return {**dict.fromkeys(failing.failed, True), **dict.fromkeys(failing.passed, False)}
-
-
-def _finals(view: RunView) -> dict[str, float | None]:
-    return view.scores.records.finals_by_case
 
 
 def _pairs(view: RunView) -> dict[tuple[str, str], bool]:
     """Whether each case with a score on a criterion fails it."""
-    spec = view.spec
-    limits = spec.failures.limits(spec.criteria, spec.scale)
+    scale, limits = view.spec.scale, view.spec.limits
     scored = (score for score in view.scores.criteria if score.score is not None and score.applies)
-    return {(score.case_id, score.criterion): score.fails(limits, spec.scale) for score in scored}
+    return {(score.case_id, score.criterion): score.fails(limits, scale) for score in scored}

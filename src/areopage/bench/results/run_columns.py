@@ -187,7 +187,6 @@ def _rows_of_cases(
 def _plan_items(
     counts: NDArray[np.int32], spec: RunSpec, cases: Sequence[RunCase], places: Sequence[tuple[int, int, int]], planned: RunPasses
 ) -> None:
-    """Replace the numbers of passes by those of an adaptive plan."""
     ids = [criterion.id for criterion in spec.criteria]
     for row, judge in zip(*np.nonzero(counts), strict=True):
         case, criterion, turn = places[row]

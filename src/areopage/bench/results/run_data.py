@@ -48,27 +48,15 @@ class RunData(Struct, frozen=True, kw_only=True, dict=True):
     """A run with its cases, answers, judgments and scores.
 
     Args:
-        items: every case as the run selected it, in order.
-        spec: the specification, with the judges, weights and profile that the scores were folded with.
-        rejected: the rows of the datasets that could not be used.
-        stored: its answers, and its cases with their responses, read when they are asked for.
-        judgments: read case by case when they are asked for.
-        columns: the planned passes with their outcomes.
+        spec: with the judges, weights and profile that the scores were folded with.
         readings: the judgments that are read otherwise than they are stored.
-        sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
-        heads: of the ledger's hash chains.
         history: other runs that it is compared with; None where it is not compared.
-        answer_ids: the ids of answers by case, as labels and the review queue name them.
-        conversations: how conversations with simulated children ended; None where there are none.
-        reused: the answers that the target gave to earlier runs; None where it gave all of them to this one.
         calls: what this run's calls to the target and to the model that plays children took; empty for a part of its cases.
         standings: what exams and canaries say of its judges, for scores of the time of their latest judgments, in their order.
-        passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
         mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
-        calibrations: those that the ledger holds for the suite, oldest first.
     """
 
     run: Run

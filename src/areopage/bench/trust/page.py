@@ -210,7 +210,13 @@ def _agreement(one: HumanCriterion, locale: Locale, *, failures: bool) -> tuple[
 def _people_facts(people: PeopleTrust, locale: Locale) -> Iterator[tuple[str, Line]]:
     counted = (("people_raters", people.raters), ("people_labels_count", people.labels))
     yield locale.say("trust_who"), ", ".join(locale.count(key, n) for key, n in counted)
-    yield locale.say("trust_which"), _which(people, locale)
+    if not people.at_random:
+        drawn = locale.count("trust_which_chosen", people.answers)
+    elif people.of is None:
+        drawn = locale.count("trust_which_drawn", people.answers)
+    else:
+        drawn = locale.count("trust_which_random", people.answers, of=locale.whole(people.of))
+    yield locale.say("trust_which"), drawn
     if people.others:
         yield "", locale.count("trust_which_others", people.others)
     if people.unblind:
@@ -238,14 +244,6 @@ def _people_facts(people: PeopleTrust, locale: Locale) -> Iterator[tuple[str, Li
 
 def _counted(found: dict[str, int], locale: Locale) -> str:
     return ", ".join(locale.say("trust_counted", name=name, n=locale.whole(count)) for name, count in found.items())
-
-
-def _which(people: PeopleTrust, locale: Locale) -> str:
-    if not people.at_random:
-        return locale.count("trust_which_chosen", people.answers)
-    if people.of is None:
-        return locale.count("trust_which_drawn", people.answers)
-    return locale.count("trust_which_random", people.answers, of=locale.whole(people.of))
 
 
 def _score(trust: Trust, locale: Locale) -> Iterator[Block]:

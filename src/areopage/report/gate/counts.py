@@ -111,8 +111,7 @@ class GateFigures(Struct, frozen=True, kw_only=True):
 class GateCounts:
     """Aggregates traces with their labels."""
 
-    def __init__(self, worst: int = WORST) -> None:
-        self._most_worst = worst
+    def __init__(self) -> None:
         self._answers = self._judged = self._erased = 0
         self._counts: dict[str, Counter[str]] = {
             name: Counter() for name in ("verdicts", "reasons", "origins", "modes", "profiles", "versions")
@@ -172,7 +171,7 @@ class GateCounts:
             return
         rank = (escaped, trace.p_unsupported or 0.0, self._answers)
         entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
-        if len(self._worst) < self._most_worst:
+        if len(self._worst) < WORST:
             heapq.heappush(self._worst, entry)
         elif rank > self._worst[0][0]:
             heapq.heapreplace(self._worst, entry)

@@ -64,21 +64,17 @@ def _key(decision: Decision, reason: Reason) -> str:
 
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
     languages, command = locale.messages["gate_languages"], decision.judge.examine_with if decision.judge is not None else ""
-    if reason.code in COUNTS:
-        threshold = locale.whole(int(reason.threshold or 0))
-    elif reason.code in PERCENTAGES:
-        threshold = locale.percent(reason.threshold or 0.0, 0)
-    else:
-        threshold = locale.number(reason.threshold)
-    if reason.code in PERCENTAGES:
-        value = locale.percent(reason.value or 0.0, 0)
-    else:
-        value = locale.whole(int(reason.value or 0)) if reason.code in COUNTS else locale.number(reason.value)
+
+    def told(figure: float | None) -> str:
+        if reason.code in COUNTS:
+            return locale.whole(int(figure or 0))
+        return locale.percent(figure or 0.0, 0) if reason.code in PERCENTAGES else locale.number(figure)
+
     return {
         "examine": locale.say("gate_examine_with", command=command) if command else "",
         "quote": locale.say("gate_quote", text=one_line(reason.place.text)) if reason.place else "",
-        "value": value,
-        "threshold": threshold,
+        "value": told(reason.value),
+        "threshold": told(reason.threshold),
         "prompt": languages.get(decision.prompt_lang, decision.prompt_lang),
         "response": languages.get(decision.response_lang, decision.response_lang),
     }

@@ -81,7 +81,10 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     lines = [locale.say("people_title"), *head, *agreement_remarks(report, locale), ""]
     if not found.labels:
         return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
-    lines += table([_criteria_heads(report, locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
+    keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
+    lines += table(
+        [[locale.say(f"people_{key}") for key in keys], *(_criterion_cells(report, locale, one) for one in found.criteria)]
+    )
     lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
     for one in found.criteria:
         verdict = claim_text(locale, one.claim, one.items)
@@ -125,11 +128,6 @@ def agreement_remarks(report: AgreementReport, locale: Locale) -> list[str]:
     if unscored:
         lines.append(locale.count("people_without_judge", unscored))
     return lines
-
-
-def _criteria_heads(report: AgreementReport, locale: Locale) -> list[str]:
-    keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
-    return [locale.say(f"people_{key}") for key in keys]
 
 
 def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
