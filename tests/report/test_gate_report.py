@@ -18,8 +18,7 @@ from areopage.ledger.tables.trace_records import Trace
 from areopage.ledger.write.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
-from areopage.report.gate.counts import MOST_NAMES, OTHERS, GateCounts
-from areopage.report.gate.figures import AnswerPart, GateOverview, gate_figures, outward
+from areopage.report.gate.figures import MOST_NAMES, OTHERS, AnswerPart, GateCounts, GateOverview, gate_figures, outward
 from areopage.report.gate.page import gate_report
 from areopage.report.rendering import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace

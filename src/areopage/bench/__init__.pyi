@@ -106,12 +106,12 @@ from .planning.run_plan import plan_run as plan_run  # Plan a run
 from .planning.run_size import RunSize as RunSize  # The size of a run
 from .planning.run_size import run_size as run_size  # Count what a run takes.
 from .release_panel import release_judges as release_judges  # What a release verdict needs to know of each judge.
-from .report.exports import Export as Export  # A format
-from .report.exports import ExportOptions as ExportOptions  # What some formats need to know
-from .report.exports import exports as exports  # The formats by name
-from .report.exports import for_people as for_people  # A format with texts in a language.
 from .report.files import JUDGMENT_COLUMNS as JUDGMENT_COLUMNS
 from .report.files import REPORT as REPORT
+from .report.files import Export as Export  # A format
+from .report.files import ExportOptions as ExportOptions  # What some formats need to know
+from .report.files import exports as exports  # The formats by name
+from .report.files import for_people as for_people  # A format with texts in a language.
 
 # Write criteria.csv, the scores of the criteria with their intervals
 from .report.files import write_criteria_file as write_criteria_file

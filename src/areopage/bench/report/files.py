@@ -1,16 +1,16 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from areopage.bench.figures.case_index import CASES
 from areopage.bench.report.cases import cases_page
-from areopage.bench.report.page import bench_report
+from areopage.bench.report.page import bench_report, write_summary
 from areopage.bench.report.records import SCHEMA_NAME, stored_figures
 from areopage.bench.report.run_results import record_results, run_criteria, run_result
 from areopage.bench.results.pass_views import PassView, all_passes
@@ -18,6 +18,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import write_rejected
 from areopage.errors import StorageError
+from areopage.extensions import imported, registered
 from areopage.ledger import Answer, Judgment
 from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
@@ -267,3 +268,55 @@ def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
     if isinstance(one.outcome, Refused):
         return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
     return isinstance(one.outcome, Given | Unparsed)
+
+
+class ExportOptions(NamedTuple):
+    """What some formats need to know: the language of texts for people ("": the run's), and the licence of the texts."""
+
+    language: str = ""
+    licence: str = ""
+
+
+Writer = Callable[[RunView, Path, ExportOptions], Written]
+
+
+class Export(NamedTuple):
+    """A format: the name that its file or folder has in the run's folder, and what writes it.
+
+    Args:
+        licensed: what it writes is meant to be published, and needs a licence.
+        history: it compares the run with earlier ones, which the view must hold.
+    """
+
+    name: str
+    write: Writer
+    licensed: bool = False
+    history: bool = False
+
+
+def _judgments_as(form: TableForm) -> Export:
+    return Export(f"judgments.{form}", lambda view, path, options: write_judgments(view, path, form))
+
+
+def for_people(name: str, write: Callable[[RunView, Path, str], None], *, history: bool = False) -> Export:
+    """A format with texts in a language."""
+
+    def written(view: RunView, path: Path, options: ExportOptions) -> Written:
+        write(view, path, options.language)
+        return Written(0)
+
+    return Export(name, written, history=history)
+
+
+_EXPORTS: Mapping[str, Export] = {
+    "csv": _judgments_as("csv"),
+    "xlsx": _judgments_as("xlsx"),
+    "parquet": _judgments_as("parquet"),
+    "jsonl": Export("judgments.jsonl", lambda view, path, options: Written(write_judgments_jsonl(view, path))),
+    "markdown": for_people("summary.md", write_summary, history=True),
+}
+
+
+def exports() -> dict[str, Export]:
+    """The formats by name: those of the core, then those that extensions register."""
+    return {**_EXPORTS, **{name: imported(place) for name, place in registered("exports").items()}}

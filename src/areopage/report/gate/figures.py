@@ -1,19 +1,257 @@
 """Data of the gate's report, with exportable texts only."""
 
+import heapq
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from areopage.gate import GateVerdict
-from areopage.ledger import Grounded, Ledger, TraceFilter
+from areopage.gate import GATE_VERDICTS, GateVerdict
+from areopage.ledger import Grounded, Label, Ledger, Trace, TraceFilter, agreed
 from areopage.records import record_from
-from areopage.report.gate.counts import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.decisions import explain
+from areopage.scoring import Share
 from areopage.text import Policy, stored_text
 from areopage.version import __version__
+
+BINS = 10
+WORST = 10
+MOST_NAMES = 1000
+"""Different collections, sources or languages that are counted apart; further ones are counted together."""
+
+OTHERS = "…"
+FEW_ROWS, FEW_LABELS = 30, 20
+PER_DECADE = 100
+_QUANTILES = (0.5, 0.9, 0.99)
+SPEC_CONFIDENCE = SPEC_OVERLAP = 0.35  # from which the specification lets an answer leave
+
+
+class Slice(Struct, frozen=True, kw_only=True):
+    """The answers of one collection, source or language ("" where none is named): the share of each verdict."""
+
+    name: str
+    answers: int
+    verdicts: dict[str, Share]
+
+
+class Latency(Struct, frozen=True, kw_only=True):
+    """What decisions took, in seconds, to about 2 %: the median, and what 90 % and 99 % stayed under."""
+
+    decisions: int
+    p50: float | None
+    p90: float | None
+    p99: float | None
+
+
+class LabelFigures(Struct, frozen=True, kw_only=True):
+    """The gate measured on people's labels; a held answer counts as detected.
+
+    Args:
+        labelled, ungrounded, delivered: answers with a label; those not wholly grounded; those that the gate delivered.
+        precision: of the held answers, those that are ungrounded.
+        recall: of the ungrounded ones, those that were held.
+        escapes: of the delivered ones, those that are ungrounded.
+    """
+
+    labelled: int
+    ungrounded: int
+    delivered: int
+    precision: Share
+    recall: Share
+    escapes: Share
+
+
+class WorstAnswer(Struct, frozen=True, kw_only=True):
+    """An answer to look at: one that went out though people say it is not grounded, or one with a high p_unsupported."""
+
+    trace: Trace
+    label: Grounded | None
+    escaped: bool
+
+
+class GateFigures(Struct, frozen=True, kw_only=True):
+    """The figures of a report.
+
+    Args:
+        verdicts, reasons, origins, modes, profiles, versions: counts by name; reasons are decisive ones.
+        shares: of each verdict.
+        confidences, p_unsupported: histograms of ten equal steps over [0, 1].
+        without_confidence, without_p: answers that such a figure is not known of; imported ones have no p_unsupported.
+        passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds under
+            any rules; `confident_spec`: those whose confidence is 0.35 or more.
+        judged: answers that a judge settled.
+        erased: answers whose texts are gone.
+    """
+
+    answers: int
+    verdicts: dict[str, int]
+    shares: dict[str, Share]
+    reasons: dict[str, int]
+    origins: dict[str, int]
+    modes: dict[str, int]
+    profiles: dict[str, int]
+    versions: dict[str, int]
+    confidences: tuple[int, ...]
+    p_unsupported: tuple[int, ...]
+    without_confidence: int
+    without_p: int
+    passed_spec: Share
+    confident_spec: Share
+    collections: tuple[Slice, ...]
+    sources: tuple[Slice, ...]
+    languages: tuple[Slice, ...]
+    latency: Latency
+    labels: LabelFigures
+    judged: int
+    erased: int
+    worst: tuple[WorstAnswer, ...]
+
+
+class GateCounts:
+    """Aggregates traces with their labels."""
+
+    def __init__(self) -> None:
+        self._answers = self._judged = self._erased = 0
+        self._counts: dict[str, Counter[str]] = {
+            name: Counter() for name in ("verdicts", "reasons", "origins", "modes", "profiles", "versions")
+        }
+        self._slices: dict[str, dict[str, Counter[str]]] = {"collections": {}, "sources": {}, "languages": {}}
+        self._histograms = {"confidence": [0] * BINS, "p_unsupported": [0] * BINS}
+        self._without: Counter[str] = Counter()
+        self._spec: Counter[str] = Counter()
+        self._seconds: Counter[int] = Counter()
+        self._labels: Counter[tuple[bool, bool]] = Counter()
+        self._worst: list[tuple[tuple[bool, float, int], WorstAnswer]] = []
+
+    def take(self, trace: Trace, labels: Sequence[Label] = ()) -> None:
+        """Add an answer."""
+        self._answers += 1
+        self._erased += trace.erased
+        decision = trace.decision
+        reasons = {reason.code for reason in decision.reasons if reason.decisive} if decision is not None else set()
+        self._judged += decision is not None and decision.judged
+        counts = self._counts
+        counts["verdicts"][trace.verdict] += 1
+        counts["reasons"].update(reasons)
+        counts["origins"][trace.channel] += 1
+        counts["modes"][trace.mode] += 1
+        counts["profiles"][trace.profile] += 1
+        counts["versions"][_bounded(trace.version, counts["versions"])] += 1
+        for kind, names in (
+            ("collections", {trace.collection}),
+            ("sources", {document.source for document in trace.documents if document.source}),
+            ("languages", {trace.language}),
+        ):
+            slices = self._slices[kind]
+            for name in {_bounded(name, slices) for name in names}:
+                slices.setdefault(name, Counter())[trace.verdict] += 1
+        confidence = trace.metrics.get("confidence")
+        for figure, value in (("confidence", confidence), ("p_unsupported", trace.p_unsupported)):
+            if value is None:
+                self._without[figure] += 1
+            else:
+                self._histograms[figure][min(max(int(value * BINS), 0), BINS - 1)] += 1
+        sure, hallucination = trace.metrics.get("confidence"), trace.metrics.get("hallucination")
+        cited, overlap = trace.metrics.get("cites_ok"), trace.metrics.get("overlap_ratio")
+        if sure is None or hallucination is None or (cited is None and overlap is None):
+            passed = None
+        else:
+            passed = not hallucination and sure >= SPEC_CONFIDENCE and (bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP)
+        self._spec["told"] += passed is not None
+        self._spec["passed"] += bool(passed)
+        self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
+        if trace.gate_seconds is not None:
+            self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
+        label = agreed(labels)[0] if labels else None
+        if label is not None:
+            self._labels[trace.verdict != "deliver", label != "yes"] += 1
+        escaped = trace.verdict == "deliver" and label in ("no", "partly")
+        if trace.erased or not trace.response or not (escaped or trace.p_unsupported is not None):
+            return
+        rank = (escaped, trace.p_unsupported or 0.0, self._answers)
+        entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
+        if len(self._worst) < WORST:
+            heapq.heappush(self._worst, entry)
+        elif rank > self._worst[0][0]:
+            heapq.heapreplace(self._worst, entry)
+
+    def figures(self) -> GateFigures:
+        """Return the figures so far."""
+        counts = {name: dict(counter.most_common()) for name, counter in self._counts.items()}
+        verdicts: dict[str, int] = {verdict: counts["verdicts"].get(verdict, 0) for verdict in GATE_VERDICTS}
+        return GateFigures(
+            answers=self._answers,
+            verdicts=verdicts,
+            shares={verdict: Share.counted(hits, self._answers) for verdict, hits in verdicts.items()},
+            reasons=dict(sorted(counts["reasons"].items(), key=lambda one: (-one[1], one[0]))),
+            origins=counts["origins"],
+            modes=counts["modes"],
+            profiles=counts["profiles"],
+            versions=counts["versions"],
+            confidences=tuple(self._histograms["confidence"]),
+            p_unsupported=tuple(self._histograms["p_unsupported"]),
+            without_confidence=self._without["confidence"],
+            without_p=self._without["p_unsupported"],
+            passed_spec=Share.counted(self._spec["passed"], self._spec["told"]),
+            confident_spec=Share.counted(self._spec["confident"], self._answers - self._without["confidence"]),
+            collections=_slices(self._slices["collections"]),
+            sources=_slices(self._slices["sources"]),
+            languages=_slices(self._slices["languages"]),
+            latency=_latency(self._seconds),
+            labels=_label_figures(self._labels),
+            judged=self._judged,
+            erased=self._erased,
+            worst=tuple(worst for _, worst in sorted(self._worst, key=itemgetter(0), reverse=True)),
+        )
+
+
+def _bounded(name: str, known: "dict[str, Counter[str]] | Counter[str]") -> str:
+    """The name, or that of all others where there are too many already."""
+    return name if name in known or len(known) < MOST_NAMES else OTHERS
+
+
+def _slices(slices: "dict[str, Counter[str]]") -> tuple[Slice, ...]:
+    made = [
+        Slice(
+            name=name,
+            answers=verdicts.total(),
+            verdicts={verdict: Share.counted(verdicts[verdict], verdicts.total()) for verdict in GATE_VERDICTS},
+        )
+        for name, verdicts in slices.items()
+    ]
+    return tuple(sorted(made, key=lambda one: (-one.answers, one.name)))
+
+
+def _latency(seconds: "Counter[int]") -> Latency:
+    """Quantiles from a histogram of even steps of the logarithm; each is the middle of its step."""
+    found: list[float] = []
+    total, seen = seconds.total(), 0
+    wanted = [math.ceil(quantile * total) for quantile in _QUANTILES]
+    for step in sorted(seconds):
+        seen += seconds[step]
+        while total and len(found) < len(wanted) and seen >= wanted[len(found)]:
+            found.append(10.0 ** ((step + 0.5) / PER_DECADE))
+    p50, p90, p99 = found if total else (None, None, None)
+    return Latency(decisions=total, p50=p50, p90=p90, p99=p99)
+
+
+def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
+    caught, missed = labels[True, True], labels[False, True]
+    held, delivered = caught + labels[True, False], missed + labels[False, False]
+    return LabelFigures(
+        labelled=held + delivered,
+        ungrounded=caught + missed,
+        delivered=delivered,
+        precision=Share.counted(caught, held),
+        recall=Share.counted(caught, caught + missed),
+        escapes=Share.counted(missed, delivered),
+    )
+
 
 SCHEMA = "areopage/gate-report/1"
 MOST_REASONS = 8  # of one answer

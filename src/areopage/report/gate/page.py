@@ -17,8 +17,7 @@ from areopage.report.elements import (
     share_text,
     text_note,
 )
-from areopage.report.gate.counts import OTHERS, GateFigures, Slice
-from areopage.report.gate.figures import GateOverview, ShownAnswer, json_figures
+from areopage.report.gate.figures import OTHERS, GateFigures, GateOverview, ShownAnswer, Slice, json_figures
 from areopage.report.model import (
     Bar,
     Block,
