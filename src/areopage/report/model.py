@@ -392,8 +392,8 @@ class Report(Struct, frozen=True, kw_only=True):
     title: str
     window: str
     facts: tuple[tuple[str, Line], ...]
-    notices: tuple[Notice, ...]
-    headline: Headline | None
+    notices: tuple[Notice, ...] = ()
+    headline: Headline | None = None
     sections: tuple[Section, ...]
     footer: tuple[str, ...]
-    figures: Mapping[str, Any]
+    figures: Mapping[str, Any] = {}

@@ -53,6 +53,4 @@ def calibration_texts(view: RunData, locale: Locale) -> Iterator[str]:
             )
 
 
-CALIBRATION: Figure[AppliedCalibration | None] = Figure(
-    id="calibration", compute=_calibration, stored="metadata", notices=_notices
-)
+CALIBRATION = Figure(id="calibration", compute=_calibration, stored="metadata", notices=_notices)

@@ -148,5 +148,5 @@ def _named(view: RunData, cases: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{case_id} ({', '.join(criteria[id].title for id in ids)})" for case_id, ids in cases.items()]
 
 
-HISTORY: Figure[RunHistory | None] = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)
-MODES: Figure[RunHistory | None] = Figure(id="modes", compute=_history, section=_modes_section)
+HISTORY = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)
+MODES = Figure(id="modes", compute=_history, section=_modes_section)

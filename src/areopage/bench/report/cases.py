@@ -46,11 +46,8 @@ def cases_page(view: RunView, report_name: str) -> Report:
             (locale.say("back_to_report"), Span(report_name, "link", report_name)),
             (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
         ),
-        notices=(),
-        headline=None,
         sections=(Section(id="cases", title=locale.say("cases_page"), blocks=_blocks(index, counts, locale)),),
         footer=(f"areopage {__version__}", view.run.id),
-        figures={},
     )
 
 

@@ -64,8 +64,6 @@ def trust_page(view: RunData, trust: Trust, report_name: str) -> Report:
             (locale.say("run_id"), run.id),
             (locale.say("trust_back"), Span(report_name, "link", report_name)),
         ),
-        notices=(),
-        headline=None,
         sections=(*first, Section(id=last.id, title=last.title, blocks=(*last.blocks, facts))),
         footer=(f"areopage {__version__}", run.id),
         figures={"trust": trust},
