@@ -16,11 +16,13 @@ from areopage.jury.judges import PlannedCall
 from areopage.ledger.people.labels import Labels
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment, Label
+from areopage.locales import Locale
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text
-from areopage.report.judges.jury_worth import worth_line, worth_texts
+from areopage.report.judges.jury_worth import worth_fact, worth_texts
 from areopage.report.rendering import render
 from areopage.scoring.outcome import Scored
+from areopage.scoring.worth.worth import JuryWorth
 
 from .report_runs import case, judge, judgment, view_of
 
@@ -91,6 +93,12 @@ def test_with_enough_labels_the_results_say_what_the_jury_is_worth_and_each_judg
     assert "This jury of 3 judges is worth about" in told and "adds nothing" in told
 
 
+def short_of(worth: JuryWorth, locale: Locale) -> str:
+    """The fact beside the score as plain text."""
+    told = worth_fact(worth, locale)
+    return "".join(part if isinstance(part, str) else part.text for part in (told if isinstance(told, tuple) else (told,)))
+
+
 @pytest.mark.parametrize(
     ("language", "short", "whole"),
     [
@@ -101,7 +109,7 @@ def test_with_enough_labels_the_results_say_what_the_jury_is_worth_and_each_judg
 def test_with_few_labels_one_line_says_how_many_are_missing(tmp_path: Path, language: str, short: str, whole: str) -> None:
     view, locale = labelled(tmp_path, 5, 1, language=language), report_locale(language)
     assert view.worth.labelled.judges == ()
-    assert worth_line(view.worth, locale).replace("\N{NO-BREAK SPACE}", " ").startswith(short)
+    assert short_of(view.worth, locale).replace("\N{NO-BREAK SPACE}", " ").startswith(short)
     texts = " ".join(worth_texts(view.worth, locale)).replace("\N{NO-BREAK SPACE}", " ")
     assert ("that takes 20 labelled answers, and there are 5" if language == "en" else whole) in texts
     assert 'id="worth"' in render(bench_report(view), "html")
@@ -110,7 +118,7 @@ def test_with_few_labels_one_line_says_how_many_are_missing(tmp_path: Path, lang
 def test_labels_of_chosen_answers_count_where_the_sample_has_too_few_and_are_marked(tmp_path: Path) -> None:
     view = labelled(tmp_path, 30, 1, sample=False)
     assert (view.worth.at_random, view.worth.labelled.items) == (False, 30)
-    assert "not all drawn at random" in worth_line(view.worth, report_locale("en"))
+    assert "not all drawn at random" in short_of(view.worth, report_locale("en"))
     texts = list(worth_texts(view.worth, report_locale("en")))
     assert any("they do not speak for all answers" in told for told in texts)
     assert any("So far 0 answers are labelled twice (1 rater in all)" in told for told in texts)
@@ -118,7 +126,7 @@ def test_labels_of_chosen_answers_count_where_the_sample_has_too_few_and_are_mar
 
 def test_a_judge_alone_is_no_jury(tmp_path: Path) -> None:
     view = labelled(tmp_path, 30, 1, judges=("kind",))
-    assert worth_line(view.worth, report_locale("en")).startswith("one judge – +0.")
+    assert short_of(view.worth, report_locale("en")).startswith("one judge – +0.")
     texts = list(worth_texts(view.worth, report_locale("en")))
     assert texts[0] == "One judge: there is no jury whose worth could be measured."
     assert not any("useless" in told for told in texts)

@@ -26,8 +26,10 @@ from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
 from .elements import rows as rows  # Rows of cells.
 from .elements import ruler as ruler  # A score with its interval between the ends of its scale.
+from .elements import share_range as share_range  # The interval of a share, or of what it leaves, in whole percents
 from .elements import variant_name as variant_name  # A variant's name
 from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
+from .elements import with_interval as with_interval  # A value with its interval, named as one where it is known.
 from .export import COLUMNS as COLUMNS  # The files, with the fields of each row.
 from .export import LEDGER_FORMS as LEDGER_FORMS
 from .export import column_types as column_types  # The type of each column of a file, by the types of the records' fields.

@@ -181,6 +181,14 @@ def share_interval(share: Share, locale: Locale) -> str:
     return MISSING if share.low is None or share.high is None else f"{locale.percent(share.low)} – {locale.percent(share.high)}"
 
 
+def share_range(share: Share, locale: Locale, *, missed: bool = False) -> str:
+    """The interval of a share, or of what it leaves, in whole percents; "" where it is not known."""
+    if share.low is None or share.high is None:
+        return ""
+    low, high = (1 - share.high, 1 - share.low) if missed else (share.low, share.high)
+    return locale.say("people_range", low=locale.percent(low, 0), high=locale.percent(high, 0))
+
+
 def corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
     """A corrected mean, with the calibration's id as its title; "" where there is none."""
     return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""

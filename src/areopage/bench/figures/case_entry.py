@@ -1,6 +1,6 @@
 """One case of a benchmark run in its report: prompt, response, and what the judges said."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from areopage.bench.figures.assessment import assessment, inapplicable, mapped_text
 from areopage.bench.figures.case_index import CaseIndex
@@ -23,11 +23,15 @@ def group_labels(view: RunData, case: Case) -> tuple[str, str]:
     return labels.get(case.category), labels.get(place) if case.subcategory else ""
 
 
+def named_scores(view: RunData, record: RecordScores, ids: Collection[str], locale: Locale) -> str:
+    """Criteria with their scores of a case; "" where there are none."""
+    scores = {one.criterion: one.score for one in record.criteria}
+    return ", ".join(f"{name} {locale.number(scores[id])}" for id, name in zip(ids, view.spec.titles(ids), strict=True))
+
+
 def failed_criteria(view: RunData, record: RecordScores, locale: Locale) -> str:
     """The criteria that a case fails, with its scores; "" where it fails none."""
-    criteria, scores = view.spec.criteria_by_id(), {one.criterion: one.score for one in record.criteria}
-    failed = FAILURES.of(view).by_case.get(record.case_id, ())
-    return ", ".join(f"{criteria[id].title} {locale.number(scores[id])}" for id in failed)
+    return named_scores(view, record, FAILURES.of(view).by_case.get(record.case_id, ()), locale)
 
 
 def case_entry(
@@ -81,16 +85,12 @@ def thoughts_excerpt(view: RunData, case: Case, locale: Locale, limit: int = LON
 def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Locale) -> Sequence[Block]:
     if not scores:
         return ()
-    criteria = view.spec.criteria_by_id()
-    told = (_named(view, one, criteria[one.criterion].title, locale) for one in scores)
+    criteria, told = view.spec.criteria_by_id(), list[str]()
+    for one in scores:
+        expected = mapped_text(view, one, locale)
+        shown = locale.number(one.score) if one.applies else inapplicable(one, locale)
+        told.append(f"{criteria[one.criterion].title} {shown}" + (f" ({expected})" if expected else ""))
     return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(told)), look="small"),)
-
-
-def _named(view: RunData, score: CriterionScore, name: str, locale: Locale) -> str:
-    mapped = mapped_text(view, score, locale)
-    return f"{name} {(locale.number(score.score) if score.applies else inapplicable(score, locale))}" + (
-        f" ({mapped})" if mapped else ""
-    )
 
 
 def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:

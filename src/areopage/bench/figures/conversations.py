@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from areopage.bench.conversations.turns import ConversationEnds
+from areopage.bench.figures.case_entry import named_scores
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.drift import Drift, FailedByTurn, RunDrift
@@ -154,7 +155,12 @@ def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
     shown = tuple(_entry(view, cases[one.case_id], one, drifts, failed, locale) for _, one, drifts, failed in listed[:WHOLE])
     yield Entries(items=shown)
     rest = [
-        (one.case_id, _first(first, locale), one_line(_opening(cases[one.case_id]), TITLE), _names(view, one, failed, locale))
+        (
+            one.case_id,
+            _first(first, locale),
+            one_line(_opening(cases[one.case_id]), TITLE),
+            named_scores(view, one, failed, locale),
+        )
         for first, one, _, failed in listed[WHOLE:]
     ]
     if rest:
@@ -164,8 +170,7 @@ def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
 
 
 def _drifts(view: RunData, record: RecordScores) -> dict[str, Drift]:
-    spec, criteria = view.spec, view.spec.criteria_by_id()
-    limits = {one.criterion: spec.failures.limit_of(criteria[one.criterion], spec.scale) for one in record.criteria}
+    spec, limits = view.spec, view.spec.limits
     made = ((one.criterion, Drift.of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
     return {id: one for id, one in made if one is not None}
 
@@ -179,17 +184,12 @@ def _opening(case: Case) -> str:
     return case.turns[0].content if case.turns else ""
 
 
-def _names(view: RunData, record: RecordScores, failed: list[str], locale: Locale) -> str:
-    scores = {one.criterion: one.score for one in record.criteria}
-    return ", ".join(f"{_label(view, id)} {locale.number(scores[id])}" for id in failed)
-
-
 def _entry(view: RunData, case: Case, record: RecordScores, drifts: dict[str, Drift], failed: list[str], locale: Locale) -> Entry:
     """One conversation: each turn as a text of its own, replies with their scores."""
     worst = next(one.score for one in record.criteria if one.criterion == failed[0])
     marks = [locale.say("was_escalated")] if any(one.escalated for one in drifts.values()) else []
     marks += [locale.say("was_recovered")] if any(one.recovered for one in drifts.values()) else []
-    facts = (_names(view, record, failed, locale), case.id, *marks, case.category, case.subcategory)
+    facts = (named_scores(view, record, failed, locale), case.id, *marks, case.category, case.subcategory)
     missing, blocks = locale.say("empty_text"), []
     turns = [(number, turn.role, turn.content) for number, turn in case.numbered_turns()]
     last = 1 + sum(role == "assistant" for _, role, _ in turns)
@@ -208,13 +208,12 @@ def _entry(view: RunData, case: Case, record: RecordScores, drifts: dict[str, Dr
 
 def _said(view: RunData, number: int, drifts: dict[str, Drift], locale: Locale) -> str:
     """The scores of one reply, those that fail marked."""
-    told: list[str] = []
+    told, limits = list[str](), view.spec.limits
     for id, one in drifts.items():
         if number in one.turns:
             score = one.scores[one.turns.index(number)]
-            limit = view.spec.failures.limit_of(view.spec.criteria_by_id()[id], view.spec.scale)
             words = f"{_label(view, id)} {locale.number(score)}"
-            fails = score is not None and view.spec.scale.reaches(score, limit)
+            fails = score is not None and view.spec.scale.reaches(score, limits[id])
             told.append(locale.say("fails_here", told=words) if fails else words)
     return ", ".join(told)
 

@@ -1,6 +1,6 @@
 """A run beside the run before it, and beside the run in the other mode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from areopage.bench.compared import RunComparison, RunHistory
 from areopage.bench.figures.failures import FAILURES
@@ -83,13 +83,12 @@ def _modes_section(view: RunData, page: Page) -> Section | None:
 
 
 def _refused(found: RunComparison, locale: Locale) -> str:
-    told = (f"{locale.say(f'part_{one.part}')}{_both(one.first, one.second)}" for one in found.differs)
+    parts = [
+        locale.say(f"part_{one.part}") + (f" ({one.first} / {one.second})" if one.first != one.second else "")
+        for one in found.differs
+    ]
     run = {"run": found.other.run_id, "date": locale.moment(found.other.created_at)}
-    return locale.say("not_compared", **run, parts=", ".join(told))
-
-
-def _both(first: str, second: str) -> str:
-    return f" ({first} / {second})" if first != second else ""
+    return locale.say("not_compared", **run, parts=", ".join(parts))
 
 
 def _counted(count: FailureCount, locale: Locale) -> Cell:
@@ -133,19 +132,14 @@ def _changed_cases(view: RunData, found: RunComparison, page: Page) -> Iterator[
             yield title
             continue
         parts: list[str | Span] = [f"{locale.say('pair', name=title, value='')}"]
-        for number, (case_id, told) in enumerate(zip(cases, _named(view, cases), strict=True)):
+        for number, (case_id, ids) in enumerate(cases.items()):
             if number == NAMED:
                 parts.append(locale.count("more_results", len(cases) - NAMED))
                 break
             parts += [", "] if number else []
-            address = index.address(case_id)
+            told, address = f"{case_id} ({', '.join(view.spec.titles(ids))})", index.address(case_id)
             parts.append(Span(told, "link", address) if address else told)
         yield tuple(parts)
-
-
-def _named(view: RunData, cases: Mapping[str, Sequence[str]]) -> list[str]:
-    criteria = view.spec.criteria_by_id()
-    return [f"{case_id} ({', '.join(criteria[id].title for id in ids)})" for case_id, ids in cases.items()]
 
 
 HISTORY = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)

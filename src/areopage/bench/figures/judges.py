@@ -131,15 +131,12 @@ def _section(view: RunData, page: Page) -> Section:
     )
     if view.spec.joint:
         blocks += (Paragraph(text=locale.say("judges_joint"), look="note"),)
-    expected = tuple(_expected_line(health, locale) for health in view.health if _is_expected(view, health))
+    by_expectation = {judge.name for judge in view.spec.judges if judge.method == "expected"}
+    expected = tuple(_expected_line(health, locale) for health in view.health if health.judge in by_expectation)
     for key, lines in (("drifted_lead", drifted), ("not_qualified_lead", missed), ("judges_expected_lead", expected)):
         if lines:
             blocks += (Paragraph(text=Span(locale.say(key), "strong")), Listing(items=lines))
     return Section(id="judges", title=locale.say("judges"), blocks=blocks, console=True)
-
-
-def _is_expected(view: RunData, health: JudgeHealth) -> bool:
-    return any(judge.name == health.judge and judge.method == "expected" for judge in view.spec.judges)
 
 
 def _expected_line(health: JudgeHealth, locale: Locale) -> str:

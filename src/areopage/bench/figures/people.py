@@ -29,6 +29,7 @@ from areopage.report import (
     figure_text,
     line,
     rows,
+    share_range,
 )
 from areopage.review import OVERALL, Rubric, RunReview
 from areopage.scoring import Alpha, Correlation, CriterionAgreement, Estimate, FailuresSeen, Share
@@ -273,14 +274,8 @@ def _first_text(found: FailuresSeen, locale: Locale) -> str:
         return locale.count("human_none_failed", found.items)
     missed = locale.whole(len(found.missed))
     told = locale.count("human_missed", found.people, missed=missed)
-    return f"{told} {_interval(found.sensitivity, locale, missed=True)}".rstrip()
-
-
-def _interval(share: Share, locale: Locale, *, missed: bool = False) -> str:
-    if share.low is None or share.high is None:
-        return ""
-    low, high = (1 - share.high, 1 - share.low) if missed else (share.low, share.high)
-    return f"({locale.say('people_range', low=locale.percent(low, 0), high=locale.percent(high, 0))})"
+    around = share_range(found.sensitivity, locale, missed=True)
+    return f"{told} ({around})" if around else told
 
 
 def _share(share: Share, locale: Locale) -> Cell | str:
@@ -288,7 +283,8 @@ def _share(share: Share, locale: Locale) -> Cell | str:
     if share.share is None:
         return MISSING
     counts = locale.say("failures_of", failed=locale.whole(share.hits), scored=locale.whole(share.of))
-    return Cell(text=locale.percent(share.share, 0), under=(counts, _interval(share, locale)))
+    around = share_range(share, locale)
+    return Cell(text=locale.percent(share.share, 0), under=(counts, f"({around})" if around else ""))
 
 
 def _named(view: RunData, figures: HumanFigures) -> Iterator[tuple[Cell, HumanCriterion]]:

@@ -84,10 +84,11 @@ def trust_section(trust: Trust, locale: Locale) -> Section:
 
 def trust_sections(trust: Trust, locale: Locale) -> tuple[Section, ...]:
     """The sections of the page; the first holds the short answer."""
+    jury = [Paragraph(text=told) for told in worth_texts(trust.jury, locale)] if trust.jury is not None else []
     parts = (
         ("short", "trust_short", _short(trust, locale)),
         ("judges", "trust_judges", _judges(trust, locale)),
-        *([("jury", "trust_jury", _jury(trust, locale))] if trust.jury is not None else []),
+        *([("jury", "trust_jury", jury)] if jury else []),
         ("people", "trust_people", _people(trust, locale)),
         ("score", "trust_score", _score(trust, locale)),
         ("uncovered", "trust_uncovered", _uncovered(trust, locale)),
@@ -122,8 +123,9 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[Block]:
         under = [standing.model] if standing.model != standing.judge else []
         cells: list[Cell | str] = [Cell(text=Span(standing.judge, "strong"), under=tuple(under)), _exam_cell(one, locale)]
         if measured:
-            figures = (MISSING if found is None else found for found in _figures(one, locale))
-            cells += [*figures, locale.whole(one.units)]
+            cells.append(MISSING if one.leniency is None else figure_text(locale, one.leniency, sign=True))
+            cells.append(MISSING if one.noise is None else figure_text(locale, one.noise))
+            cells.append(locale.whole(one.units))
             cells += [locale.say(f"worth_{one.contribution}")] if several else []
         return tuple(cells)
 
@@ -135,11 +137,6 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[Block]:
         yield Paragraph(text=locale.say("trust_judges_newest"), look="note")
     note = locale.say("trust_judges_note") if measured else None
     yield Paragraph(text=note or locale.say("trust_judges_unlabelled", needed=locale.whole(FEWEST_ITEMS)), look="note")
-
-
-def _figures(one: JudgeTrust, locale: Locale) -> Iterator[str | None]:
-    yield None if one.leniency is None else figure_text(locale, one.leniency, sign=True)
-    yield None if one.noise is None else figure_text(locale, one.noise)
 
 
 def _exam_cell(one: JudgeTrust, locale: Locale) -> Cell:
@@ -157,12 +154,6 @@ def _exam_cell(one: JudgeTrust, locale: Locale) -> Cell:
     if standing.state in ALARMING:
         return Cell(text="", under=(Badge(text=word, alarm=True), *under))
     return Cell(text=word, under=tuple(under))
-
-
-def _jury(trust: Trust, locale: Locale) -> Iterator[Block]:
-    if trust.jury is not None:
-        for told in worth_texts(trust.jury, locale):
-            yield Paragraph(text=told)
 
 
 def _people(trust: Trust, locale: Locale) -> Iterator[Block]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from areopage.bench.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
 from areopage.bench.words import audience
 from areopage.locales import Locale
-from areopage.report import judge_reason, judge_text, range_text
-from areopage.scoring import AppliedCalibration, Estimate, Share
+from areopage.report import judge_reason, judge_text, range_text, share_range
+from areopage.scoring import Estimate
 
 PARTS_SHOWN = 3
 
@@ -95,7 +95,7 @@ def _people(trust: Trust, locale: Locale) -> Iterator[str]:
     yield from _agreement(trust, people, locale)
     if people.first is not None and people.first.people:
         missed, seen = len(people.first.missed), people.first
-        around = share_range(seen.sensitivity, locale, missed=True)
+        around = share_range(seen.sensitivity, locale, missed=True) or locale.say("trust_no_interval")
         yield locale.count("trust_open_missed", seen.people, missed=locale.whole(missed), range=around)
 
 
@@ -112,14 +112,6 @@ def _agreement(trust: Trust, people: PeopleTrust, locale: Locale) -> Iterator[st
         return
     key = "trust_open_higher" if one.bias.value > 0 else "trust_open_lower"
     yield locale.count(key, one.answers, bias=locale.number(abs(one.bias.value)), **told)
-
-
-def share_range(found: Share, locale: Locale, *, missed: bool = False) -> str:
-    """The interval of a share, or of what it leaves; the words for none where it is not known."""
-    if found.low is None or found.high is None:
-        return locale.say("trust_no_interval")
-    low, high = (1 - found.high, 1 - found.low) if missed else (found.low, found.high)
-    return locale.say("people_range", low=locale.percent(low, 0), high=locale.percent(high, 0))
 
 
 def criterion_name(trust: Trust, key: str, locale: Locale) -> str:
@@ -140,18 +132,21 @@ def _score(trust: Trust, locale: Locale) -> Iterator[str]:
     if calibration is None:
         yield locale.say("trust_open_uncorrected")
     elif calibration.final is None:
-        joint, parts = locale.say("trust_what_joint"), list(_corrected_parts(trust, calibration, locale))
+        parts = [
+            locale.say(
+                "trust_open_part",
+                name=criterion_name(trust, id, locale),
+                after=locale.number(one.score),
+                before=locale.number(one.uncorrected),
+                interval=around(one.low, one.high, locale),
+            )
+            for id, one in calibration.criteria.items()
+        ]
+        joint = locale.say("trust_what_joint")
         yield locale.count("trust_open_corrected_parts", len(calibration.criteria), parts=joint.join(parts[:PARTS_SHOWN]))
     else:
         one = calibration.final
         yield locale.say("trust_open_corrected", score=locale.number(one.score), interval=around(one.low, one.high, locale))
-
-
-def _corrected_parts(trust: Trust, calibration: AppliedCalibration, locale: Locale) -> Iterator[str]:
-    for id, one in calibration.criteria.items():
-        scores = {"after": locale.number(one.score), "before": locale.number(one.uncorrected)}
-        interval = around(one.low, one.high, locale)
-        yield locale.say("trust_open_part", name=criterion_name(trust, id, locale), **scores, interval=interval)
 
 
 def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:

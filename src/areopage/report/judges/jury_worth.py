@@ -16,11 +16,6 @@ def worth_fact(worth: JuryWorth, locale: Locale) -> Line:
     return line(told, Span(f"– {note}" if note else "", "soft"))
 
 
-def worth_line(worth: JuryWorth, locale: Locale) -> str:
-    """The same as plain text."""
-    return " – ".join(text for text in _short_texts(worth, locale) if text)
-
-
 def _short_texts(worth: JuryWorth, locale: Locale) -> tuple[str, str]:
     if worth.judges < 2:
         return locale.say("worth_one_short"), ", ".join(_alone_texts(worth, locale))
