@@ -30,11 +30,7 @@ from .execution.start import run_benchmark as run_benchmark
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
 from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
 from .figures.costs import totals as totals  # The known costs together, by currency.
-from .figures.failing_cases import CasePlace as CasePlace  # The file that a case comes from, and the line in it that it begins on
 from .figures.failing_cases import FailingScore as FailingScore  # A case that fails a criterion.
-
-# Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same.
-from .figures.failing_cases import case_places as case_places
 from .figures.failing_cases import failing_scores as failing_scores  # Every failing score of a run
 from .figures.failures import DIMENSIONS as DIMENSIONS
 from .figures.failures import case_group as case_group  # The group of a case

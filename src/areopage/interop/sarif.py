@@ -8,15 +8,16 @@ runs, for any answer, id or line; another prompt is another alert.
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
-from areopage.bench import CasePlace, FailingScore, RunView, case_places, failing_scores, release_text
+from areopage.bench import FailingScore, RunView, failing_scores, release_text
+from areopage.cases import load_dataset
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
-from areopage.errors import AreopageError
+from areopage.errors import AreopageError, UserError
 from areopage.locales import LANGUAGES, Locale, one_line
 from areopage.report import replacing, report_locale, verdict_name
 from areopage.suites import load_suite
@@ -29,6 +30,13 @@ FINGERPRINT = "areopageCase/v1"
 _LINE_HASH = "primaryLocationLineHash"  # the only one that GitHub reads
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LONGEST = 400
+
+
+class _CasePlace(NamedTuple):
+    """The file that a case comes from, and the line in it that it begins on; None where that is not known."""
+
+    path: Path
+    line: int | None = None
 
 
 def write_sarif(view: RunView, path: Path, language: str = "") -> None:
@@ -47,7 +55,7 @@ def write_sarif(view: RunView, path: Path, language: str = "") -> None:
 def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     """The whole log: one run of the tool."""
     numbers = {criterion.id: number for number, criterion in enumerate(view.spec.criteria)}
-    places, seen = case_places(view), dict[str, int]()
+    places, seen = _case_places(view), dict[str, int]()
     found = sorted(failing_scores(view), key=lambda one: not one.counts_first)
     results = [_result(one, view, numbers, places, seen, locale) for one in islice(found, MOST_RESULTS)]
     left_out = len(found) - len(results)
@@ -121,7 +129,7 @@ def _result(
     one: FailingScore,
     view: RunView,
     numbers: Mapping[str, int],
-    places: Mapping[str, CasePlace],
+    places: Mapping[str, _CasePlace],
     seen: dict[str, int],
     locale: Locale,
 ) -> dict[str, Any]:
@@ -160,6 +168,21 @@ def _result(
             _LINE_HASH: f"{fingerprint[:16]}:{seen[fingerprint]}",
         },
         "properties": {"case": one_line(case.id), "score": one.score, "limit": one.limit, "disputed": one.disputed},
+    }
+
+
+def _case_places(view: RunView) -> Mapping[str, _CasePlace]:
+    """Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same."""
+    paths = [Path(name) for name in view.spec.datasets]
+    try:
+        dataset = load_dataset(paths, default_maturity=view.spec.default_maturity if view.spec.personas else "")
+    except UserError:
+        return {}
+    prompts = {case.id: case.prompt for case in dataset.cases}
+    return {
+        item.case.id: _CasePlace(Path(dataset.places[item.case.id][0]), dataset.lines.get(item.case.id))
+        for item in view.items
+        if prompts.get(item.case.id) == item.case.prompt
     }
 
 

@@ -1,12 +1,27 @@
 """Elements of reports, made from figures in the words of a language."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from areopage.criteria import Scale
 from areopage.locales import MISSING, Locale, locale_for
-from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
+from areopage.report.model import (
+    Bar,
+    BarChart,
+    Cell,
+    Column,
+    Excerpt,
+    Facts,
+    Line,
+    Paragraph,
+    Point,
+    Row,
+    Ruler,
+    Section,
+    Span,
+)
 from areopage.scoring import CorrectedScore, Correlation, Estimate, Release, Share, Verdict
 from areopage.text import Policy
 
@@ -103,6 +118,16 @@ def excerpt(
 def head_facts(heads: Sequence[str], locale: Locale) -> tuple[tuple[str, Line], ...]:
     """The heads of the ledger's hash chains, which `areopage verify --against` reads from a report."""
     return tuple((locale.say("ledger_head"), Span(head, "code")) for head in heads)
+
+
+def method_section(
+    locale: Locale, notes: Iterable[str], made_at: datetime, version: str, again: str = "", heads: Sequence[str] = ()
+) -> Section:
+    """How a report came about: notes on its figures, when and by what it was made, and the command that makes it again."""
+    made: list[tuple[str, Line]] = [(locale.say("made"), locale.moment(made_at)), (locale.say("version"), version)]
+    made += [(locale.say("again"), Span(again, "code"))] if again else []
+    facts = Facts(items=(*made, *head_facts(heads, locale)), small=True)
+    return Section(id="how", title=locale.say("how"), blocks=(*(Paragraph(text=note, look="small") for note in notes), facts))
 
 
 def _place_on(score: float, scale: Scale) -> float:

@@ -3,8 +3,7 @@
 A text that the rules on withheld content find is masked: these lines are printed and sent on.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -14,9 +13,8 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.pass_views import passes_of
 from areopage.bench.results.run_data import RunData
-from areopage.cases import Case, load_dataset
+from areopage.cases import Case
 from areopage.criteria import Criterion
-from areopage.errors import UserError
 from areopage.locales import Locale, one_line
 from areopage.report import Line, Listing, Notice, Span
 from areopage.text import MARKERS, withheld_content
@@ -71,28 +69,6 @@ def failing_scores(view: RunData, cases: Iterable[Case] | None = None) -> Iterat
                 counts_first=criteria[id].category in FAILURES.of(view).categories,
                 disputed=(case.id, id) in DISPUTED.of(view),
             )
-
-
-class CasePlace(Struct, frozen=True):
-    """The file that a case comes from, and the line in it that it begins on; None where that is not known."""
-
-    path: Path
-    line: int | None = None
-
-
-def case_places(view: RunData) -> Mapping[str, CasePlace]:
-    """Where the cases of a run are in its datasets, by their ids, as far as the files are still there and say the same."""
-    paths = [Path(name) for name in view.spec.datasets]
-    try:
-        dataset = load_dataset(paths, default_maturity=view.spec.default_maturity if view.spec.personas else "")
-    except UserError:
-        return {}
-    prompts = {case.id: case.prompt for case in dataset.cases}
-    return {
-        item.case.id: CasePlace(Path(dataset.places[item.case.id][0]), dataset.lines.get(item.case.id))
-        for item in view.items
-        if prompts.get(item.case.id) == item.case.prompt
-    }
 
 
 FAILING_SHOWN = 8

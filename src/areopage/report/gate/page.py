@@ -9,8 +9,8 @@ from areopage.locales import Locale, sentence_case
 from areopage.report.elements import (
     columns,
     excerpt,
-    head_facts,
     histogram,
+    method_section,
     report_locale,
     rows,
     share_interval,
@@ -27,7 +27,6 @@ from areopage.report.model import (
     Facts,
     Heading,
     Headline,
-    Line,
     Listing,
     Notice,
     Paragraph,
@@ -253,20 +252,14 @@ def _entry(answer: ShownAnswer, locale: Locale) -> Entry:
     )
 
 
-def _method(found: GateOverview, locale: Locale) -> Section | None:
+def _method(found: GateOverview, locale: Locale) -> Section:
     scope = found.scope
     parts = ["areopage", "gate", "report", *found.place]
     parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []
     parts += ["--until", (scope.until - timedelta(days=1)).date().isoformat()] if scope.until is not None else []
     parts += ["--collection", scope.collection] if scope.collection is not None else []
-    items: tuple[tuple[str, Line], ...] = (
-        (locale.say("made"), locale.moment(found.made_at)),
-        (locale.say("version"), f"areopage {__version__}"),
-        (locale.say("again"), Span(shlex.join([*parts, "--lang", found.language]), "code")),
-        *head_facts(found.heads, locale),
-    )
-    notes = tuple(Paragraph(text=locale.say(key), look="small") for key in ("gate_how_shares", "gate_how_p"))
-    return Section(id="how", title=locale.say("how"), blocks=(*notes, Facts(items=items, small=True)))
+    again, notes = shlex.join([*parts, "--lang", found.language]), map(locale.say, ("gate_how_shares", "gate_how_p"))
+    return method_section(locale, notes, found.made_at, f"areopage {__version__}", again, found.heads)
 
 
 def _of(share: Share, locale: Locale, key: str = "gate_of") -> str:

@@ -8,15 +8,13 @@ import msgspec
 
 from areopage.criteria import Scale
 from areopage.locales import MISSING, NARROW, WIDE, Locale
-from areopage.report.elements import axis_of, columns, point_on, report_locale, rows, share_interval, share_text
+from areopage.report.elements import axis_of, columns, method_section, point_on, report_locale, rows, share_interval, share_text
 from areopage.report.judges.qualification import judge_reason
 from areopage.report.model import (
     Block,
     Cell,
     Details,
-    Facts,
     Headline,
-    Line,
     Listing,
     Notice,
     Paragraph,
@@ -240,12 +238,7 @@ def _method(found: AuditResult, locale: Locale) -> Section:
     noise = found.noise
     said = locale.count("audit_noise", noise.pairs, mean=locale.number(noise.mean), largest=locale.short(round(noise.largest, 2)))
     notes = (*([said] if noise.pairs else []), *(locale.say(key) for key in ("audit_how", "audit_not_covered")))
-    items: tuple[tuple[str, Line], ...] = (
-        (locale.say("made"), locale.moment(found.made_at)),
-        (locale.say("version"), f"areopage {__version__}"),
-    )
-    blocks: list[Block] = [Paragraph(text=note, look="small") for note in notes]
-    return Section(id="how", title=locale.say("how"), blocks=(*blocks, Facts(items=items, small=True)))
+    return method_section(locale, notes, found.made_at, f"areopage {__version__}")
 
 
 def _of(share: Share, locale: Locale) -> str:

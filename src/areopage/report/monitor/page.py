@@ -16,8 +16,8 @@ from areopage.report.elements import (
     corrected_cell,
     count_cell,
     excerpt,
-    head_facts,
     histogram,
+    method_section,
     report_locale,
     rows,
     ruler,
@@ -34,7 +34,6 @@ from areopage.report.model import (
     Details,
     Entries,
     Entry,
-    Facts,
     Headline,
     Line,
     Listing,
@@ -84,18 +83,11 @@ def quality_report(quality: QualityFigures) -> Report:
     filled = (_criteria, _grades, _trend, _variants, _worst) if not quality.empty else ()
     notes = () if quality.empty else ("how_mean", "how_change", "how_grades")
     version = f"areopage {__version__}, {quality.suite} {quality.suite_version}"
-    items: tuple[tuple[str, Line], ...] = (
-        (locale.say("made"), locale.moment(quality.made_at)),
-        (locale.say("version"), version),
-        (locale.say("again"), Span(_command(quality), "code")),
-        *head_facts(quality.heads, locale),
-    )
-    notes_shown = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
     sections = [
         *(section for part in filled if (section := part(quality, locale)) is not None),
         _judges(quality, locale),
         trust_section(quality.trust, locale),
-        Section(id="how", title=locale.say("how"), blocks=(*notes_shown, Facts(items=items, small=True))),
+        method_section(locale, map(locale.say, notes), quality.made_at, version, _command(quality), quality.heads),
     ]
     return Report(
         locale=locale,
