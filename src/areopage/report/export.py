@@ -71,15 +71,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """The files, with the fields of each row."""
 
 
-def _column_names(criteria: Sequence[str]) -> dict[str, str]:
-    """The column of each criterion, by its path: its bare name (exactitude), or the whole path where that would be ambiguous."""
-    bare = [path.rpartition(".")[2] for path in criteria]
-    taken = {*TEXTS, *AFTER_SCORES, *NUMBERS, "score_global", "currency", *OF_CASES}
-    return {
-        path: name if bare.count(name) == 1 and name not in taken else path for path, name in zip(criteria, bare, strict=True)
-    }
-
-
 def export_answers(
     scores: Iterable[Evaluation],
     form: TableForm,
@@ -124,7 +115,11 @@ def print_answers(
 def _table(
     scores: Iterable[Evaluation], criteria: Sequence[str], policy: Policy, max_chars: int, answers: AnswersById
 ) -> tuple[list[TableColumn], Iterator[list[Any]]]:
-    by_path = _column_names(criteria)
+    bare = [path.rpartition(".")[2] for path in criteria]
+    taken = {*TEXTS, *AFTER_SCORES, *NUMBERS, "score_global", "currency", *OF_CASES}
+    by_path = {  # the bare name, such as exactitude, or the whole path where that would be ambiguous
+        path: name if bare.count(name) == 1 and name not in taken else path for path, name in zip(criteria, bare, strict=True)
+    }
     names = [*TEXTS, "score_global", *by_path.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
     rows = (_row(score, case, by_path) for score, case in _with_cases(scores, answers, policy, max_chars))
     return [TableColumn(name, _kind(name)) for name in names], rows

@@ -145,7 +145,9 @@ def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
     for record in view.scores.records:
         failed = [id for id in FAILURES.of(view).by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
         if failed and record.case_id in talks:
-            drifts = _drifts(view, record)
+            spec, limits = view.spec, view.spec.limits
+            made = ((one.criterion, Drift.of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
+            drifts = {id: one for id, one in made if one is not None}
             first = [one.first_failing for one in drifts.values() if one.first_failing is not None]
             listed.append((min(first, default=float("inf")), record, drifts, failed))
     if not listed:
@@ -167,12 +169,6 @@ def _failing(view: RunData, locale: Locale) -> Iterator[Block]:
         heads = tuple(Column(heading=locale.say(key), kind="text") for key in ("case", "first_failed", "prompt", "failures"))
         table = Table(columns=heads, rows=rows(rest), css="lines")
         yield Details(summary=locale.count("more_conversations", len(rest)), blocks=(table,))
-
-
-def _drifts(view: RunData, record: RecordScores) -> dict[str, Drift]:
-    spec, limits = view.spec, view.spec.limits
-    made = ((one.criterion, Drift.of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
-    return {id: one for id, one in made if one is not None}
 
 
 def _first(first: float, locale: Locale) -> str:

@@ -27,7 +27,12 @@ def _changes_section(view: RunData, page: Page) -> Section | None:
     if found is None:
         blocks.append(Paragraph(text=locale.say("no_earlier_run")))
     elif found.outcome is None:
-        blocks.append(Paragraph(text=_refused(found, locale)))
+        parts = [
+            locale.say(f"part_{one.part}") + (f" ({one.first} / {one.second})" if one.first != one.second else "")
+            for one in found.differs
+        ]
+        run = {"run": found.other.run_id, "date": locale.moment(found.other.created_at)}
+        blocks.append(Paragraph(text=locale.say("not_compared", **run, parts=", ".join(parts))))
     else:
         told = locale.say("earlier_run", run=found.other.run_id, date=locale.moment(found.other.created_at))
         here, release = view.scores, RELEASE.of(view)
@@ -80,15 +85,6 @@ def _modes_section(view: RunData, page: Page) -> Section | None:
     told = locale.say("modes_lead", run=found.other.run_id, date=locale.moment(found.other.created_at))
     blocks = (Paragraph(text=told, look="soft"), table)
     return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(found, locale)))
-
-
-def _refused(found: RunComparison, locale: Locale) -> str:
-    parts = [
-        locale.say(f"part_{one.part}") + (f" ({one.first} / {one.second})" if one.first != one.second else "")
-        for one in found.differs
-    ]
-    run = {"run": found.other.run_id, "date": locale.moment(found.other.created_at)}
-    return locale.say("not_compared", **run, parts=", ".join(parts))
 
 
 def _counted(count: FailureCount, locale: Locale) -> Cell:

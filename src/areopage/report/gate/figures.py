@@ -184,6 +184,8 @@ class GateCounts:
         """Return the figures so far."""
         counts = {name: dict(counter.most_common()) for name, counter in self._counts.items()}
         verdicts: dict[str, int] = {verdict: counts["verdicts"].get(verdict, 0) for verdict in GATE_VERDICTS}
+        caught, missed = self._labels[True, True], self._labels[False, True]
+        held, delivered = caught + self._labels[True, False], missed + self._labels[False, False]
         return GateFigures(
             answers=self._answers,
             verdicts=verdicts,
@@ -203,7 +205,14 @@ class GateCounts:
             sources=_slices(self._slices["sources"]),
             languages=_slices(self._slices["languages"]),
             latency=_latency(self._seconds),
-            labels=_label_figures(self._labels),
+            labels=LabelFigures(
+                labelled=held + delivered,
+                ungrounded=caught + missed,
+                delivered=delivered,
+                precision=Share.counted(caught, held),
+                recall=Share.counted(caught, caught + missed),
+                escapes=Share.counted(missed, delivered),
+            ),
             judged=self._judged,
             erased=self._erased,
             worst=tuple(worst for _, worst in sorted(self._worst, key=itemgetter(0), reverse=True)),
@@ -238,19 +247,6 @@ def _latency(seconds: "Counter[int]") -> Latency:
             found.append(10.0 ** ((step + 0.5) / PER_DECADE))
     p50, p90, p99 = found if total else (None, None, None)
     return Latency(decisions=total, p50=p50, p90=p90, p99=p99)
-
-
-def _label_figures(labels: "Counter[tuple[bool, bool]]") -> LabelFigures:
-    caught, missed = labels[True, True], labels[False, True]
-    held, delivered = caught + labels[True, False], missed + labels[False, False]
-    return LabelFigures(
-        labelled=held + delivered,
-        ungrounded=caught + missed,
-        delivered=delivered,
-        precision=Share.counted(caught, held),
-        recall=Share.counted(caught, caught + missed),
-        escapes=Share.counted(missed, delivered),
-    )
 
 
 SCHEMA = "areopage/gate-report/1"

@@ -65,6 +65,9 @@ def audit_report(found: AuditResult, language: str) -> Report:
         filled.append(Section(id="changes", title=locale.say("audit_changes"), blocks=tuple(blocks)))
     if found.resistance:
         filled += [_attacks(found, locale), _by_kind(found.resistance[0], locale)]
+    noise = found.noise
+    said = locale.count("audit_noise", noise.pairs, mean=locale.number(noise.mean), largest=locale.short(round(noise.largest, 2)))
+    notes = (*([said] if noise.pairs else []), *(locale.say(key) for key in ("audit_how", "audit_not_covered")))
     return Report(
         locale=locale,
         kind=locale.say("audit_report"),
@@ -81,7 +84,7 @@ def audit_report(found: AuditResult, language: str) -> Report:
         ),
         notices=_notices(found, locale),
         headline=_headline(found, locale),
-        sections=(*filled, _method(found, locale)),
+        sections=(*filled, method_section(locale, notes, found.made_at, f"areopage {__version__}")),
         footer=(f"areopage {__version__}", locale.say("audit_report"), title),
         figures=msgspec.to_builtins(found),
     )
@@ -232,13 +235,6 @@ def _by_kind(found: Resistance, locale: Locale) -> Section:
         )
         blocks.append(Details(summary=locale.say("audit_succeeded"), blocks=(Table(columns=heads, rows=rows(shown)),)))
     return Section(id="kinds", title=locale.say("audit_by_kind"), blocks=tuple(blocks))
-
-
-def _method(found: AuditResult, locale: Locale) -> Section:
-    noise = found.noise
-    said = locale.count("audit_noise", noise.pairs, mean=locale.number(noise.mean), largest=locale.short(round(noise.largest, 2)))
-    notes = (*([said] if noise.pairs else []), *(locale.say(key) for key in ("audit_how", "audit_not_covered")))
-    return method_section(locale, notes, found.made_at, f"areopage {__version__}")
 
 
 def _of(share: Share, locale: Locale) -> str:
