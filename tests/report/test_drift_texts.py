@@ -6,7 +6,7 @@ import pytest
 
 from areopage.ledger.people.standing import CriterionStanding, JudgeStanding, standing_text
 from areopage.report.elements import report_locale
-from areopage.report.judges.qualification import drift_lines, exam_text, is_alarming, judge_text, moved_text, qualification_text
+from areopage.report.judges.qualification import drift_lines, exam_text, is_alarming, judge_text, moved_text, panel_text
 from areopage.scoring.exams.records import Shift
 
 MOVED = JudgeStanding(
@@ -51,7 +51,7 @@ MOVED = JudgeStanding(
 def test_a_drift_is_told_in_the_readers_language(language: str, word: str, panel: str, when: str, line: str) -> None:
     locale, short = report_locale(language), standing_text([MOVED])
     assert (judge_text(locale, MOVED), is_alarming(short)) == (word, True)
-    assert plain(qualification_text(locale, short, "judges")) == panel
+    assert plain(panel_text(locale, short)) == panel
     assert when in exam_text(locale, MOVED)
     assert [plain(one) for one in drift_lines(locale, [MOVED], {"tone.voice.warmth__v1_0": "warmth"})] == [line]
 

@@ -68,6 +68,7 @@ from .judges.qualification import judge_reason as judge_reason  # The reason for
 from .judges.qualification import judge_text as judge_text  # The standing of one judge in a word
 from .judges.qualification import mark_text as mark_text  # Why a mark is not met, and what would settle it.
 from .judges.qualification import missed_lines as missed_lines  # Why judges are not qualified, a line for each criterion.
+from .judges.qualification import panel_text as panel_text  # The same where it does not stand beside the word judges
 
 # Describe the standing of a panel as a fact about its judges
 from .judges.qualification import qualification_text as qualification_text

@@ -1,7 +1,6 @@
 """What exams say of judges, in the reader's language; the ledger stores English."""
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from areopage.ledger import CanaryRound, JudgeStanding, Standing, standing_parts
 from areopage.locales import MISSING, Locale
@@ -18,16 +17,24 @@ def judge_reason(locale: Locale, reason: str) -> str:
     return str(locale.messages["qualifications"].get(reason, reason))
 
 
-def qualification_text(locale: Locale, known: str, key: Literal["known", "judges"] = "known") -> str:
-    """Describe the standing of a panel, with reasons translated: never examined; unfit: tiny (why).
-
-    Args:
-        key: `judges` where it does not stand beside the word judges: judges never examined.
-    """
+def _standing_of_panel(locale: Locale, known: str) -> tuple[str, str]:
+    """The state of a panel, and the judges that its standing names, with reasons translated."""
     state, names = standing_parts(known)
     for reason, said in locale.messages["qualifications"].items():
         names = names.replace(reason, said)
-    return locale.say(f"{key}_{state}_named", who=names) if names else locale.say(f"{key}_{state}")
+    return state, names
+
+
+def qualification_text(locale: Locale, known: str) -> str:
+    """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
+    state, names = _standing_of_panel(locale, known)
+    return locale.say(f"known_{state}_named", who=names) if names else locale.say(f"known_{state}")
+
+
+def panel_text(locale: Locale, known: str) -> str:
+    """The same where it does not stand beside the word judges: judges never examined."""
+    state, names = _standing_of_panel(locale, known)
+    return locale.say(f"judges_{state}_named", who=names) if names else locale.say(f"judges_{state}")
 
 
 def is_alarming(known: str) -> bool:
@@ -37,7 +44,7 @@ def is_alarming(known: str) -> bool:
 
 def qualification_badge(locale: Locale, known: str) -> Badge:
     """The standing of a panel for display beside means."""
-    return Badge(text=qualification_text(locale, known, "judges"), alarm=is_alarming(known))
+    return Badge(text=panel_text(locale, known), alarm=is_alarming(known))
 
 
 def judge_text(locale: Locale, standing: Standing | None) -> str:

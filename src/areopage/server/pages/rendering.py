@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, qualification_text
+from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, panel_text
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
@@ -60,7 +60,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *words)
     made = environment((TEMPLATES, *folders, REPORT_TEMPLATES), locale)
     made.globals.update(
-        qualification=partial(qualification_text, locale, key="judges"),
+        qualification=partial(panel_text, locale),
         alarming=is_alarming,
         judge_standing=partial(judge_text, locale),
         judge_alarms=lambda standing: standing is not None and standing.state in ALARMING,
