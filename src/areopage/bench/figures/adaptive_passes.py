@@ -165,4 +165,6 @@ def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
     return Table(columns=heads, rows=rows(row(id, one) for id, one in found.criteria.items()), css="failures")
 
 
-ADAPTIVE_PASSES = Figure(id="adaptive_passes", compute=_adaptive_passes, stored="metadata", section=_section)
+ADAPTIVE_PASSES: Figure[AdaptivePasses | None] = Figure(
+    id="adaptive_passes", compute=_adaptive_passes, stored="metadata", section=_section
+)

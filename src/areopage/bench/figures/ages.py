@@ -57,4 +57,4 @@ def _section(view: RunData, page: Page) -> Section | None:
     return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
 
 
-AGE_SCORES = Figure(id="age_scores", compute=_age_scores, section=_section)
+AGE_SCORES: Figure[dict[str, list[float | None]]] = Figure(id="age_scores", compute=_age_scores, section=_section)

@@ -105,4 +105,4 @@ def _variance(view: RunData, locale: Locale) -> Line:
     return line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))
 
 
-AGREEMENT = Figure(id="agreement", compute=_agreement, facts=_facts, section=_section)
+AGREEMENT: Figure[RunAgreement] = Figure(id="agreement", compute=_agreement, facts=_facts, section=_section)

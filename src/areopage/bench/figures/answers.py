@@ -54,7 +54,7 @@ def _source(one: SourceScore, locale: Locale) -> str:
     )
 
 
-ANSWER_STATES = Figure(id="answer_states", compute=_answer_states, notices=_states_notices)
-TARGET_CALLS = Figure(id="target_calls", compute=_target_calls, stored="metadata")
-REUSED_ANSWERS = Figure(id="reused_answers", compute=_reused_answers, stored="metadata")
-SOURCES = Figure(id="sources", compute=_sources, stored="metadata", notices=_sources_notices)
+ANSWER_STATES: Figure[dict[str, int]] = Figure(id="answer_states", compute=_answer_states, notices=_states_notices)
+TARGET_CALLS: Figure[tuple[CallTotals, ...]] = Figure(id="target_calls", compute=_target_calls, stored="metadata")
+REUSED_ANSWERS: Figure[ReusedAnswers | None] = Figure(id="reused_answers", compute=_reused_answers, stored="metadata")
+SOURCES: Figure[tuple[SourceScore, ...]] = Figure(id="sources", compute=_sources, stored="metadata", notices=_sources_notices)

@@ -53,4 +53,6 @@ def calibration_texts(view: RunData, locale: Locale) -> Iterator[str]:
             )
 
 
-CALIBRATION = Figure(id="calibration", compute=_calibration, stored="metadata", notices=_notices)
+CALIBRATION: Figure[AppliedCalibration | None] = Figure(
+    id="calibration", compute=_calibration, stored="metadata", notices=_notices
+)

@@ -214,5 +214,5 @@ def _said(view: RunData, number: int, drifts: dict[str, Drift], locale: Locale) 
     return ", ".join(told)
 
 
-DRIFTS = Figure(id="drifts", compute=_run_drifts, section=_section)
-CONVERSATIONS = Figure(id="conversations", compute=_ends, stored="metadata")
+DRIFTS: Figure[dict[str, RunDrift]] = Figure(id="drifts", compute=_run_drifts, section=_section)
+CONVERSATIONS: Figure[ConversationEnds | None] = Figure(id="conversations", compute=_ends, stored="metadata")

@@ -98,4 +98,4 @@ def _row(one: ModelCost, locale: Locale) -> tuple[Cell | str, ...]:
     return (name, tokens, MISSING if one.cost is None else locale.money(one.cost, one.currency))
 
 
-COSTS = Figure(id="costs", compute=_costs, stored="metadata", section=_section)
+COSTS: Figure[tuple[ModelCost, ...]] = Figure(id="costs", compute=_costs, stored="metadata", section=_section)

@@ -114,7 +114,9 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
     yield locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))
 
 
-COMPLETE = Figure(id="complete", compute=_complete, stored="metadata", notices=_incomplete_notices)
-COVERAGE = Figure(id="coverage", compute=_coverage, stored="metadata", facts=_facts)
-LOST_CRITERIA = Figure(id="lost_criteria", compute=_lost_criteria, stored="metadata", notices=_lost_notices)
-COUNTS = Figure(id="counts", compute=_counts, stored="metadata")
+COMPLETE: Figure[bool] = Figure(id="complete", compute=_complete, stored="metadata", notices=_incomplete_notices)
+COVERAGE: Figure[Coverage] = Figure(id="coverage", compute=_coverage, stored="metadata", facts=_facts)
+LOST_CRITERIA: Figure[tuple[str, ...]] = Figure(
+    id="lost_criteria", compute=_lost_criteria, stored="metadata", notices=_lost_notices
+)
+COUNTS: Figure[Counts] = Figure(id="counts", compute=_counts, stored="metadata")

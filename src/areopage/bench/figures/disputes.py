@@ -91,8 +91,10 @@ def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Lo
     )
 
 
-DISPUTES = Figure(id="disputes", compute=_disputes, stored="metadata", section=_section)
+DISPUTES: Figure[tuple[Dispute, ...]] = Figure(id="disputes", compute=_disputes, stored="metadata", section=_section)
 
 
-DISPUTED = Figure(id="disputed", compute=lambda view: frozenset((one.case_id, one.criterion) for one in DISPUTES.of(view)))
+DISPUTED: Figure[frozenset[tuple[str, str]]] = Figure(
+    id="disputed", compute=lambda view: frozenset((one.case_id, one.criterion) for one in DISPUTES.of(view))
+)
 """The pairs of case and criterion that are disputed."""

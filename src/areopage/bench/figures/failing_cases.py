@@ -149,4 +149,4 @@ def quoted_texts(case: FailingCase, locale: Locale) -> str:
     return locale.say("failing_case_reason", told=told, judge=case.judge, reason=case.reason) if case.reason else told
 
 
-FAILING_CASES = Figure(id="failing_cases", compute=failing_ids, notices=_notices)
+FAILING_CASES: Figure[list[str]] = Figure(id="failing_cases", compute=failing_ids, notices=_notices)

@@ -138,5 +138,5 @@ def _changed_cases(view: RunData, found: RunComparison, page: Page) -> Iterator[
         yield tuple(parts)
 
 
-HISTORY = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)
-MODES = Figure(id="modes", compute=_history, section=_modes_section)
+HISTORY: Figure[RunHistory | None] = Figure(id="history", compute=_history, stored="metadata", section=_changes_section)
+MODES: Figure[RunHistory | None] = Figure(id="modes", compute=_history, section=_modes_section)

@@ -160,5 +160,7 @@ def _model(health: JudgeHealth, locale: Locale) -> str:
     return locale.say("recorded_from", recording=health.model, model=health.recorded_model)
 
 
-JUDGES = Figure(id="judges", compute=_judges, stored="metadata", notices=_notices, section=_section)
-QUALIFICATION = Figure(id="qualification", compute=lambda view: view.qualification, facts=_facts)
+JUDGES: Figure[tuple[JudgeEntry, ...]] = Figure(
+    id="judges", compute=_judges, stored="metadata", notices=_notices, section=_section
+)
+QUALIFICATION: Figure[str] = Figure(id="qualification", compute=lambda view: view.qualification, facts=_facts)

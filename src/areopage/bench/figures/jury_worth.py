@@ -96,4 +96,4 @@ def _section(view: RunData, page: Page) -> Section:
     return worth_section(JURY_WORTH.of(view), page.locale)
 
 
-JURY_WORTH = Figure(id="jury_worth", compute=_jury_worth, facts=_facts, section=_section)
+JURY_WORTH: Figure[JuryWorth] = Figure(id="jury_worth", compute=_jury_worth, facts=_facts, section=_section)

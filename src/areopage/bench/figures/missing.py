@@ -142,7 +142,9 @@ def case_list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence
     return Details(summary=locale.say("list"), blocks=(table, *note))
 
 
-MISSING = Figure(id="missing", compute=_missing, stored="metadata", section=_section)
-UNSCORED = Figure(id="unscored", compute=_unscored)
-REFUSED_FIRST = Figure(id="refused_first", compute=_refused_first)
-UNANSWERED = Figure(id="unanswered", compute=lambda view: view.without_response, section=_unanswered_section)
+MISSING: Figure[tuple[MissingVerdict, ...]] = Figure(id="missing", compute=_missing, stored="metadata", section=_section)
+UNSCORED: Figure[tuple[str, ...]] = Figure(id="unscored", compute=_unscored)
+REFUSED_FIRST: Figure[tuple[str, ...]] = Figure(id="refused_first", compute=_refused_first)
+UNANSWERED: Figure[tuple[str, ...]] = Figure(
+    id="unanswered", compute=lambda view: view.without_response, section=_unanswered_section
+)

@@ -87,4 +87,6 @@ def _pairs(found: OverRefusal, locale: Locale) -> Iterator[Block]:
     yield Details(summary=locale.count("twin_pairs", len(found.pairs)), blocks=(table,))
 
 
-OVER_REFUSAL = Figure(id="over_refusal", compute=_over_refusal, stored="metadata", facts=_facts, section=_section)
+OVER_REFUSAL: Figure[OverRefusal | None] = Figure(
+    id="over_refusal", compute=_over_refusal, stored="metadata", facts=_facts, section=_section
+)

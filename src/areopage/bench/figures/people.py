@@ -328,5 +328,5 @@ def _scores_table(view: RunData, figures: HumanFigures, locale: Locale) -> Table
     return Table(columns=heads, rows=rows(listed), css="failures")
 
 
-SIGN_OFFS = Figure(id="sign_offs", compute=lambda view: tuple(signed_runs(view)), notices=_notices)
-PEOPLE = Figure(id="people", compute=_people, stored="results", section=_section)
+SIGN_OFFS: Figure[tuple[SignedRun, ...]] = Figure(id="sign_offs", compute=lambda view: tuple(signed_runs(view)), notices=_notices)
+PEOPLE: Figure[PeopleResult | None] = Figure(id="people", compute=_people, stored="results", section=_section)

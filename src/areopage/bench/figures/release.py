@@ -270,11 +270,11 @@ def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
         yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))
 
 
-RELEASE = Figure(id="release", compute=_release, stored="results", notices=_notices, section=_section)
-SCORES_RELEASE = Figure(id="scores_release", compute=_scores_release)
+RELEASE: Figure[Release | None] = Figure(id="release", compute=_release, stored="results", notices=_notices, section=_section)
+SCORES_RELEASE: Figure[Release | None] = Figure(id="scores_release", compute=_scores_release)
 """The verdict as if every judge were qualified: what the scores say, whatever exams say of their judges."""
 
-DOUBT = Figure(id="doubt", compute=_doubt)
+DOUBT: Figure[Doubt] = Figure(id="doubt", compute=_doubt)
 """Why a run settles nothing, if its release verdict is not FAIL."""
 
 

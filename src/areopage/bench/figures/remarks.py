@@ -9,6 +9,7 @@ from areopage.bench.commands import command_span, run_command
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.missing import LISTED, case_list
 from areopage.bench.results.run_data import RunData
+from areopage.cases import RejectedRow
 from areopage.criteria import TEMPLATE_VERSION, Criterion
 from areopage.digest import short_digest
 from areopage.jury import Fitting
@@ -140,9 +141,11 @@ def _sign_section(view: RunData, page: Page) -> Section:
     return Section(id="sign", title=locale.say("sign"), blocks=blocks, place="paper")
 
 
-VARIANT = Figure(id="variant", compute=_variant, stored="metadata", notices=_variant_notices)
-REJECTED = Figure(id="rejected", compute=lambda view: view.rejected, section=_rejected_section)
-NOTES = Figure(id="notes", compute=_notes)
-REMARKS = Figure(id="remarks", compute=_remarks, stored="metadata", section=_remarks_section)
-LEDGER_HEADS = Figure(id="ledger_heads", compute=_ledger_heads, stored="metadata", section=_method_section)
-SIGNATURES = Figure(id="signatures", compute=lambda view: view.run.id, section=_sign_section)
+VARIANT: Figure[str] = Figure(id="variant", compute=_variant, stored="metadata", notices=_variant_notices)
+REJECTED: Figure[tuple[RejectedRow, ...]] = Figure(id="rejected", compute=lambda view: view.rejected, section=_rejected_section)
+NOTES: Figure[tuple[Note, ...]] = Figure(id="notes", compute=_notes)
+REMARKS: Figure[tuple[str, ...]] = Figure(id="remarks", compute=_remarks, stored="metadata", section=_remarks_section)
+LEDGER_HEADS: Figure[tuple[str, ...]] = Figure(
+    id="ledger_heads", compute=_ledger_heads, stored="metadata", section=_method_section
+)
+SIGNATURES: Figure[str] = Figure(id="signatures", compute=lambda view: view.run.id, section=_sign_section)

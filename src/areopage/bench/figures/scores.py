@@ -141,9 +141,13 @@ def _axis(view: RunData) -> Scale:
     return Scale(scale.min, max(high, scale.min + 1), higher_is_better=False)
 
 
-FINAL_INTERVAL = Figure(id="final_interval", compute=_final_interval, stored="metadata", facts=_interval_facts, section=_section)
-INTERVALS = Figure(id="intervals", compute=_intervals, stored="metadata")
-DETECTABLE = Figure(id="detectable", compute=_detectable, stored="metadata", facts=_detectable_facts)
-IF_MISSING = Figure(id="if_missing", compute=_if_missing, stored="metadata", facts=_missing_facts)
-SETTLED_WEIGHTS = Figure(id="settled_weights", compute=_settled_weights, stored="metadata")
-WEIGHT_WARNINGS = Figure(id="weight_warnings", compute=_weight_warnings, stored="metadata")
+FINAL_INTERVAL: Figure[Interval | None] = Figure(
+    id="final_interval", compute=_final_interval, stored="metadata", facts=_interval_facts, section=_section
+)
+INTERVALS: Figure[dict[str, Interval]] = Figure(id="intervals", compute=_intervals, stored="metadata")
+DETECTABLE: Figure[Detectable] = Figure(id="detectable", compute=_detectable, stored="metadata", facts=_detectable_facts)
+IF_MISSING: Figure[tuple[float, float] | None] = Figure(
+    id="if_missing", compute=_if_missing, stored="metadata", facts=_missing_facts
+)
+SETTLED_WEIGHTS: Figure[dict[str, float]] = Figure(id="settled_weights", compute=_settled_weights, stored="metadata")
+WEIGHT_WARNINGS: Figure[tuple[str, ...]] = Figure(id="weight_warnings", compute=_weight_warnings, stored="metadata")

@@ -92,4 +92,4 @@ def _short_row(view: RunData, case: Case, record: RecordScores, index: CaseIndex
     )
 
 
-RANKED = Figure(id="ranked", compute=_ranked, section=_section)
+RANKED: Figure[list[str]] = Figure(id="ranked", compute=_ranked, section=_section)

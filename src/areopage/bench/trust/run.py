@@ -353,4 +353,4 @@ def _label(view: RunData, name: str, needed: LabelsNeeded) -> Step:
     )
 
 
-RUN_TRUST = Figure(id="trust", compute=_trust, stored="results")
+RUN_TRUST: Figure[Trust] = Figure(id="trust", compute=_trust, stored="results")
