@@ -133,16 +133,16 @@ def signals(rows: Sequence[FittingRow]) -> dict[str, Floats]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         examined = examine(row.prompt, row.response, row.documents, row.language)
-        claims = [one for one in examined.sentences if one.claim]
+        claims = [one for one in examined if one.claim]
         for name in ("unknown_count", "pairs_missing", "negation_alone"):
-            found[f"{name}, worst sentence"].append(max((one.facts.features.get(name, 0.0) for one in claims), default=0.0))
+            found[f"{name}, worst sentence"].append(max((one.features.get(name, 0.0) for one in claims), default=0.0))
         found["share of unknown words, worst sentence"].append(
-            max((len(one.facts.unknown) / one.facts.words for one in claims), default=0.0)
+            max((len(one.unsupported) / one.words for one in claims), default=0.0)
         )
-        found["coverage, lowest sentence"].append(-min((one.facts.features["coverage"] for one in claims), default=1.0))
-        stated = [claim for one in examined.sentences for claim in one.claims]
+        found["coverage, lowest sentence"].append(-min((one.features["coverage"] for one in claims), default=1.0))
+        stated = [claim for one in examined for claim in one.claims]
         found["unsupported figures and references"].append(float(sum(not claim.supported for claim in stated)))
-        found["length of the answer"].append(float(sum(one.facts.words for one in claims)))
+        found["length of the answer"].append(float(sum(one.words for one in claims)))
     return {name: np.array(values) for name, values in found.items()}
 
 

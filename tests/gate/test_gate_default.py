@@ -13,7 +13,8 @@ from areopage.gate import rules_default
 from areopage.gate.config import GateConfig, Thresholds
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
-from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
+from areopage.gate.grounding.examine import SentenceGrounding
+from areopage.gate.grounding.model import Grounding, GroundingModel
 from areopage.gate.records import Decision, Place, SentenceJudgment
 from areopage.report.gate.decisions import explain
 from areopage.text.sentence_ends import sentences

@@ -35,7 +35,6 @@ from areopage.gate.signals import (
     place_of,
     read_documents,
     retrieval_of,
-    sentence_checks,
     unsupported_claims,
 )
 from areopage.text import DIGITS, Readable, Span, as_read, language_of, plain
@@ -114,7 +113,8 @@ def decide_default(
     read = [replace(one, text=text) if (text := as_read(one.text)) is not one.text else one for one in documents]
     answer = response if len(response) > config.max_characters else as_read(response)
     findings = _findings(config, model, prompt, answer, read, watch)
-    checks = sentence_checks(findings.grounding)
+    names = SentenceCheck.__struct_fields__
+    checks = tuple(SentenceCheck(**{name: getattr(one, name) for name in names}) for one in findings.grounding.sentences)
     doubt = findings.grounding.p_unsupported
     reasons = _reasons(config, findings, checks)
     verdict = _verdict(config, reasons)

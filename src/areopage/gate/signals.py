@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from areopage.cases import Document
 from areopage.gate.grounding.claims import NAMING, Claim, Covered
-from areopage.gate.grounding.model import Grounding, SentenceGrounding
+from areopage.gate.grounding.examine import SentenceGrounding
+from areopage.gate.grounding.model import Grounding
 from areopage.gate.reading.citations import citations_of
 from areopage.gate.records import Decision, Place, SentenceCheck, Signal, SignalName
 from areopage.text import Span
@@ -168,23 +169,6 @@ def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
     watch.note("coverage", sum(shares) / len(shares) if shares else None, missing_words[:_MOST_PLACES])
     turned = [sentence for sentence in claims if _denies(sentence)]
     watch.note("negation", float(len(turned)) if claims else None, _with_support(turned))
-
-
-def sentence_checks(grounding: Grounding) -> tuple[SentenceCheck, ...]:
-    """The sentences, as a decision tells them."""
-    return tuple(
-        SentenceCheck(
-            start=sentence.start,
-            end=sentence.end,
-            text=sentence.text,
-            claim=sentence.claim,
-            p_unsupported=sentence.p_unsupported,
-            document=sentence.document,
-            changes=sentence.changes,
-            features=sentence.features,
-        )
-        for sentence in grounding.sentences
-    )
 
 
 def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> Decision:

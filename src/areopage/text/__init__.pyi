@@ -44,7 +44,6 @@ from .numbers import decimal_of as decimal_of  # The value of a number in Englis
 from .numbers import key_of as key_of  # What a number is found by
 from .own_patterns import compiled as compiled  # Compile patterns.
 from .patterns import late_pattern as late_pattern  # What `re.compile` returns, compiled at its first use.
-from .readable import WRITTEN_NUMBERS as WRITTEN_NUMBERS  # The words that numbers are made of, as they may be written.
 from .readable import Readable as Readable  # A text as it is read for its numbers.
 from .reference_forms import Reference as Reference  # A reference
 

@@ -6,12 +6,11 @@ What is found in it is told by its span in the text itself.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence
 
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import FRENCH_MONTHS
-from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
-from areopage.text.stemming import parted
+from areopage.text.number_words import NUMBER_WORDS, spelled_numbers
 
 INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"
 """Soft hyphens and characters without width, as PDF files have them: the inside of a character class."""
@@ -28,9 +27,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 # The first of a month; "premier" alone is no number.
 _FIRST = re.compile(rf"(?<!\w)[Pp]remier(?=[ \u00a0](?:{'|'.join(FRENCH_MONTHS)})(?!\w))")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
-
-WRITTEN_NUMBERS = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
-"""The words that numbers are made of, as they may be written."""
 
 Edit = tuple[int, int, str]
 """Start, end, and what stands there instead."""
@@ -71,39 +67,21 @@ class Edited:
 class Readable:
     """A text as it is read for its numbers."""
 
-    def __init__(self, text: str, clean: str | None = None, words: Set[str] | None = None) -> None:
-        """Make it readable; linear in the text.
-
-        Args:
-            clean: the text `parted`, where that has been done.
-            words: those of `WRITTEN_NUMBERS` that it has, where they are known.
-        """
+    def __init__(self, text: str) -> None:
+        """Make it readable; linear in the text."""
         self._whole = text
-        edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text, clean) else []
+        edits = [] if text.isascii() else [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)]
         self._signs = Edited(text, edits) if edits else None
         signs = self._signs.text if self._signs else text
-        numbers = self._spelled(signs, None if edits else words)
-        replaced = [edit for one in numbers for edit in _digits(one)]
-        firsts = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
-        replaced = sorted([*replaced, *firsts]) if firsts else replaced
-        self._words = Edited(signs, replaced) if replaced else None
-        self._clean, self._replaced = None if edits else clean, replaced
+        low = lower_case(signs)
+        replaced: list[Edit] = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
+        for number in spelled_numbers(low, NUMBER_WORDS.intersection(_WORD.findall(low))):
+            replaced.append((number.start, number.end, f"{number.value.normalize():f}"))
+            if number.counted > number.end:  # a word that parts it from what it counts leaves a space
+                replaced.append((number.end, number.counted, " "))
+        self._words = Edited(signs, sorted(replaced)) if replaced else None
         self.changed = bool(edits or replaced)
         self.text = self._words.text if self._words else signs
-
-    def _spelled(self, text: str, words: Set[str] | None) -> Sequence[Spelled]:
-        if words is not None and not words:
-            return ()
-        low = lower_case(text)
-        found = NUMBER_WORDS.intersection(_WORD.findall(low)) if words is None else set(map(str.lower, words))
-        return spelled_numbers(low, found) if found else ()
-
-    @property
-    def clean(self) -> str:
-        """`text` as it is `parted`."""
-        if self._clean is None:
-            return parted(self.text)
-        return Edited(self._clean, self._replaced).text if self._replaced else self._clean
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text itself of a span of `text`."""
@@ -117,21 +95,6 @@ class Readable:
         return self._whole[first:last]
 
 
-def _may_be_odd(text: str, clean: str | None) -> bool:
-    """Whether a text may have odd characters: a quick look, as most have none; quicker without dashes and quotes (`clean`)."""
-    if text.isascii():
-        return False
-    plain = text if clean is None else clean
-    try:
-        plain.replace("œ", "").replace("’", "").encode("latin-1")
-    except UnicodeEncodeError:
-        try:
-            plain.replace("\u202f", " ").encode("cp1252")
-        except UnicodeEncodeError:
-            return True
-    return "\u00ad" in plain
-
-
 def _shown(sign: str) -> str:
     """A digit of any script, a numeral or a full-width character in ASCII; "" for what is invisible."""
     if _HIDDEN.match(sign):
@@ -140,10 +103,3 @@ def _shown(sign: str) -> str:
         return chr(ord(sign) - 0xFEE0)
     value = unicodedata.numeric(sign, -1)
     return str(int(value)) if value >= 0 and value == int(value) else sign
-
-
-def _digits(one: Spelled) -> Iterator[Edit]:
-    """A number in words as digits; a word that parts it from what it counts leaves a space."""
-    yield one.start, one.end, f"{one.value.normalize():f}"
-    if one.counted > one.end:
-        yield one.end, one.counted, " "

@@ -14,7 +14,6 @@ WORD = re.compile(r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+")
 # all at once is faster in ASCII alone.
 _PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
 _SPACED = str.maketrans(dict.fromkeys(_PARTING, " "))
-_MOST_STEMS = 65_536
 _LONGEST_WORD = 60  # characters: the rest of a longer "word" is ignored
 _WRITTEN = (
     "issements issement ements ement ments ment ations ation itions ition ateurs ateur atrices atrice"
@@ -28,41 +27,24 @@ _SHORTEST_STEM = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class _Stems(dict[str, str]):
-    """The stems of words met before, up to a number. Looking one up takes half as long as with `lru_cache`."""
-
-    def __missing__(self, word: str) -> str:
-        if len(word) > _LONGEST_WORD:
-            return self[word[:_LONGEST_WORD]]
-        if len(self) >= _MOST_STEMS:
-            self.clear()
-        found = self[word] = _stem(word)
-        return found
-
-
-_STEMS = _Stems()
-
-
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The stem of a word as `WORD` finds it: "Employment" and "employs" give "employ"; "" for one that means nothing alone.
 
     A number loses its ending (23rd, 10mph); a single letter means nothing.
     """
-    return _STEMS[word]
-
-
-def stems_of(words: Iterable[str]) -> Iterator[str]:
-    """The stem of each word, "" for one that means nothing alone."""
-    return map(_STEMS.__getitem__, words)
-
-
-def _stem(word: str) -> str:
     low = _plain(word)
     if low in EMPTY_WORDS or (len(low) < 2 and not low.isdigit()):
         return ""
     if low[0].isdigit():
         return low.rstrip(_LETTERS) or low
-    return _root(low)
+    sizes = range(min(_LONGEST_SUFFIX, len(low) - _SHORTEST_STEM), 0, -1)
+    return next((low[:-size] for size in sizes if low[-size:] in _SUFFIXES), low)
+
+
+def stems_of(words: Iterable[str]) -> Iterator[str]:
+    """The stem of each word, "" for one that means nothing alone."""
+    return map(stem, words)
 
 
 @lru_cache(maxsize=8_192)
@@ -91,13 +73,6 @@ def _plain(word: str) -> str:
     if not low.isalnum():
         low = "".join([mark for mark in low if mark.isalnum() or unicodedata.combining(mark)])
     return low if low.isascii() else unaccented(low).replace("œ", "oe").replace("æ", "ae")
-
-
-def _root(low: str) -> str:
-    for size in range(min(_LONGEST_SUFFIX, len(low) - _SHORTEST_STEM), 0, -1):
-        if low[-size:] in _SUFFIXES:
-            return low[:-size]
-    return low
 
 
 def stems(text: str) -> list[str]:

@@ -29,7 +29,7 @@ from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.gate.reading.stated import CountedThings, Stated, stated_in
 from areopage.gate.records import Place
-from areopage.text import Readable, Reference, TextFigure, all_figures, decimal_of, parted, stems
+from areopage.text import Readable, Reference, TextFigure, all_figures, decimal_of, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
@@ -105,16 +105,9 @@ class Covered:
         return before > 0 and position < self._ends[before - 1]
 
 
-def check_claims(
-    prompt: str,
-    response: str,
-    documents: Sequence[Document],
-    clean: Sequence[str] | None = None,
-    numbers: Sequence[Set[str] | None] | None = None,
-) -> list[Claim]:
-    """The figures and references of an answer in order; `numbers` are the words of numbers of the answer and of each document."""
-    known = numbers or [None] * (len(documents) + 1)
-    readable = Readable(response, words=known[0])
+def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> list[Claim]:
+    """The figures and references of an answer, whose citations may be blanked, in order."""
+    readable = Readable(response)
     stated = stated_in(readable.text)
     agreement = agreed(Readable(prompt).text, readable.text, [document.text for document in documents])
     if agreement:
@@ -122,8 +115,7 @@ def check_claims(
         return [Claim(kind="name", place=Place(start=start, end=end, text=readable.original(*agreement)), state="asserted")]
     if not stated and not _MAY_NAME.search(readable.text):
         return []
-    ready = [parted(document.text) for document in documents] if clean is None else clean
-    return _Check(prompt, readable, documents, ready, known[1:], stated).claims()
+    return _Check(prompt, readable, documents, stated).claims()
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -147,21 +139,10 @@ def _within(one: Spot, other: Spot) -> bool:
 class _Check:
     """The documents' texts come first, then titles: these hold figures, but show no place and no context."""
 
-    def __init__(
-        self,
-        prompt: str,
-        response: Readable,
-        documents: Sequence[Document],
-        clean: Sequence[str],
-        numbers: Sequence[Set[str] | None],
-        stated: Sequence[Stated],
-    ) -> None:
+    def __init__(self, prompt: str, response: Readable, documents: Sequence[Document], stated: Sequence[Stated]) -> None:
         self._documents, self._readable = documents, response
-        self._texts = [
-            Readable(document.text, own, words) for document, own, words in zip(documents, clean, numbers, strict=True)
-        ]
+        self._texts = [Readable(document.text) for document in documents]
         texts = [one.text for one in self._texts]
-        ready = [one.clean for one in self._texts]
         read = cache(all_figures)
         named = [name for document in documents for name in (document.title, document.source) if name]
         self._places = ClaimPlaces([*texts, *named], read)
@@ -169,7 +150,7 @@ class _Check:
         self._read = read
         self._rows = Rows(texts)
         self._question = frozenset(stems(prompt))
-        self._surroundings = Surroundings(texts, ready, response.text, self._question, read)
+        self._surroundings = Surroundings(texts, response.text, self._question, read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
         self._figures = [one for one in stated if isinstance(one, TextFigure)]

@@ -17,13 +17,11 @@ from areopage.gate.premises.denials import unable
 from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.citations import distinctive
 from areopage.gate.reading.refusals import is_refusal
-from areopage.gate.records import Change, Place
+from areopage.gate.records import Place, SentenceCheck
 from areopage.text import (
     ENGLISH_MONTHS,
     FRENCH_MONTHS,
-    NUMBER_WORDS,
     WORD,
-    WRITTEN_NUMBERS,
     Span,
     denies,
     is_light,
@@ -70,11 +68,8 @@ _ABOUT = (
     "extract", "determin", "provid", "able", "possible", "sorry", "sai", "répon", "trouv", "dispos", "extrait", "sav",
     "incapa", "ignore", "donn", "précis", "indiqu", "figur", "appara", "state", "given", "specif",
 )  # fmt: skip
-
-
 # Kinds of claims by which a sentence states something, even if it also has another function.
 _STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
-_NOTHING: frozenset[str] = frozenset()
 
 
 class Source:
@@ -85,17 +80,12 @@ class Source:
         wanted = frozenset(root for roots in answer for root in roots)
         self.pairs: set[tuple[str, str]] = set()
         self._places: dict[str, list[int]] = {}  # the pairs of a stretch and the next one that have a word, by the first
-        # Shorter documents hold no word so often that it must be counted.
-        long = sum([len(document.text) for document in documents]) > MOST_PLACES * _STRETCH
-        self._counts: dict[str, int] | None = {} if long else None
-        self._denying: dict[int, bool] = {}
+        self._counts = Counter[str]()  # in how many stretches a stem stands
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
-        self.numbers: list[Set[str]] = []
         self.held: list[Set[str]] = []
         for index, (document, clean) in enumerate(zip(documents, self.clean, strict=True)):
-            own = self._read(index, clean, wanted)
-            self.held.append(own | wanted.intersection(stems(document.title)) if document.title else own)
+            self.held.append(self._read(index, clean, wanted) | wanted.intersection(stems(document.title)))
             self._stretches.append((index, -1, -1))  # no stretch goes over into the next document
         self.stems: Set[str] = frozenset[str]().union(*self.held)
 
@@ -104,34 +94,24 @@ class Source:
         found: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
-        numbers: set[str] = set()
-        whole = True
         for start, end in _cuts(clean):
-            words = clean[start:end].split()
-            found += filter(None, stems_of(words))
-            if not WRITTEN_NUMBERS.isdisjoint(words):
-                numbers |= WRITTEN_NUMBERS.intersection(words)
-            # A stretch without spaces may end within a word.
-            whole = whole and end - start < _STRETCH + _LONGEST_CUT
+            found += filter(None, stems_of(clean[start:end].split()))
             ends.append(len(found))
             self._stretches.append((index, start, end))
-        self.numbers.append(numbers if whole else WRITTEN_NUMBERS.intersection(clean.split()))
-        known, pairs, counts = self._places, self.pairs, self._counts
         number, before, last = 0, -2, ""
         for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
             while at >= ends[number]:
                 number += 1
             if before == at - 1:
-                pairs.add((last, root))
+                self.pairs.add((last, root))
             before, last = at, root
-            places, stretch = known.get(root), first + number
-            if places is None:
-                known[root] = [stretch - 1, stretch]
-            elif places[-1] != stretch and (counts is None or _counted(counts, root) <= MOST_PLACES):
+            stretch, places = first + number, self._places.setdefault(root, [])
+            if places and places[-1] == stretch:
+                continue
+            self._counts[root] += 1
+            if self._counts[root] <= MOST_PLACES:
                 # A word in two neighbouring stretches counts once in the pair that they make.
-                if places[-1] != stretch - 1:
-                    places.append(stretch - 1)
-                places.append(stretch)
+                places += [stretch] if places and places[-1] == stretch - 1 else [stretch - 1, stretch]
         return wanted.intersection(found)
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
@@ -142,13 +122,6 @@ class Source:
         most = max(votes.values())
         best = max([stretch for stretch, count in votes.items() if count == most])
         return max(best, 0), most
-
-    def denies(self, stretch: int) -> bool:
-        """Whether a stretch or the next one denies anything."""
-        known = self._denying.get(stretch)
-        if known is None:
-            known = self._denying[stretch] = denies(self.place(stretch).text.lower().replace("’", "'"))
-        return known
 
     def place(self, stretch: int) -> Place:
         """The piece of a document that a stretch and the next one cover."""
@@ -169,11 +142,6 @@ class Source:
         after = _SENTENCE_END.search(text, place.end, min(len(text), place.end + _BEYOND))
         first = before[-1] if before else max(0, place.start - _BEYOND)
         return text[first : after.end() if after else place.end + _BEYOND]
-
-
-def _counted(counts: dict[str, int], root: str) -> int:
-    counts[root] = counts.get(root, 1) + 1
-    return counts[root]
 
 
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
@@ -218,23 +186,17 @@ class Words(Struct, frozen=True):
         return found
 
 
-class SentenceFacts(Struct, frozen=True):
-    """What was found: `stretch` of the documents comes nearest (-1: none), `nearness` is the share of the words that it has."""
+class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
+    """A sentence beside the documents: how many of its words mean something, and which of them nothing supports.
 
-    words: int
-    unknown: Sequence[Word]
-    features: dict[str, float]
-    stretch: int
+    `shares` are those of its words that each document has.
+    """
+
+    words: int = 0
+    unsupported: tuple[Place, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    supporting: Place | None = None
     shares: tuple[float, ...] = ()
-    nearness: float = 0.0
-
-
-class Answered(Struct, frozen=True):
-    """What the sentences of an answer are looked at with: the documents, and the question's stems."""
-
-    source: Source
-    question: Set[str]
-    sentences: int
 
 
 def _without_citations(response: str, documents: Sequence[Document]) -> str:
@@ -259,81 +221,35 @@ def _words_of(clean: str, start: int, end: int) -> Words:
     return Words(clean, start, written, found, list(filter(None, found)))
 
 
-def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index: int, answered: Answered) -> SentenceFacts:
-    """Look at a sentence, the `index`-th of the answer; `held` are the stems of its figures that the documents hold."""
-    roots = words.roots
-    if not roots:
-        return SentenceFacts(0, (), {}, -1)
-    source, question = answered.source, answered.question
-    total = len(roots)
-    distinct = set(roots)
-    strange = distinct - source.stems - question - held
-    unknown = words.having(strange) if strange else []
-    missing = len(unknown)
-    coverage = sum(map(source.stems.__contains__, roots)) / total
-    stretch, most = source.best_stretch(distinct)
-    pairs = total - 1
+def _features(low: str, denied: bool, words: Words, unknown: Sequence[Word], edge: float, source: Source) -> dict[str, float]:
+    roots, missing = words.roots, len(unknown)
+    pairs = len(roots) - 1
     neighbours = sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
-    last = answered.sentences - 1
-    features = {
+    return {
         "unknown": log1p(missing),
         "unknown_count": float(missing),
         "unknown_light": log1p(len([word for word in unknown if is_light(word.written)])),
         "pairs_missing": 1 - neighbours / pairs if pairs else 0.0,
-        "length": log1p(total),
-        "coverage": coverage,
-        "edge": (last - 1) / (last + 1) if last and index in (0, last) else 0.0,
+        "length": log1p(len(roots)),
+        "coverage": sum(map(source.stems.__contains__, roots)) / len(roots),
+        "edge": edge,
         "courtesy": float(low.endswith("?") or any(closing in low for closing in _CLOSINGS)),
     }
-    if stretch >= 0:
-        there = source.denies(stretch)
-        features["negation_alone"] = float(denied and not there)
-        features["negation_lost"] = float(there and not denied)
-    shares = tuple([len(distinct & held) / len(distinct) for held in source.held])
-    return SentenceFacts(total, unknown, features, stretch, shares, most / len(distinct))
 
 
-class ExaminedSentence(Struct, frozen=True):
-    """A sentence: `claim` is false for a greeting, a question, a refusal, a closing; `changes` as `SentenceCheck` has them."""
-
-    span: Span
-    facts: SentenceFacts
-    claims: tuple[Claim, ...]
-    claim: bool
-    changes: tuple[Change, ...] = ()
-
-    @property
-    def counted(self) -> tuple[int, int]:
-        """Its unknown words, and all."""
-        return len(self.facts.unknown), self.facts.words
-
-
-class Examined(Struct, frozen=True):
-    """An answer's sentences, and the documents that they were compared with."""
-
-    sentences: Sequence[ExaminedSentence]
-    source: Source
-
-    @property
-    def words(self) -> list[tuple[int, int]]:
-        """Of each claim its unknown words, and all, as `answer_features` takes them."""
-        return [one.counted for one in self.sentences if one.claim]
-
-
-def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> Examined:
-    """Look at every sentence of an answer."""
+def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> list[SentenceGrounding]:
+    """Compare every sentence of an answer with the documents: words, features and claims; all but the model's judgment."""
     spans = sentences(response, language)
     clean = _without_citations(response, documents)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
-    claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
+    claims = check_claims(prompt, clean, documents)
     question = frozenset(stems(prompt))
-    answered = Answered(source, question, len(spans))
     forms = OtherForms(source.clean, clean)
     premises = _AskedNames(prompt, clean, source.clean, question, forms)
     copies = NearCopies(language)
     examined = []
-    taken = 0
+    taken, last = 0, len(spans) - 1
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
         low = span.text.lower().replace("’", "'")
         denied = denies(low)
@@ -341,30 +257,54 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
         own = tuple(claims[first:taken])
-        held = frozenset(root for one in own if one.supported for root in stems(one.place.text)) if own else _NOTHING
-        facts = _sentence_facts(low, denied, own_words, held, index, answered)
-        stated = any(one.kind in _STATING and one.state != "repeated" for one in own)
-        claim = bool(own_words.roots) and (
-            stated
+        distinct, features = frozenset(own_words.roots), dict[str, float]()
+        unknown: list[Word] = []
+        stretch, most = -1, 0
+        if distinct:
+            held = frozenset(root for one in own if one.supported for root in stems(one.place.text))
+            unknown = own_words.having(distinct - source.stems - question - held)
+            edge = (last - 1) / (last + 1) if last and index in (0, last) else 0.0
+            features = _features(low, denied, own_words, unknown, edge, source)
+            stretch, most = source.best_stretch(distinct)
+        supporting = source.place(stretch) if stretch >= 0 else None
+        if supporting is not None:
+            there = denies(supporting.text.lower().replace("’", "'"))
+            features |= {"negation_alone": float(denied and not there), "negation_lost": float(there and not denied)}
+        # A sentence states something with a figure, or where it neither leaves open, nor is courteous, nor refuses.
+        claim = bool(distinct) and (
+            any(one.kind in _STATING and one.state != "repeated" for one in own)
             or not (
-                _left_open(low, own)
-                or facts.features["courtesy"]
-                or _courteous(low, own_words)
-                or _refuses(span.text, low, denied, prompt)
+                (own and all(one.state == "repeated" for one in own) and unable(low))
+                or features["courtesy"]
+                or (len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, own_words.written)))
+                or (
+                    (denied or any(cue in low for cue in _REFUSING))
+                    and any(cue in low for cue in _ABOUT)
+                    and is_refusal(span.text, prompt)
+                )
             )
         )
-        near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
-        changed = copies.changes(clean[span.start : span.end], frozenset(own_words.roots), near) if near else ()
-        names = [*_names(clean, span, facts.unknown, own, forms), *premises.names(span, own_words, own, source.stems)]
+        near = source.near(stretch) if claim and most >= LEAST_NEAR * len(distinct) else ""
+        names = [*_names(clean, span, unknown, own, forms), *premises.names(span, own_words, own, source.stems)]
         names.sort(key=lambda name: name.place.start)
-        examined.append(ExaminedSentence(span, facts, (*own, *names), claim, changed))
-    return Examined(examined, source)
-
-
-def _numbers_in(words: Sequence[Words]) -> Set[str] | None:
-    """The words of numbers that an answer has; None where they may be within other words."""
-    written = list(itertools.chain.from_iterable([own.written for own in words]))
-    return NUMBER_WORDS.intersection(map(str.lower, written)) if "".join(written).isalnum() else None
+        examined.append(
+            SentenceGrounding(
+                start=span.start,
+                end=span.end,
+                text=span.text,
+                claim=claim,
+                p_unsupported=None,
+                features=features,
+                changes=copies.changes(clean[span.start : span.end], distinct, near) if near else (),
+                document=supporting.document if supporting else "",
+                words=len(own_words.roots),
+                unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in unknown]),
+                claims=(*own, *names),
+                supporting=supporting,
+                shares=tuple([len(distinct & stems) / len(distinct) for stems in source.held]) if distinct else (),
+            )
+        )
+    return examined
 
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], forms: OtherForms) -> Iterator[Claim]:
@@ -416,7 +356,7 @@ class _AskedNames:
     def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
         """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
         alone = (self._question & set(words.roots)) - held
-        halved = _HALVES if _HALF_OFF.search(self._prompt) and "50" not in held else _NOTHING
+        halved = _HALVES if _HALF_OFF.search(self._prompt) and "50" not in held else frozenset[str]()
         asked = words.having(alone | halved) if alone or halved else []
         named = [
             word for word in asked if (word.stem in halved and word.stem not in held) or self._is_name(word, span.start, held)
@@ -441,24 +381,8 @@ class _AskedNames:
             return not self._forms.has(word.written)
         if word.written.lower() in _MONTHS:
             return _IN_MONTH.search(self._response, max(0, word.start - _BEFORE_MONTH), word.start) is not None
-        if is_proper(word.written) and self._inside(word.written):
+        inside = rf"[^\W_][,;]?[ \u00a0](?:[dlDL]['’])?{re.escape(word.written)}(?!\w)"
+        if is_proper(word.written) and re.search(inside, self._prompt):
             return not self._forms.has(word.written)
         full = _FULL_NAME.search(self._response, max(0, word.start - _BEFORE_MONTH), word.end)
         return full is not None and full.group() in self._prompt and held.isdisjoint(stems(full.group()))
-
-    def _inside(self, written: str) -> bool:
-        return re.search(rf"[^\W_][,;]?[ \u00a0](?:[dlDL]['’])?{re.escape(written)}(?!\w)", self._prompt) is not None
-
-
-def _left_open(low: str, claims: Sequence[Claim]) -> bool:
-    """Whether a sentence only says of what the user says that it is not known."""
-    return bool(claims) and all(one.state == "repeated" for one in claims) and unable(low)
-
-
-def _courteous(low: str, words: Words) -> bool:
-    return len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, words.written))
-
-
-def _refuses(sentence: str, low: str, denied: bool, prompt: str) -> bool:
-    """Whether a sentence only says that the answer is not known; a quick look spares most sentences the slow one."""
-    return (denied or any(cue in low for cue in _REFUSING)) and any(cue in low for cue in _ABOUT) and is_refusal(sentence, prompt)

@@ -57,20 +57,16 @@ class _FigureWords(Struct, frozen=True):
 class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
-    def __init__(self, texts: Sequence[str], clean: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
+    def __init__(self, texts: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
         self._texts = texts
-        self._clean = clean
+        self._clean = list(map(parted, texts))
         self._response = response
         self._answer = parted(response)
         self._question = question
         self._read = read
         self._near: dict[Spot, frozenset[str]] = {}
-        self._sentences: dict[Spot, tuple[int, int]] = {}
-        self._sentence_words: dict[Spot, frozenset[str]] = {}
-        self._neighbourhoods: dict[Spot, frozenset[str]] = {}
         self._kinds: dict[str, Sequence[tuple[Spot, frozenset[str]]]] = {}
         self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[TextFigure, Spot]]] = {}
-        self._last: tuple[tuple[int, int], _FigureWords] | None = None  # a figure is asked about twice in a row
 
     def at_home(self, stated: TextFigure, spots: Sequence[Spot]) -> Spot | None:
         """The position with so many of the answer's words around it that no other can have more; None where none does."""
@@ -95,22 +91,18 @@ class Surroundings:
             in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
             if nearness + len(asked.words & self._sentence(rival)) >= in_all + _NEARER_IN_ALL:
                 return Placement(True, best, rival)
-        alone = asked.own >= _FEWEST and not any(asked.words & self._neighbourhood(spot) for spot in spots)
+        alone = asked.own >= _FEWEST and not any(asked.words & self._sentence(spot, _BEYOND) for spot in spots)
         return Placement(alone, best)
 
     def _asked(self, stated: TextFigure) -> _FigureWords:
         start, end = stated.start, stated.end
-        if self._last is not None and self._last[0] == (start, end):
-            return self._last[1]
         clean = self._answer
         unit = set(_stems(clean[start:end]))
         first, last = _sentence_at(self._response, start, end)
         own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
         local = frozenset(_nearest(clean, max(first, start - _NEAR), start, end, min(last, end + _NEAR))) - unit
         question = self._question - unit
-        asked = _FigureWords(local, local | question, own | question, len(own))
-        self._last = ((start, end), asked)
-        return asked
+        return _FigureWords(local, local | question, own | question, len(own))
 
     def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which that many of the words stand."""
@@ -156,27 +148,11 @@ class Surroundings:
             )
         return found
 
-    def _sentence(self, spot: Spot) -> frozenset[str]:
-        found = self._sentence_words.get(spot)
-        if found is None:
-            first, last = self._bounds(spot)
-            found = self._sentence_words[spot] = frozenset(_stems(self._clean[spot[0]][first:last]))
-        return found
-
-    def _neighbourhood(self, spot: Spot) -> frozenset[str]:
-        found = self._neighbourhoods.get(spot)
-        if found is None:
-            first, last = self._bounds(spot)
-            wide = self._clean[spot[0]][max(0, first - _BEYOND) : last + _BEYOND]
-            found = self._neighbourhoods[spot] = frozenset(_stems(wide))
-        return found
-
-    def _bounds(self, spot: Spot) -> tuple[int, int]:
+    def _sentence(self, spot: Spot, beyond: int = 0) -> frozenset[str]:
+        """The words of a spot's sentence, and of so many characters around it."""
         number, start, end = spot
-        found = self._sentences.get(spot)
-        if found is None:
-            found = self._sentences[spot] = _sentence_at(self._texts[number], start, end)
-        return found
+        first, last = _sentence_at(self._texts[number], start, end)
+        return frozenset(_stems(self._clean[number][max(0, first - beyond) : last + beyond]))
 
 
 def _stems(clean: str) -> list[str]:

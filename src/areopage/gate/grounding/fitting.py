@@ -71,12 +71,12 @@ def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
     owners: list[int] = []
     told: list[tuple[int, int]] = []
     for number, row in enumerate(rows):
-        for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
+        for one in examine(row.prompt, row.response, row.documents, row.language):
             if one.claim:
-                lines.append([one.facts.features[name] for name in SENTENCE_FEATURES])
-                labels.append(_label(row, one.span.start, one.span.end))
+                lines.append([one.features[name] for name in SENTENCE_FEATURES])
+                labels.append(_label(row, one.start, one.end))
                 owners.append(number)
-                told.append(one.counted)
+                told.append((len(one.unsupported), one.words))
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
     return FeatureTable(
         np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),

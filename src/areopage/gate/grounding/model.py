@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases import Document
-from areopage.gate.grounding.claims import Claim
-from areopage.gate.grounding.examine import ExaminedSentence, Source, examine
-from areopage.gate.records import Place, SentenceCheck
+from areopage.gate.grounding.examine import SentenceGrounding, examine
 
 _STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays finite
 
@@ -77,15 +76,6 @@ class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     answer: Linear
 
 
-class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
-    """What was found about one sentence of the answer; `shares` are those of its words that each document has."""
-
-    unsupported: tuple[Place, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    supporting: Place | None = None
-    shares: tuple[float, ...] = ()
-
-
 class Grounding(Struct, frozen=True, kw_only=True):
     """What the model says of a whole answer; `p_unsupported` is None for one without any claim."""
 
@@ -100,36 +90,15 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
     Returns:
         The probabilities, with what they rest on.
     """
-    examined = examine(prompt, response, documents, language)
-    logits = [model.sentence.logit(one.facts.features) for one in examined.sentences if one.claim]
-    features = answer_features(logits, examined.words) if logits else {}
-    left = iter(logits)
+    sentences = examine(prompt, response, documents, language)
+    claims = [one for one in sentences if one.claim]
+    logits = [model.sentence.logit(one.features) for one in claims]
+    features = answer_features(logits, [(len(one.unsupported), one.words) for one in claims]) if claims else {}
+    doubts = map(probability, logits)
     return Grounding(
-        p_unsupported=probability(model.answer.logit(features)) if logits else None,
-        sentences=tuple(
-            _sentence_grounding(one, examined.source, next(left) if one.claim else None) for one in examined.sentences
-        ),
+        p_unsupported=probability(model.answer.logit(features)) if claims else None,
+        sentences=tuple([replace(one, p_unsupported=next(doubts)) if one.claim else one for one in sentences]),
         features=features,
-    )
-
-
-def _sentence_grounding(one: ExaminedSentence, source: Source, logit: float | None) -> SentenceGrounding:
-    """What is told of a sentence; `logit` is None for one that claims nothing."""
-    facts, span = one.facts, one.span
-    supporting = source.place(facts.stretch) if facts.stretch >= 0 else None
-    return SentenceGrounding(
-        start=span.start,
-        end=span.end,
-        text=span.text,
-        claim=one.claim,
-        p_unsupported=None if logit is None else probability(logit),
-        features=facts.features,
-        unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in facts.unknown]),
-        claims=one.claims,
-        changes=one.changes,
-        document=supporting.document if supporting else "",
-        supporting=supporting,
-        shares=facts.shares,
     )
 
 
