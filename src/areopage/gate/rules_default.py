@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from areopage.cases import Document
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding.claims import NAMING, Claim, ClaimState
+from areopage.gate.grounding.claims import NAMING, ClaimState
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.reading.citations import Citations, citations_of
 from areopage.gate.reading.instructions import instructions
@@ -71,7 +71,6 @@ _CODES: Mapping[ClaimState, ReasonCode] = {
     "asserted": "asserted_by_question",
     "elsewhere": "misplaced_figure",
     "altered": "altered_figure",
-    "computed": "computed_figure",
 }
 
 
@@ -115,25 +114,39 @@ def decide_default(
     findings = _findings(config, model, prompt, answer, read, watch)
     names = SentenceCheck.__struct_fields__
     checks = tuple(SentenceCheck(**{name: getattr(one, name) for name in names}) for one in findings.grounding.sentences)
-    doubt = findings.grounding.p_unsupported
+    bounds, doubt = config.thresholds, findings.grounding.p_unsupported
     reasons = _reasons(config, findings, checks)
-    verdict = _verdict(config, reasons)
+    leaves = _verdict(config, reasons) == "deliver"
     near_copies = () if findings.refusal else tuple(index for index, check in enumerate(checks) if check.changes)
-    doubtful: tuple[int, ...] = ()
-    if verdict == "deliver":
-        grey, band = _grey_band(config, findings, checks)
-        reasons += band + _meaning_reasons(config, checks, near_copies)
-        verdict = _verdict(config, reasons)
-        doubtful = tuple(dict.fromkeys([*near_copies, *grey])) if config.grey_band else ()
-    else:
-        reasons += [replace(reason, decisive=False) for reason in _meaning_reasons(config, checks, near_copies)]
+    grey: tuple[int, ...] = ()
+    if leaves and not findings.refusal and doubt is not None and bounds.deliver < doubt < bounds.hold:
+        grey, holds = _worst_first(checks, bounds.deliver), config.unsettled == "hold"
+        reasons += _about_sentences("unsupported_sentence", checks, grey, decisive=holds, value=doubt, threshold=bounds.deliver)
+    holds = leaves and config.near_copies == "hold"
+    reasons += _about_sentences("meaning_not_checked", checks, near_copies, decisive=holds)
     reasons.sort(key=lambda reason: not reason.decisive)
+    verdict = _verdict(config, reasons)
+    doubtful = tuple(dict.fromkeys([*near_copies, *grey])) if leaves and config.grey_band else ()
     missing = [index for index, _, claim in unsupported_claims(findings.grounding) if claim.kind in config.hard]
+    stated = None if doubt is None else _raised(doubt, len(missing))
+    if stated is not None and stated <= bounds.deliver and (verdict != "deliver" or near_copies):
+        stated = None  # it would contradict the verdict
+    overlap = max(findings.overlap.snippets, findings.overlap.windows or 0.0)
+    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in findings.retrieval.stated_figures)
     decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
-        p_unsupported=None if doubt is None else _stated(config, findings, verdict, _raised(doubt, len(missing)), near_copies),
-        metrics=_metrics(config, findings, verdict, reasons),
+        p_unsupported=None if findings.refusal or findings.unsegmented else stated,
+        metrics=Metrics(
+            avg_score=avg_score,
+            confidence=confidence,
+            cites_ok=bool(findings.citations.cited_ids) or overlap >= bounds.overlap,
+            overlap_ratio=findings.overlap.snippets,
+            hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
+            quality_pass=verdict == "deliver",
+            escalate=verdict == "human_review",
+            num_sources=findings.documents,
+        ),
         sentences=_stated_checks(config, findings, checks, Counter(missing)),
         signals=tuple(watch.signals),
         reasons=tuple(reasons),
@@ -159,7 +172,8 @@ def _findings(
     retrieval = retrieval_of(used, config.confidence_factor, MOST_SCORES)
     best = retrieval.best
     too_long = len(response) > config.max_characters
-    crowded = not too_long and _crowded(response)
+    numbers = DIGITS.finditer(Readable(response).text) if not too_long and len(response) > MOST_NUMBERS else ()
+    crowded = sum(1 for _ in numbers) > MOST_NUMBERS
     empty = not too_long and _VISIBLE.search(response) is None
     if empty or too_long or crowded or not used:
         watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
@@ -178,6 +192,9 @@ def _findings(
     refusing = refusal_of([(one.text, one.claim) for one in grounding.sentences], prompt)
     places = [Place(start=one.start, end=one.end, text=one.text) for one in map(grounding.sentences.__getitem__, refusing)]
     watch.note("refusal", float(bool(refusing)), places)
+    told = list(instructions(response))
+    texts = [(document.id, plain(document.text)) for document in used] if told else []
+    repeated = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in told)
     return Findings(
         retrieval=retrieval,
         best=best,
@@ -193,7 +210,7 @@ def _findings(
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
         admissions=tuple(admissions(response)),
-        instructions=_repeated_instructions(response, used),
+        instructions=tuple((id, span) for id, span in repeated if id is not None),
         grounding=grounding,
     )
 
@@ -206,12 +223,6 @@ def _rested_on(citations: Citations, grounding: Grounding, used: Sequence[Docume
         if any(document.score is not None for document in own):
             return own
     return used
-
-
-def _crowded(response: str) -> bool:
-    if len(response) <= MOST_NUMBERS:
-        return False
-    return sum(1 for _ in DIGITS.finditer(Readable(response).text)) > MOST_NUMBERS
 
 
 def _echoes(prompt: str, response: str, citations: Citations) -> bool:
@@ -252,113 +263,87 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
         )
     reasons += _citation_reasons(config, findings, decisive=open_question)
     reasons += _claim_reasons(config, findings, decisive=open_question)
-    reasons += [
-        Reason(code="admission", decisive=False, place=place_of(span), sentence=_sentence_of(findings.grounding, span))
-        for span in findings.admissions[:MOST_REASONS]
-    ]
-    reasons += _instruction_reasons(findings)
+    told = [_about("admission", span, findings) for span in findings.admissions[:MOST_REASONS]]
+    told += [_about("instruction", span, findings, document=id) for id, span in findings.instructions[:MOST_REASONS]]
+    reasons += told
     doubt = findings.grounding.p_unsupported
     if doubt is not None and doubt >= bounds.hold:
-        worst = _worst_first(checks, bounds.hold)
-        reasons += _sentence_reasons(checks, worst, doubt, bounds.hold, decisive=open_question)
+        worst, value = _worst_first(checks, bounds.hold), bounds.hold
+        reasons += _about_sentences("unsupported_sentence", checks, worst, decisive=open_question, value=doubt, threshold=value)
     return reasons
 
 
-def _instruction_reasons(findings: Findings) -> list[Reason]:
-    """What a document tells a model to do, where the answer repeats it: never decisive."""
+def _about(code: ReasonCode, span: Span, findings: Findings, *, document: str = "", decisive: bool = False) -> Reason:
+    """A reason about words of the answer, with the sentence in which they stand."""
+    sentences = enumerate(findings.grounding.sentences)
+    sentence = next((index for index, one in sentences if one.start <= span.start < one.end), None)
+    return Reason(code=code, decisive=decisive, place=place_of(span), document=document, sentence=sentence)
+
+
+def _about_sentences(
+    code: ReasonCode,
+    checks: Sequence[SentenceCheck],
+    indexes: Sequence[int],
+    *,
+    decisive: bool,
+    value: float | None = None,
+    threshold: float | None = None,
+) -> list[Reason]:
     return [
         Reason(
-            code="instruction",
-            decisive=False,
-            place=place_of(span),
-            document=document,
-            sentence=_sentence_of(findings.grounding, span),
+            code=code,
+            decisive=decisive,
+            place=place_of(checks[index]),
+            document=checks[index].document,
+            sentence=index,
+            value=value,
+            threshold=threshold,
         )
-        for document, span in findings.instructions[:MOST_REASONS]
+        for index in indexes[:MOST_REASONS]
     ]
-
-
-def _repeated_instructions(response: str, documents: Sequence[Document]) -> tuple[tuple[str, Span], ...]:
-    spans = list(instructions(response))
-    texts = [(document.id, plain(document.text)) for document in documents] if spans else []
-    held = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in spans)
-    return tuple((id, span) for id, span in held if id is not None)
 
 
 def _citation_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
+    """Ids that do not exist, the lack of any that does, and sentences whose words another document has than the cited ones."""
+    citations, required = findings.citations, config.citations == "required"
     counts = decisive and config.citations != "ignored"
-    reasons = [
-        Reason(code="unknown_citation", decisive=counts, place=place_of(span), sentence=_sentence_of(findings.grounding, span))
-        for _, span in findings.citations.unknown[:MOST_REASONS]
-    ]
-    if config.citations == "required" and not findings.citations.cited_ids:
+    reasons = [_about("unknown_citation", span, findings, decisive=counts) for _, span in citations.unknown[:MOST_REASONS]]
+    if required and not citations.cited_ids:
         reasons.append(Reason(code="no_citation", decisive=decisive))
-    return reasons + _credit_reasons(findings, decisive=decisive and config.citations == "required")
-
-
-def _credit_reasons(findings: Findings, *, decisive: bool) -> list[Reason]:
-    """Sentences whose words stand in another document than those that they cite."""
-    if not findings.citations.known:
-        return []
-    reasons = []
-    for index, sentence in enumerate(findings.grounding.sentences):
-        cited = {one for one, span in findings.citations.known if sentence.start <= span.start < sentence.end}
+    misattributed = []
+    for index, sentence in enumerate(findings.grounding.sentences if citations.known else ()):
+        cited = {one for one, span in citations.known if sentence.start <= span.start < sentence.end}
         credited = [share for one, share in zip(findings.ids, sentence.shares, strict=False) if one in cited]
         if credited and max(sentence.shares) >= max(credited) + CREDITED_LESS:
             better = findings.ids[sentence.shares.index(max(sentence.shares))]
-            place = place_of(
-                next(span for one, span in findings.citations.known if one in cited and span.start >= sentence.start)
+            place = place_of(next(span for one, span in citations.known if one in cited and span.start >= sentence.start))
+            misattributed.append(
+                Reason(
+                    code="misattributed_citation", decisive=decisive and required, place=place, document=better, sentence=index
+                )
             )
-            reasons.append(Reason(code="misattributed_citation", decisive=decisive, place=place, document=better, sentence=index))
-    return reasons[:MOST_REASONS]
+    return reasons + misattributed[:MOST_REASONS]
 
 
 def _claim_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
     """Figures and references that no document holds, or none in their place; kinds that need not be held are only told."""
     missing = sorted(unsupported_claims(findings.grounding), key=lambda one: one[2].kind not in config.hard)
-    return [
-        Reason(
-            code=_code_of(claim),
-            decisive=decisive and claim.kind in config.hard,
-            place=claim.place,
-            document=claim.instead.document if claim.instead else sentence.document,
-            sentence=index,
-        )
-        for index, sentence, claim in missing[:MOST_REASONS]
-    ] + [
+    reasons = []
+    for index, sentence, claim in missing[:MOST_REASONS]:
+        code: ReasonCode = "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
+        if claim.kind in NAMING:
+            code = "unsupported_name"
+        document = claim.instead.document if claim.instead else sentence.document
+        counts = decisive and claim.kind in config.hard
+        code = _CODES.get(claim.state, code)
+        reasons.append(Reason(code=code, decisive=counts, place=claim.place, document=document, sentence=index))
+    computed = [
         Reason(code="computed_figure", decisive=False, place=claim.place, sentence=index)
         for index, sentence in enumerate(findings.grounding.sentences)
         for claim in sentence.claims
         if claim.state == "computed"
-    ][:MOST_REASONS]
-
-
-def _code_of(claim: Claim) -> ReasonCode:
-    if claim.state in _CODES:
-        return _CODES[claim.state]
-    if claim.kind in NAMING:
-        return "unsupported_name"
-    return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"
-
-
-def _sentence_reasons(
-    checks: Sequence[SentenceCheck], worst: Sequence[int], p_unsupported: float, threshold: float, *, decisive: bool
-) -> list[Reason]:
-    """One reason for each doubtful sentence; what was compared is the answer's probability."""
-    if not worst:
-        return [Reason(code="unsupported_sentence", decisive=decisive, value=p_unsupported, threshold=threshold)]
-    return [
-        Reason(
-            code="unsupported_sentence",
-            decisive=decisive,
-            place=place_of(checks[index]),
-            document=checks[index].document,
-            sentence=index,
-            value=p_unsupported,
-            threshold=threshold,
-        )
-        for index in worst[:MOST_REASONS]
     ]
+    return reasons + computed[:MOST_REASONS]
 
 
 def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int, ...]:
@@ -367,42 +352,6 @@ def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int
     claims.sort(key=lambda pair: (-pair[0], pair[1]))
     over = tuple(index for p_unsupported, index in claims if p_unsupported > threshold)
     return over or tuple(index for _, index in claims[:1])
-
-
-def _sentence_of(grounding: Grounding, span: Span) -> int | None:
-    return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
-
-
-def _grey_band(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck]) -> tuple[tuple[int, ...], list[Reason]]:
-    """The doubtful sentences of an answer between the thresholds, with their reasons; none for any other."""
-    doubt, bounds = findings.grounding.p_unsupported, config.thresholds
-    if findings.refusal or doubt is None or not bounds.deliver < doubt < bounds.hold:
-        return (), []
-    worst = _worst_first(checks, bounds.deliver)
-    return worst, _sentence_reasons(checks, worst, doubt, bounds.deliver, decisive=config.unsettled == "hold")
-
-
-def _meaning_reasons(config: GateConfig, checks: Sequence[SentenceCheck], near_copies: Sequence[int]) -> list[Reason]:
-    return [
-        Reason(
-            code="meaning_not_checked",
-            decisive=config.near_copies == "hold",
-            place=place_of(checks[index]),
-            document=checks[index].document,
-            sentence=index,
-        )
-        for index in near_copies[:MOST_REASONS]
-    ]
-
-
-def _stated(
-    config: GateConfig, findings: Findings, verdict: GateVerdict, doubt: float, near_copies: Sequence[int]
-) -> float | None:
-    """The probability of an answer, where it says what the verdict says; None where it would contradict it."""
-    low = doubt <= config.thresholds.deliver
-    if findings.refusal or findings.unsegmented or (low and (verdict != "deliver" or near_copies)):
-        return None
-    return doubt
 
 
 def _raised(doubt: float, missing: int) -> float:
@@ -427,28 +376,10 @@ def _stated_checks(
 def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:
     """People before the fallback, the fallback before delivery."""
     decisive = [reason for reason in reasons if reason.decisive]
-    if not decisive:
-        return "deliver"
-    return "fallback" if all(_to_fallback(config, reason) for reason in decisive) else "human_review"
-
-
-def _to_fallback(config: GateConfig, reason: Reason) -> bool:
-    if reason.code == "low_confidence":
-        return reason.value is not None and reason.value >= config.thresholds.escalate_confidence
-    return reason.code in TO_FALLBACK
-
-
-def _metrics(config: GateConfig, findings: Findings, verdict: GateVerdict, reasons: Sequence[Reason]) -> Metrics:
-    """The documented figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
-    overlap = max(findings.overlap.snippets, findings.overlap.windows or 0.0)
-    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in findings.retrieval.stated_figures)
-    return Metrics(
-        avg_score=avg_score,
-        confidence=confidence,
-        cites_ok=bool(findings.citations.cited_ids) or overlap >= config.thresholds.overlap,
-        overlap_ratio=findings.overlap.snippets,
-        hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
-        quality_pass=verdict == "deliver",
-        escalate=verdict == "human_review",
-        num_sources=findings.documents,
-    )
+    least = config.thresholds.escalate_confidence
+    if any(
+        reason.code not in TO_FALLBACK and (reason.code != "low_confidence" or reason.value is None or reason.value < least)
+        for reason in decisive
+    ):
+        return "human_review"
+    return "fallback" if decisive else "deliver"

@@ -164,11 +164,16 @@ def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
     watch.note("references", _missing(references), _places(references))
     names = [place for sentence in claims for place in _names(sentence)]
     watch.note("names", float(len(names)) if claims else None, names[:_MOST_PLACES])
-    shares = [share for sentence in claims if (share := sentence.features.get("coverage")) is not None]
+    shares = [sentence.features["coverage"] for sentence in claims if "coverage" in sentence.features]
     missing_words = [place for sentence in claims for place in sentence.unsupported]
     watch.note("coverage", sum(shares) / len(shares) if shares else None, missing_words[:_MOST_PLACES])
-    turned = [sentence for sentence in claims if _denies(sentence)]
-    watch.note("negation", float(len(turned)) if claims else None, _with_support(turned))
+    turned = [
+        sentence
+        for sentence in claims
+        if sentence.supporting and (sentence.features["negation_alone"] or sentence.features["negation_lost"])
+    ]
+    pairs = [(place_of(sentence), sentence.supporting) for sentence in turned[:_MOST_PLACES]]
+    watch.note("negation", float(len(turned)) if claims else None, [place for pair in pairs for place in pair if place])
 
 
 def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> Decision:
@@ -214,14 +219,3 @@ def _names(sentence: SentenceGrounding) -> list[Place]:
         return []
     covered = Covered([claim for claim in sentence.claims if claim.kind != "name"])
     return [place for place in capital if place.start not in covered]
-
-
-def _denies(sentence: SentenceGrounding) -> bool:
-    features = sentence.features
-    return bool(features.get("negation_alone") or features.get("negation_lost")) and sentence.supporting is not None
-
-
-def _with_support(sentences: Sequence[SentenceGrounding]) -> list[Place]:
-    return [
-        place for sentence in sentences[:_MOST_PLACES] for place in (place_of(sentence), sentence.supporting) if place is not None
-    ]

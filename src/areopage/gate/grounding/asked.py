@@ -10,7 +10,7 @@ from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import ClaimPlaces
 from areopage.gate.reading.identifiers import SMALL, Identifier, IdentifierKind
 from areopage.gate.reading.stated import CountedThings, Stated
-from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, TextFigure, decimal_of, starts_of, stem
+from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, TextFigure, decimal_of, stem
 
 Token = tuple[str, str, int]
 _MOST = 50  # tokens and numbers of one answer
@@ -82,7 +82,7 @@ class QuestionText:
 
     def __init__(self, question: str, response: str, read: FigureReader) -> None:
         self.question, self._response = question, response
-        self.dated = _MONTH.sub(_capitalised, question)
+        self.dated = _MONTH.sub(lambda match: match.group().capitalize(), question)
         self._places = ClaimPlaces([self.dated], read)
         self._identified = Identified([question], response)
 
@@ -149,7 +149,8 @@ class QuestionText:
         """Those of some tokens of the answer that only the question has; and where it has them."""
         for written, noun, start in loose:
             spot = self._whole(written, noun) if written in self.question else None
-            if spot and not any(_holds(text, written) for text in texts):
+            alone = re.compile(rf"(?<![^\W_]){re.escape(written)}(?![^\W_])")
+            if spot and not any(written in text and alone.search(text) for text in texts):
                 kind: IdentifierKind = "code" if any(map(str.isupper, written)) or written[0] in "@-/" else "number"
                 yield Identifier(kind=kind, value=written, text=written, start=start, end=start + len(written)), spot
 
@@ -169,18 +170,6 @@ class QuestionText:
         return [one for one in asked if one in answer]
 
 
-def _capitalised(match: re.Match[str]) -> str:
-    return match.group().capitalize()
-
-
 def _value(match: re.Match[str]) -> Decimal:
     """A number, with a half where the text says one."""
     return decimal_of(match.group()) + (Decimal("0.5") if _HALF.match(match.string, match.end()) else 0)
-
-
-def _holds(text: str, written: str) -> bool:
-    """Whether a text has a piece, with no letter or digit beside it."""
-    return any(
-        not text[start - 1 : start].isalnum() and not text[start + len(written) : start + len(written) + 1].isalnum()
-        for start in starts_of(written, text, _MOST)
-    )

@@ -17,12 +17,11 @@ from msgspec.structs import replace
 from areopage.cases import Document
 from areopage.gate.grounding.asked import QuestionText, agreed, loose_tokens
 from areopage.gate.grounding.columns import other_column
-from areopage.gate.grounding.computed import Sums, computed, dated
+from areopage.gate.grounding.computed import Sums, computed, dated, rounded
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import ClaimPlaces
-from areopage.gate.grounding.rounding import rounded
 from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import labels_said
 from areopage.gate.premises.premises import Premises
@@ -64,7 +63,7 @@ _COUNT_WORDS = (
 )  # fmt: skip
 _COUNTED = re.compile(r"(?<![\w.,/:-])(?:[2-9]|1[0-9]|20)(?![\w/:-]|[.,][0-9])")
 _WORKING_WEEK = re.compile(r"(?i)\b(?:monday.to.friday|du lundi au vendredi)\b")
-_MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
+_MOST_JUDGED = 30  # claims of one answer whose surroundings are compared with those of other figures
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
 ]
@@ -118,22 +117,12 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
     return _Check(prompt, readable, documents, stated).claims()
 
 
-def _kind_of(stated: Stated) -> ClaimKind:
-    if isinstance(stated, CountedThings):
-        return "quantity"
-    return "reference" if isinstance(stated, Reference) else stated.kind
-
-
 def _counts(response: str) -> set[Decimal]:
     """The small numbers of an answer that may multiply: three lots."""
     low = response.lower()
     words = {Decimal(at) for at, pair in enumerate(_COUNT_WORDS, 2) if any(re.search(rf"\b{word}\b", low) for word in pair)}
     week = {Decimal(5)} if _WORKING_WEEK.search(low) else set()
     return {Decimal(match.group()) for match in islice(_COUNTED.finditer(response), _MOST_BESIDE)} | words | week
-
-
-def _within(one: Spot, other: Spot) -> bool:
-    return one != other and one[0] == other[0] and other[1] <= one[1] and one[2] <= other[2]
 
 
 class _Check:
@@ -155,7 +144,6 @@ class _Check:
         self._prompt, self._response, self._stated = prompt, response.text, stated
         self._figures = [one for one in stated if isinstance(one, TextFigure)]
         self._unread_left = _MOST_UNREAD
-        self._every_number: Set[Decimal] | None = None
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
@@ -341,7 +329,11 @@ class _Check:
         money = isinstance(stated, TextFigure) and stated.kind in ("amount", "percentage")
         every = self._spots(stated) if isinstance(stated, TextFigure) else spots
         # A number that was found with its unit was also found alone.
-        every = [one for one in every if not any(_within(one, other) for other in every)]
+        every = [
+            (at, start, end)
+            for at, start, end in every
+            if not any(other != (at, start, end) and other[0] == at and other[1] <= start and end <= other[2] for other in every)
+        ]
         loose = altered(own, self._places.texts, every, money=money, dated=dated)
         return self._claim_at(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 
@@ -375,9 +367,6 @@ class _Check:
             return self._unread(stated)
         if isinstance(stated, Reference) or self._beyond(spots) or self._unjudged <= 0:
             return self._claim_at(stated, "supported", spots[0])
-        home = self._surroundings.at_home(stated, spots)
-        if home is not None:
-            return self._claim_at(stated, "supported", home)
         self._unjudged -= 1
         judged = self._surroundings.judge(stated, spots)
         others = [spot for spot in self._places.valued(stated) if spot not in spots] if judged.misplaced else []
@@ -402,12 +391,12 @@ class _Check:
         if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
             return self._claim_at(stated, "supported", time)
         spot, spoken_of = self._places.unread(stated, lambda: self._row_labels)
-        if spot is None and computed(stated, self._response, self._places.texts, self._numbers, self._places.read):
+        if spot is None and computed(stated, self._response, self._places.texts, self._identified.values, self._read):
             return self._claim_at(stated, "computed", None)
         if (
             spot is None
             and isinstance(stated.value, Decimal)
-            and rounded(self._response, stated.start, stated.value, lambda: self._places.values(stated))
+            and rounded(self._response, stated.start, stated.value, self._places.values(stated))
         ):
             return self._claim_at(stated, "supported", None)
         return self._claim_at(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
@@ -419,11 +408,6 @@ class _Check:
         begun = f"{stated.text.split()[-1]}-"
         spots = ((at, text.find(begun)) for at, text in enumerate(self._places.texts))
         return next(((at, start, start + len(begun)) for at, start in spots if start >= 0), None)
-
-    def _numbers(self) -> Set[Decimal]:
-        if self._every_number is None:
-            self._every_number = frozenset(self._identified.values())
-        return self._every_number
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
         """Whether a title holds it, so that the answer need not have it from a place in a document."""
@@ -442,8 +426,9 @@ class _Check:
 
     def _claim_at(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
         start, end = self._readable.span(stated.start, stated.end)
+        kind: ClaimKind = "quantity" if isinstance(stated, CountedThings) else "reference"
         return Claim(
-            kind=_kind_of(stated),
+            kind=stated.kind if isinstance(stated, TextFigure | Identifier) else kind,
             place=Place(start=start, end=end, text=self._readable.original(stated.start, stated.end)),
             state=state,
             evidence=self._place(spot),

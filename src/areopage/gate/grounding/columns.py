@@ -4,6 +4,7 @@ A table has its names in the line before its rows or in the first of them. A sen
 to those nearest to it, before or after. Columns without numbers name nothing.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -46,7 +47,9 @@ def table_at(text: str, start: int) -> TableColumns | None:
     mark = next((one for one in _MARKS if line.count(one) >= _FEWEST), "")
     if not mark or (mark == "," and (", " in line or not _PARTING_COMMA.search(line))):
         return None
-    cells = list(_cells(line, mark, first))
+    written = line.split(mark)
+    ends = list(itertools.accumulate(len(cell) + 1 for cell in written))
+    cells = [(cell, first + end - 1 - len(cell), first + end - 1) for cell, end in zip(written, ends, strict=True)]
     above = list(_lines_above(text, first, mark, len(cells)))
     if not above:
         return None
@@ -61,12 +64,6 @@ def table_at(text: str, start: int) -> TableColumns | None:
     if sum(map(bool, own)) < _FEWEST:
         return None
     return TableColumns({word: at for at, found in enumerate(own) for word in found}, own, cells)
-
-
-def _cells(line: str, mark: str, start: int) -> Iterator[_Cell]:
-    for written in line.split(mark):
-        yield written, start, start + len(written)
-        start += len(written) + 1
 
 
 def _lines_above(text: str, start: int, mark: str, count: int) -> Iterator[list[str]]:
@@ -96,28 +93,24 @@ def other_column(
 ) -> Spot | None:
     """The cell in the column that an answer's clause or the question names, where all spots of a value stand in other columns."""
     rival: Spot | None = None
+    words = list(WORD.finditer(parted(response[clause[0] : clause[1]])))
+    roots = [(match.start() + clause[0], stem(match.group())) for match in words]
+    beginnings = {root[:_SAME_BEGINNING] for _, root in roots}
     for number, start, _ in spots:
         table = table_at(texts[number], start)
         column = table.column_at(start) if table else -1
         if table is None or column < 0 or not table.own[column]:
             return None
-        named = _named(response, clause, table)
+        named = [(at, table.names[root]) for at, root in roots if root in table.names]
         near = _nearest(named, values, asked) if named else {table.names[word] for word in question if word in table.names}
-        if column in near or not near or (not named and len(near) > 1) or _begins_alike(response, clause, table.own[column]):
+        if column in near or not near or (not named and len(near) > 1):
+            return None
+        own = [word[:_SAME_BEGINNING] for word in table.own[column] if len(word) >= _SAME_BEGINNING and not word[0].isdigit()]
+        if not beginnings.isdisjoint(own):  # in another form: plafonnée, Plafond
             return None
         _, first, last = table.cells[min(near)]
         rival = rival or (number, first, last)
     return rival
-
-
-def _named(response: str, clause: Span, table: TableColumns) -> list[tuple[int, int]]:
-    """Where the clause names columns, and which."""
-    found = []
-    for match in WORD.finditer(parted(response[clause[0] : clause[1]])):
-        column = table.names.get(stem(match.group()))
-        if column is not None:
-            found.append((match.start() + clause[0], column))
-    return found
 
 
 def _nearest(named: Sequence[tuple[int, int]], values: Sequence[Span], asked: Span) -> set[int]:
@@ -131,16 +124,5 @@ def _nearest(named: Sequence[tuple[int, int]], values: Sequence[Span], asked: Sp
 
 
 def _group(beside: Sequence[int]) -> set[int]:
-    found: set[int] = set()
-    for column in beside:
-        if column < 0 and found:
-            break
-        if column >= 0:
-            found.add(column)
-    return found
-
-
-def _begins_alike(response: str, clause: Span, own: Set[str]) -> bool:
-    """Whether a word of the clause names a column in another form: plafonnée, Plafond."""
-    beginnings = {word[:_SAME_BEGINNING] for word in own if len(word) >= _SAME_BEGINNING and not word[0].isdigit()}
-    return any(root[:_SAME_BEGINNING] in beginnings for root in stems(response[clause[0] : clause[1]]))
+    """The first columns that follow each other; -1 is none."""
+    return set(itertools.takewhile(lambda column: column >= 0, itertools.dropwhile(lambda column: column < 0, beside)))

@@ -12,10 +12,11 @@
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from decimal import Decimal
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 
+from areopage.gate.grounding.figure_context import FigureReader
 from areopage.gate.reading.stated import CUES
 from areopage.text import TextFigure, decimal_of, lower_case
 
@@ -53,27 +54,54 @@ _MONTHS = 12
 _ANY_YEAR = 2023
 _DAYS_OF_YEAR = 365
 _DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 60)}
+# Rounding is no error where the answer says that it rounds: "environ", "plus de", "nearly".
+_BEFORE_ROUNDED = 28  # characters before a figure in which the answer says that it is rounded
+_ABOUT = re.compile(
+    r"(?:environ|autour de|pr[èe]s d['’e]|à peu près|quelque|presque|approximativement|de l['’]ordre d['’e]"
+    r"|about|around|approximately|nearly|almost|roughly|some|circa|close to|~|≈)[^.;:\n0-9]{0,8}\Z"
+)
+_OVER = re.compile(r"(?:plus d['’e]|au-delà d['’e]|more than|over|above)[^.;:\n0-9]{0,6}\Z")
+_UNDER = re.compile(r"(?:moins d['’e]|less than|under|below|fewer than)[^.;:\n0-9]{0,6}\Z")
+_WIDEST = Decimal("0.05")  # by which a rounded number may differ from the one that it rounds
 
 
-def computed(
-    stated: TextFigure,
-    response: str,
-    texts: Sequence[str],
-    numbers: Callable[[], Set[Decimal]],
-    read: Callable[..., Sequence[TextFigure]],
-) -> bool:
-    """Whether a figure follows from figures of the documents; all texts are `Readable`."""
-    if not isinstance(stated.value, Decimal):
+def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: Set[Decimal], read: FigureReader) -> bool:
+    """Whether a figure follows from figures of the documents, whose numbers these are; all texts are `Readable`."""
+    value = stated.value
+    if not isinstance(value, Decimal):
         return False
-    if stated.kind == "amount":
-        return (
-            _summed(stated, stated.value, response, numbers)
-            or _multiplied(stated, stated.value, response, texts, read)
-            or _scaled(stated.value, texts, numbers)
-        )
+    beside = response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
     if stated.kind == "percentage":
-        return _shared(stated, stated.value, response, texts, numbers)
-    return stated.kind == "duration" and any(_as_long(stated, one) for text in texts for one in read(text, "duration"))
+        return _shared(value, beside, texts, numbers)
+    if stated.kind == "duration":
+        return any(_as_long(stated, value, one) for text in texts for one in read(text, "duration"))
+    terms = {one for text in beside for one in islice(_amounts(text), _MOST)} - {value}
+    pairs = [(one, other) for one, other in combinations(terms, 2) if value in (one + other, abs(one - other))]
+    if any(one in numbers and other in numbers for one, other in pairs):
+        return True
+    times = {Decimal(match["times"]) for text in beside for match in _TIMES.finditer(text)}
+    for text in texts if times else ():
+        for one in read(text, "amount"):
+            each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
+            if each and _EACH.match(lower_case(text), one.end):
+                return True
+    sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
+    return any(value / _SIZES[size] in numbers for size in sizes)
+
+
+def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], *, always: bool = False) -> bool:
+    """Whether a number is one of those that are held, rounded as the words before it say, or as its writing says (`always`)."""
+    before = lower_case(response[max(0, start - _BEFORE_ROUNDED) : start])
+    about, over, under = always or _ABOUT.search(before), _OVER.search(before), _UNDER.search(before)
+    if not (about or over or under) or not value:
+        return False
+    step = Decimal(1).scaleb(value.normalize().as_tuple().exponent)  # type: ignore[arg-type]
+    return any(
+        (about and abs(one - value) <= min(step / 2, abs(value) * _WIDEST))
+        or (over and 0 < one - value < step)
+        or (under and 0 < value - one < step)
+        for one in held
+    )
 
 
 class Sums:
@@ -186,13 +214,6 @@ def _number(day: tuple[int, int, int]) -> int:
     return 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + date
 
 
-def _summed(stated: TextFigure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:
-    near = _beside(stated, response)
-    values = {one for text in near for one in islice(_amounts(text), _MOST)} - {value}
-    pairs = [(one, other) for one, other in combinations(values, 2) if value in (one + other, abs(one - other))]
-    return any(one in numbers() and other in numbers() for one, other in pairs)
-
-
 def _amounts(text: str) -> Iterator[Decimal]:
     """The numbers of a text that may be sums of money: with a currency, or large and no year."""
     for match in _PIECE.finditer(text):
@@ -203,44 +224,17 @@ def _amounts(text: str) -> Iterator[Decimal]:
             yield value
 
 
-def _beside(stated: TextFigure, response: str) -> tuple[str, str]:
-    return response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
-
-
-def _multiplied(
-    stated: TextFigure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[TextFigure]]
-) -> bool:
-    times = {Decimal(match["times"]) for text in _beside(stated, response) for match in _TIMES.finditer(text)}
-    for text in texts if times else ():
-        low = lower_case(text)
-        for one in read(text, "amount"):
-            each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
-            if each and _EACH.match(low, one.end):
-                return True
-    return False
-
-
-def _shared(stated: TextFigure, value: Decimal, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
-    near = [decimal_of(match.group()) for text in _beside(stated, response) for match in islice(_PIECE.finditer(text), _MOST)]
-    own = [one for one in dict.fromkeys(near) if one >= 1]
-    for part, whole in ((one, other) for one in own for other in own if one != other):
-        if _rounds(part / whole * 100, value) and part in numbers() and whole in numbers():
+def _shared(value: Decimal, beside: Sequence[str], texts: Sequence[str], numbers: Set[Decimal]) -> bool:
+    near = [decimal_of(match.group()) for text in beside for match in islice(_PIECE.finditer(text), _MOST)]
+    pairs = [(one, other) for one, other in permutations([one for one in dict.fromkeys(near) if one >= 1], 2)]
+    if any(_rounds(part / whole * 100, value) and part in numbers and whole in numbers for part, whole in pairs):
+        return True
+    for match in (match for text in texts for match in islice(_OF.finditer(text), _MOST_SHARES)):
+        written = [match[name] or match[f"{name}2"] for name in ("part", "whole")]
+        part, whole = (decimal_of(number.rstrip(" ,.'\u00a0\u202f")) for number in written)
+        if whole and _rounds(part / whole * 100, value):
             return True
-    for text in texts:
-        for match in islice(_OF.finditer(text), _MOST_SHARES):
-            part, whole = (decimal_of(_trimmed(match[name] or match[f"{name}2"])) for name in ("part", "whole"))
-            if whole and _rounds(part / whole * 100, value):
-                return True
     return False
-
-
-def _scaled(value: Decimal, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
-    sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
-    return any(value / _SIZES[size] in numbers() for size in sizes)
-
-
-def _trimmed(written: str) -> str:
-    return written.rstrip(" ,.'\u00a0\u202f")
 
 
 def _rounds(exact: Decimal, value: Decimal) -> bool:
@@ -248,8 +242,8 @@ def _rounds(exact: Decimal, value: Decimal) -> bool:
     return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
 
 
-def _as_long(stated: TextFigure, one: TextFigure) -> bool:
-    if one.unit == stated.unit or not isinstance(one.value, Decimal) or not isinstance(stated.value, Decimal):
+def _as_long(stated: TextFigure, value: Decimal, one: TextFigure) -> bool:
+    if one.unit == stated.unit or not isinstance(one.value, Decimal):
         return False
-    apart = one.value * _DAYS[one.unit] - stated.value * _DAYS[stated.unit]
+    apart = one.value * _DAYS[one.unit] - value * _DAYS[stated.unit]
     return abs(apart) < Decimal("0.001") and one.per == stated.per and "working" not in (one.days, stated.days)

@@ -23,7 +23,6 @@ _NEAREST_IN_ANSWER, _NEAREST = 5, 6  # words on each side
 _SENTENCE = 220  # characters on each side: a sentence is not looked at beyond
 _BEYOND = 160  # characters on each side of the sentence that count as its neighbourhood
 _NEARER, _NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, without and with those of its sentence
-_FEWEST_LOCAL = 4  # words nearest to the answer's figure; where a spot has all but one of them it is the right one
 _FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
 _MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
 _MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
@@ -66,17 +65,6 @@ class Surroundings:
         self._read = read
         self._near: dict[Spot, frozenset[str]] = {}
         self._kinds: dict[str, Sequence[tuple[Spot, frozenset[str]]]] = {}
-        self._figures: dict[tuple[FigureKind, Spot], Sequence[tuple[TextFigure, Spot]]] = {}
-
-    def at_home(self, stated: TextFigure, spots: Sequence[Spot]) -> Spot | None:
-        """The position with so many of the answer's words around it that no other can have more; None where none does."""
-        asked = self._asked(stated)
-        near = [len(asked.near & self._around(spot)) for spot in spots]
-        best = spots[near.index(max(near))]
-        if max(near) > min(len(asked.near), 2 * _NEAREST) - _NEARER:
-            return best
-        enough = len(asked.local) >= _FEWEST_LOCAL and len(asked.local & self._around(best)) >= len(asked.local) - 1
-        return best if enough else None
 
     def judge(self, stated: TextFigure, spots: Sequence[Spot]) -> Placement:
         """Whether the documents have a figure in the wrong place only; `spots` are all that hold it, at least one."""
@@ -106,38 +94,32 @@ class Surroundings:
 
     def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> Iterator[Spot]:
         """The documents' other figures of the same kind and unit, near which that many of the words stand."""
-        near = [(len(wanted & words), spot) for spot, words in self._candidates(stated.kind)]
+        kind = stated.kind
+        if kind not in self._kinds:
+            spots = (
+                (number, *match.span())
+                for number, text in enumerate(self._texts)
+                for match in DIGITS.finditer(text)
+                if _alike(kind, text, *match.span())
+            )
+            self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
+        near = [(len(wanted & words), spot) for spot, words in self._kinds[kind]]
         # The figure may be longer than its digits, so that one word nearer comes in on either side.
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
         for _, spot in worth[:_MOST_READ]:
-            for figure, found in self._figures_at(stated.kind, spot):
-                if (figure.kind, figure.unit) == (stated.kind, stated.unit) and not supports(figure, stated):
+            for figure, found in self._figures_at(kind, spot):
+                if (figure.kind, figure.unit) == (kind, stated.unit) and not supports(figure, stated):
                     yield found
 
-    def _candidates(self, kind: str) -> Sequence[tuple[Spot, frozenset[str]]]:
-        known = self._kinds.get(kind)
-        if known is None:
-            spots = (
-                (number, start, end)
-                for number, text in enumerate(self._texts)
-                for start, end in (match.span() for match in DIGITS.finditer(text))
-                if _alike(kind, text, start, end)
-            )
-            known = self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
-        return known
-
     def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[TextFigure, Spot]]:
-        known = self._figures.get((kind, spot))
-        if known is None:
-            number, start, end = spot
-            opens = around(self._texts[number], start - BEFORE)
-            window = self._texts[number][opens : end + AFTER].replace("\n", " ")
-            known = self._figures[kind, spot] = [
-                (figure, (number, figure.start + opens, figure.end + opens))
-                for figure in self._read(window, kind, days=False)
-                if figure.start + opens <= start < figure.end + opens
-            ]
-        return known
+        number, start, end = spot
+        opens = around(self._texts[number], start - BEFORE)
+        window = self._texts[number][opens : end + AFTER].replace("\n", " ")
+        return [
+            (figure, (number, figure.start + opens, figure.end + opens))
+            for figure in self._read(window, kind, days=False)
+            if figure.start + opens <= start < figure.end + opens
+        ]
 
     def _around(self, spot: Spot) -> frozenset[str]:
         found = self._near.get(spot)

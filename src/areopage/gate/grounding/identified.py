@@ -75,9 +75,10 @@ class Identified:
     def _low(self) -> list[str]:
         return [lower_case(text) for text in self._texts]
 
-    def values(self) -> list[Decimal]:
+    @cached_property
+    def values(self) -> frozenset[Decimal]:
         """The numbers of the texts."""
-        return [decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text)]
+        return frozenset(decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text))
 
     def spots(self, one: Identifier) -> list[Spot]:
         """Where a text has it, in any writing, up to a number of places."""
@@ -133,7 +134,10 @@ class Identified:
             return
         yield from self._measured(one, value)
         if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
-            yield from self._numeral(value)
+            written = roman(int(value))
+            for number, text in enumerate(self._texts):
+                numerals = cardinals(text) if written in text else ()
+                yield from ((number, other.start, other.end) for other in numerals if other.value == value)
         if not one.unit and value and not value % 1000:  # 100,000 may be 100k
             sought = re.compile(rf"(?<![\w.,]){value // 1000:f}[ \u00a0]?[kK](?!\w)")
             yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
@@ -142,14 +146,6 @@ class Identified:
             yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
         if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
             yield from self._measured(one, value / 1000)
-
-    def _numeral(self, value: Decimal) -> Iterator[Spot]:
-        """Where a number stands in Roman numerals behind what it numbers."""
-        written = roman(int(value))
-        for number, text in enumerate(self._texts):
-            for other in cardinals(text) if written in text else ():
-                if other.value == value:
-                    yield number, other.start, other.end
 
     def _measured(self, one: Identifier, value: Decimal) -> Iterator[Spot]:
         for factor in units_like(one.unit) if one.unit else (Decimal(1),):
@@ -164,8 +160,10 @@ class Identified:
         for written in _writings(value):
             for number, text in enumerate(self._texts):
                 for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
-                    if _parted_number(text, start, start + len(written)):
-                        yield number, start, start + len(written)
+                    end = start + len(written)
+                    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+                    if not (before[-1:].isdigit() or _JOINED_BEFORE.fullmatch(before) or _JOINED_AFTER.match(after)):
+                        yield number, start, end
 
     def _address(self, one: Identifier) -> Iterator[Spot]:
         number, street = re.escape(one.value), re.escape(lower_case(street_of(one.text)))
@@ -180,8 +178,8 @@ class Identified:
     def _ordinal(self, one: Identifier) -> Iterator[Spot]:
         """Where texts have an ordinal: of the same noun, if they have any of it; a century also where a year of it stands."""
         value = int(one.value)
-        own = self._of_answer(one)
-        texts = list(enumerate(self._ordinals))
+        own = next((own for own in ordinals(self._response) if own.start == one.start), Ordinal(value, "", one.start, one.end))
+        texts = [(number, list(ordinals(text, loose=True))) for number, text in enumerate(self._texts)]
         nouns = {other.noun for _, found in texts for other in found}
         for number, found in texts:
             for other in found:
@@ -194,18 +192,6 @@ class Identified:
             for number, text in enumerate(self._texts):
                 for match in re.finditer(rf"(?<![0-9.,]){value - 1}[0-9]{{2}}(?![0-9])" if value > 10 else r"(?!)", text):
                     yield number, match.start(), match.end()
-
-    def _of_answer(self, one: Identifier) -> Ordinal:
-        found = self._answer_ordinals.get(one.start)
-        return found or Ordinal(int(one.value), "", one.start, one.end)
-
-    @cached_property
-    def _answer_ordinals(self) -> dict[int, Ordinal]:
-        return {one.start: one for one in ordinals(self._response)}
-
-    @cached_property
-    def _ordinals(self) -> list[list[Ordinal]]:
-        return [list(ordinals(text, loose=True)) for text in self._texts]
 
     def times(self, first: int, second: int) -> Iterator[Spot]:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
@@ -222,24 +208,17 @@ class Identified:
 
     def _weekday(self, one: Identifier) -> Iterator[Spot]:
         day = int(one.value)
+        short = re.compile(rf"(?<!\w)(?:{'|'.join(_SHORT_DAYS[day])})\.?(?!\w)")
         for number, low in enumerate(self._low):
             every = _EVERY_DAY.search(low) or (_WEEKEND.search(low) if day >= 5 else None)
-            short = re.search(rf"(?<!\w)(?:{'|'.join(_SHORT_DAYS[day])})\.?(?!\w)", low)
-            for found in filter(None, (every, short)):
-                yield number, found.start(), found.end()
-            for start, end in _days(self._texts[number], low, day):
-                yield number, start, end
-
-
-def _days(text: str, low: str, day: int) -> Iterator[tuple[int, int]]:
-    days = list(weekdays(text, low))
-    for one in days:
-        if int(one.value) == day:
-            yield one.start, one.end
-    for first, last in pairwise(days):
-        begins, ends = int(first.value), int(last.value)
-        if _TO.fullmatch(low, first.end, last.start) and (begins <= day <= ends or (begins > ends and not ends < day < begins)):
-            yield first.start, last.end
+            yield from ((number, *found.span()) for found in (every, short.search(low)) if found)
+            days = list(weekdays(self._texts[number], low))
+            yield from ((number, named.start, named.end) for named in days if int(named.value) == day)
+            for first, last in pairwise(days):
+                begins, ends = int(first.value), int(last.value)
+                between = begins <= day <= ends or (begins > ends and not ends < day < begins)
+                if between and _TO.fullmatch(low, first.end, last.start):
+                    yield number, first.start, last.end
 
 
 def _writings(value: Decimal) -> Iterator[str]:
@@ -249,7 +228,9 @@ def _writings(value: Decimal) -> Iterator[str]:
     grouped = f"{int(whole):,}"
     forms = [whole, *(grouped.replace(",", mark) for mark in _GROUPING)] if len(whole) > 3 else [whole]
     if len(whole) > _LONGEST_UNPARTED:
-        forms.append(_indian(whole))
+        head = whole[:-3]  # in Indian groups: 1,25,000
+        pairs = [head[max(0, end - 2) : end] for end in range(len(head), 0, -2)]
+        forms.append(",".join([*reversed(pairs), whole[-3:]]))
     endings = [rest, *(rest + "0" * more for more in (1, 2) if len(rest) + more <= 3)]
     for form in forms:
         if not rest:
@@ -259,23 +240,10 @@ def _writings(value: Decimal) -> Iterator[str]:
                 yield f"{form}{mark}{ending}"
 
 
-def _indian(whole: str) -> str:
-    """Digits in Indian groups: 1,25,000."""
-    head, tail = whole[:-3], whole[-3:]
-    pairs = [head[max(0, end - 2) : end] for end in range(len(head), 0, -2)]
-    return ",".join([*reversed(pairs), tail])
-
-
 def _begins(text: str, start: int) -> bool:
     """Whether no other digits of the same number stand before a telephone number, but for a country code."""
     before = text[max(0, start - _BEFORE_COUNTRY) : start]
     return not re.search(r"[0-9][ .\u00a0()-]{0,3}\Z", before) or _COUNTRY.search(before) is not None
-
-
-def _parted_number(text: str, start: int, end: int) -> bool:
-    """Whether no digit goes on before or after a number."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    return not (before[-1:].isdigit() or _JOINED_BEFORE.fullmatch(before) or _JOINED_AFTER.match(after))
 
 
 def _goes_on(sign: str, joining: str) -> bool:

@@ -17,16 +17,13 @@ from areopage.text import (
     MONEY_SIGNS,
     PERIODS,
     UNIT_CUES,
-    DigitIndex,
     Reference,
     TextFigure,
     decimal_of,
-    key_of,
     lower_case,
 )
 
 _SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
-_MOST_SPOTS = 12
 _IN_ROW = 3  # numbers that make a line a row of a table
 _BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
@@ -41,15 +38,15 @@ _ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
 
 
-def amounts_without_unit(texts: Sequence[str], index: DigitIndex, stated: TextFigure) -> Iterator[Spot]:
+def amounts_without_unit(texts: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
     """Where the number of an amount stands alone, as in a table."""
     value = stated.value
     if not isinstance(value, Decimal) or (value == int(value) and value < _SMALLEST):
         return
-    for number, start, end in index.spans(key_of(f"{value:f}"))[:_MOST_SPOTS]:
-        text = texts[number]
-        if _PIECE.fullmatch(text, start, end) and decimal_of(text[start:end]) == value and _stands_alone(text, start, end):
-            yield number, start, end
+    for number, text in enumerate(texts):
+        for match in _PIECE.finditer(text):
+            if decimal_of(match.group()) == value and _stands_alone(text, *match.span()):
+                yield number, *match.span()
 
 
 def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
