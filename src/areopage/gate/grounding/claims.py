@@ -139,7 +139,7 @@ class _Check:
         self._read = read
         self._rows = Rows(texts)
         self._question = frozenset(stems(prompt))
-        self._surroundings = Surroundings(texts, response.text, self._question, read)
+        self._surroundings = Surroundings(texts, response.text, self._question, self._places.figures)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
         self._figures = [one for one in stated if isinstance(one, TextFigure)]

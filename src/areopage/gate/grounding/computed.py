@@ -17,7 +17,7 @@ from decimal import Decimal
 from itertools import combinations, islice, permutations
 
 from areopage.gate.grounding.figure_context import FigureReader
-from areopage.gate.reading.stated import CUES
+from areopage.gate.reading.stated import AMOUNT_CUE
 from areopage.text import TextFigure, decimal_of, lower_case
 
 _SMALLEST = 1_000  # of a number that may be an amount without a currency
@@ -219,7 +219,7 @@ def _amounts(text: str) -> Iterator[Decimal]:
     for match in _PIECE.finditer(text):
         value = decimal_of(match.group())
         large = value >= _SMALLEST and not _YEAR.fullmatch(match.group())
-        behind = CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower())
+        behind = AMOUNT_CUE.search(text[match.end() : match.end() + len(" euros")].lower())
         if large or behind or text[: match.start()].rstrip().endswith(_CURRENCIES):
             yield value
 

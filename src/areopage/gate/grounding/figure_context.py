@@ -6,15 +6,15 @@ free writing two or three words meet by chance), or where it stands among none.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
-from itertools import islice
+from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 
-from areopage.gate.reading.stated import AFTER, BEFORE, CUES
-from areopage.text import DIGITS, FigureKind, TextFigure, around, parted, stems_of, supports
+from areopage.text import FigureKind, TextFigure, parted, stems_of, supports
 
 Spot = tuple[int, int, int]  # number of the text, start, end
+PlacedFigure = tuple[TextFigure, Spot]
+FigureFinder = Callable[[FigureKind], Sequence[PlacedFigure]]
 FigureReader = Callable[..., Sequence[TextFigure]]  # `all_figures`, kept: several claims are sought in the same windows
 
 _END = re.compile(r"[.!?;]\s|\n")
@@ -24,15 +24,8 @@ _SENTENCE = 220  # characters on each side: a sentence is not looked at beyond
 _BEYOND = 160  # characters on each side of the sentence that count as its neighbourhood
 _NEARER, _NEARER_IN_ALL = 2, 4  # words by which another figure must be nearer, without and with those of its sentence
 _FEWEST = 3  # words of the answer's sentence without which "among none of them" says nothing
-_MOST_RIVALS = 400  # numbers of the documents that one answer's figures of a kind are compared with
-_MOST_READ = 3  # of them, the nearest ones, whose figures are read exactly for one figure of the answer
-# What stands within a few characters of the digits of a figure of its kind.
-_RIVAL_CUES = {
-    "percentage": CUES["percentage"],
-    "amount": CUES["amount"],
-    "duration": re.compile("|".join(CUES[unit].pattern for unit in ("day", "month", "minute"))),
-}
-_YEARS = range(1000, 2100)
+_MOST_RIVALS = 400  # figures of the documents that one figure of the answer is compared with
+_MOST_READ = 3  # of them, the nearest ones
 
 
 class Placement(Struct, frozen=True):
@@ -56,15 +49,14 @@ class _FigureWords(Struct, frozen=True):
 class Surroundings:
     """The documents' texts and the answer's. The work is bounded."""
 
-    def __init__(self, texts: Sequence[str], response: str, question: Set[str], read: FigureReader) -> None:
+    def __init__(self, texts: Sequence[str], response: str, question: Set[str], figures: FigureFinder) -> None:
         self._texts = texts
         self._clean = list(map(parted, texts))
         self._response = response
         self._answer = parted(response)
         self._question = question
-        self._read = read
+        self._figures = figures
         self._near: dict[Spot, frozenset[str]] = {}
-        self._kinds: dict[str, Sequence[tuple[Spot, frozenset[str]]]] = {}
 
     def judge(self, stated: TextFigure, spots: Sequence[Spot]) -> Placement:
         """Whether the documents have a figure in the wrong place only; `spots` are all that hold it, at least one."""
@@ -92,34 +84,15 @@ class Surroundings:
         question = self._question - unit
         return _FigureWords(local, local | question, own | question, len(own))
 
-    def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> Iterator[Spot]:
-        """The documents' other figures of the same kind and unit, near which that many of the words stand."""
-        kind = stated.kind
-        if kind not in self._kinds:
-            spots = (
-                (number, *match.span())
-                for number, text in enumerate(self._texts)
-                for match in DIGITS.finditer(text)
-                if _alike(kind, text, *match.span())
-            )
-            self._kinds[kind] = [(spot, self._around(spot)) for spot in islice(spots, _MOST_RIVALS)]
-        near = [(len(wanted & words), spot) for spot, words in self._kinds[kind]]
-        # The figure may be longer than its digits, so that one word nearer comes in on either side.
-        worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])
-        for _, spot in worth[:_MOST_READ]:
-            for figure, found in self._figures_at(kind, spot):
-                if (figure.kind, figure.unit) == (kind, stated.unit) and not supports(figure, stated):
-                    yield found
-
-    def _figures_at(self, kind: FigureKind, spot: Spot) -> Sequence[tuple[TextFigure, Spot]]:
-        number, start, end = spot
-        opens = around(self._texts[number], start - BEFORE)
-        window = self._texts[number][opens : end + AFTER].replace("\n", " ")
-        return [
-            (figure, (number, figure.start + opens, figure.end + opens))
-            for figure in self._read(window, kind, days=False)
-            if figure.start + opens <= start < figure.end + opens
+    def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> list[Spot]:
+        """The documents' other figures of the same kind and unit near which that many of the words stand, the nearest first."""
+        others = [
+            spot
+            for figure, spot in self._figures(stated.kind)
+            if spot[0] < len(self._texts) and figure.unit == stated.unit and not supports(figure, stated)
         ]
+        near = [(len(wanted & self._around(spot)), spot) for spot in others[:_MOST_RIVALS]]
+        return [spot for count, spot in sorted(near, key=lambda pair: -pair[0])[:_MOST_READ] if count >= least]
 
     def _around(self, spot: Spot) -> frozenset[str]:
         found = self._near.get(spot)
@@ -152,11 +125,3 @@ def _sentence_at(text: str, start: int, end: int) -> tuple[int, int]:
         first = match.end()
     closing = _END.search(text, end, last)
     return first, closing.start() if closing else last
-
-
-def _alike(kind: str, text: str, start: int, end: int) -> bool:
-    """Whether digits may be those of a figure of a kind."""
-    if kind == "date":
-        return end - start == 4 and int(text[start:end]) in _YEARS
-    near = text[max(0, start - 3) : end + 14].lower()
-    return _RIVAL_CUES[kind].search(near) is not None

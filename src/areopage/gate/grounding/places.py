@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import chain, islice
 
-from areopage.gate.grounding.figure_context import FigureReader, Spot
+from areopage.gate.grounding.figure_context import FigureReader, PlacedFigure, Spot
 from areopage.gate.grounding.unread_places import (
     Row,
     acts_by_number,
@@ -16,7 +16,7 @@ from areopage.gate.grounding.unread_places import (
     row_says,
     rows_of,
 )
-from areopage.gate.reading.stated import CUES, SINGLE, THINGS, CountedThings
+from areopage.gate.reading.stated import AMOUNT_CUE, SINGLE, THINGS, CountedThings
 from areopage.text import (
     DIGITS,
     UNIT_CUES,
@@ -51,7 +51,8 @@ class ClaimPlaces:
         self._left = _MOST_NUMBERS
         self._readable = _MOST_READ
         self._written: dict[tuple[str, bool], list[Spot]] = {}
-        self._figures: dict[FigureKind, dict[Decimal | str, list[tuple[TextFigure, Spot]]]] = {}
+        self._figures: dict[FigureKind, Sequence[PlacedFigure]] = {}
+        self._values: dict[FigureKind, dict[Decimal | str, list[PlacedFigure]]] = {}
         self._references: dict[str, list[Spot]] | None = None
         self._plain: list[str] = []
         self._rows: dict[int, Sequence[Row]] = {}
@@ -68,26 +69,33 @@ class ClaimPlaces:
         """Where the same value stands, in any notation."""
         if isinstance(stated, Reference):
             return self._named(stated)[:_MOST_SPOTS]
-        alike = self._figures_of(stated.kind).get(stated.value, ())
+        alike = self._valued(stated.kind).get(stated.value, ())
         spots = [spot for figure, spot in alike if supports(figure, stated)]
         return list(islice(chain(spots, self._unit_apart(stated)), _MOST_SPOTS))
 
-    def _figures_of(self, kind: FigureKind) -> dict[Decimal | str, list[tuple[TextFigure, Spot]]]:
-        """The figures of a kind by their value; a date also by its month, its year, and as a day of any year."""
+    def figures(self, kind: FigureKind) -> Sequence[PlacedFigure]:
+        """All figures of a kind; a duration without digits, "un an", is none: it is sought as a period."""
         if kind not in self._figures:
-            by_value = self._figures[kind] = {}
-            for number, text in enumerate(self._flat):
-                # A duration without digits, "un an", is sought as a period.
-                read = self._read(text, kind, days=True)
-                for figure in (one for one in read if kind != "duration" or DIGITS.search(one.text)):
-                    value = figure.value
-                    if isinstance(value, Decimal):
-                        keys: Collection[Decimal | str] = (value,)
-                    else:
-                        keys = dict.fromkeys([value, value[:7], value[:4], f"-{value[-6:]}" if value.count("-") > 1 else value])
-                    for key in keys:
-                        by_value.setdefault(key, []).append((figure, (number, figure.start, figure.end)))
+            self._figures[kind] = [
+                (figure, (number, figure.start, figure.end))
+                for number, text in enumerate(self._flat)
+                for figure in self._read(text, kind, days=True)
+                if kind != "duration" or DIGITS.search(figure.text)
+            ]
         return self._figures[kind]
+
+    def _valued(self, kind: FigureKind) -> dict[Decimal | str, list[PlacedFigure]]:
+        """The figures of a kind by their value; a date also by its month, its year, and as a day of any year."""
+        if kind not in self._values:
+            by_value = self._values[kind] = {}
+            for figure, spot in self.figures(kind):
+                value = figure.value
+                keys: Collection[Decimal | str] = (value,)
+                if isinstance(value, str):
+                    keys = dict.fromkeys([value, value[:7], value[:4], f"-{value[-6:]}" if value.count("-") > 1 else value])
+                for key in keys:
+                    by_value.setdefault(key, []).append((figure, spot))
+        return self._values[kind]
 
     def _named(self, stated: Reference) -> list[Spot]:
         """Where a law, an article or an agreement is named, or its number alone where that is distinctive."""
@@ -112,7 +120,7 @@ class ClaimPlaces:
         self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self.texts]
         if stated.kind == "duration":
             return next(periods(self._plain, stated), None), True
-        priced = any(CUES["amount"].search(text) for text in self._plain)
+        priced = any(AMOUNT_CUE.search(text) for text in self._plain)
         cells = list(amounts_without_unit(self.texts, stated)) if priced else []
         for number, start, end in cells:
             if number not in self._rows:
@@ -123,11 +131,8 @@ class ClaimPlaces:
 
     def values(self, stated: TextFigure) -> list[Decimal]:
         """The values of all figures of its kind and unit."""
-        return [
-            value
-            for value, figures in self._figures_of(stated.kind).items()
-            if isinstance(value, Decimal) and any(figure.unit == stated.unit for figure, _ in figures)
-        ]
+        held = [figure.value for figure, _ in self.figures(stated.kind) if figure.unit == stated.unit]
+        return [value for value in held if isinstance(value, Decimal)]
 
     def act(self, stated: Reference) -> Spot | None:
         """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""

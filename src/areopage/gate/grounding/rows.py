@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
-from areopage.gate.reading.stated import CUES
+from areopage.gate.reading.stated import PERCENTAGE_CUE
 from areopage.text import CURRENCIES, WORD, TextFigure, decimal_of, lower_case, parted, stem, stems
 
 _LISTING = re.compile(
@@ -176,7 +176,7 @@ def _head(text: str, block: int) -> str:
 
 def _units_in(cell: str) -> tuple[str, ...]:
     low = lower_case(cell)
-    percent = ("%",) if CUES["percentage"].search(low) else ()
+    percent = ("%",) if PERCENTAGE_CUE.search(low) else ()
     return (*percent, *(unit for unit, cues in CURRENCIES.items() if any(cue in low for cue in cues)))
 
 

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.text import Span, lower_case, matches_at, plain, starts_of, unaccented
+from areopage.text import Span, plain, starts_of, unaccented
 
 _MOST_SPANS = 50
 _MOST_LOOKED_UP = 50  # unknown ones that are looked for in the documents; further ones count as unknown
@@ -37,7 +37,6 @@ _WORDS = r"(?:documents?|docs?\.?|sources?|passages?|extraits?|excerpts?|chunks?
 _BARE = re.compile(
     r"(?<![\[(【])\b(?:documents?|doc|passages?|sources?|extraits?|excerpts?) ?(?:n° ?)?([0-9]{1,3})\b", re.IGNORECASE
 )
-_BARE_WORDS = ("doc", "passage", "source", "extrait", "excerpt")
 _LED = re.compile(rf"(?:(?P<id>(?:doc(?:ument)?[ _-]?)?id)\s*[:=]|{_WORDS}\s*(?:n°|no\.|#|:)?)\s*(?P<rest>\S.*)", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<first>[0-9]{1,3})\s?[-–]\s?(?P<last>[0-9]{1,3})")
 _PARTED = re.compile(r"[,;&+]|\s(?:et|and)\s")
@@ -47,7 +46,6 @@ _UUID_LENGTH = 36
 _DIGITS = re.compile(r"[0-9]+")
 
 
-_LONGEST_TOKEN = 81
 _TOKEN = re.compile(r"(?<![\w./@-])[^\W_][\w.-]{2,80}(?<=[^\W_])(?![\w/@]|[.-]\w)")
 _DISTINCTIVE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]{2}).{4,}", re.DOTALL)
 _SHORTEST_SOURCE = 6  # characters of a source that is a citation wherever it stands
@@ -187,9 +185,7 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
     for match in _RAISED.finditer(response) if "^" in response else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             yield from _if_found(match, names)
-    low = lower_case(response)
-    starts = sorted(start for word in _BARE_WORDS if word in low for start in starts_of(word, low))
-    for match in matches_at(_BARE, response, starts):
+    for match in _BARE.finditer(response):
         yield from _if_found(match, names)
 
 
@@ -202,7 +198,7 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
                 yield document.id, document.id, start, start + len(source)
     if not names.distinctive:
         return
-    for match in matches_at(_TOKEN, response, _with_digits(response)):
+    for match in _TOKEN.finditer(response):
         label = match.group()
         if not _DISTINCTIVE.fullmatch(label):
             continue
@@ -210,17 +206,6 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
             yield label, label, match.start(), match.end()
         elif names.written_like_an_id(label):
             yield label, names.find(label), match.start(), match.end()
-
-
-def _with_digits(response: str) -> Iterator[int]:
-    end = 0
-    for match in _DIGITS.finditer(response):
-        start = match.start()
-        first = max(end, start - _LONGEST_TOKEN)
-        while start > first and (response[start - 1].isalnum() or response[start - 1] in "_.-"):
-            start -= 1
-        yield start
-        end = match.end()
 
 
 def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:

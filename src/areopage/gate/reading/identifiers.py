@@ -15,14 +15,14 @@ The text is one that is `Readable`.
 import html
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.gate.reading.ordinals import ordinals
-from areopage.text import decimal_of, matches_at
+from areopage.text import decimal_of
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
@@ -64,9 +64,6 @@ _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}"
     r"|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
 )
-_JOINTS = frozenset("-_/.")
-_MOST_CAPITALS = 8
-_HALF_DAY = re.compile(r"(?:[.:h][0-5][0-9])?[ \u00a0]?[ap]\.?m\b")
 _RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
 _DIGITS = (
     r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?"
@@ -255,11 +252,18 @@ def _targets(text: str) -> Iterator[Identifier]:
             yield Identifier(kind="contact", value=value, text=written, start=start, end=end)
 
 
-def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Identifier]:
+def identifiers(text: str, low: str) -> list[Identifier]:
     """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
     free = bytearray(len(text))
     found: list[Identifier] = []
-    for one in itertools.chain(contacts(text), _addresses(text, runs), codes(text, runs), _ordinals(text), numbers(text, runs)):
+    addresses = [_made("number", match, match["number"], ADDRESS) for match in _ADDRESS.finditer(text)]
+    numbered = [
+        Identifier(
+            kind="number", value=str(one.value), text=text[one.start : one.end], start=one.start, end=one.end, unit=ORDINAL
+        )
+        for one in ordinals(text)
+    ]
+    for one in itertools.chain(contacts(text), addresses, codes(text), numbered, numbers(text)):
         if not any(free[one.start : one.end]):
             free[one.start : one.end] = b"\1" * (one.end - one.start)
             found.append(one)
@@ -283,64 +287,39 @@ def phone_value(written: str) -> str:
     return digits[2:] if written.startswith("+") else digits.lstrip("0")
 
 
-def codes(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
-    """Names of things that are made of letters and digits, and versions; `runs` are the text's digits."""
-    for match in matches_at(_CODE, text, [_code_start(text, start) for start, _ in runs]):
+def codes(text: str) -> Iterator[Identifier]:
+    """Names of things that are made of letters and digits, and versions."""
+    for match in _CODE.finditer(text):
         if not _THOUSANDS.fullmatch(match.group()):
             yield _made("code", match, squashed(match.group()))
 
 
-def _code_start(text: str, digit: int) -> int:
-    joint = digit - (text[digit - 1 : digit] in _JOINTS)
-    start = joint
-    while start and joint - start <= _MOST_CAPITALS and "A" <= text[start - 1] <= "Z":
-        start -= 1
-    return start if start < joint else digit - (text[digit - 1 : digit] == "v")
-
-
-def numbers(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
-    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; `runs`: where digits stand."""
-    starts = [start for start, _ in runs]
-    for match in matches_at(_HOUR, text, [start for start, end in runs if _HALF_DAY.match(text, end)]):
+def numbers(text: str) -> Iterator[Identifier]:
+    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
+    for match in _HOUR.finditer(text):
         hour = int(match["hour"]) % 12 + (12 if match["half"] == "p" else 0)
         yield _made("number", match, f"{hour}:{int(match['minute'] or 0):02}")
-    for match in matches_at(_RATIO, text, starts) if ":" in text else ():
+    for match in _RATIO.finditer(text):
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
-    for match in matches_at(_NUMBER, text, starts):
+    for match in _NUMBER.finditer(text):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
             continue
         value = decimal_of(match.group())
         if unit or value > SMALL or value != int(value) or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
             yield _made("number", match, f"{value:f}", unit, factor)
-    yield from _range_ends(text, starts)
-
-
-def _range_ends(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
-    """The second number of each range with a hyphen: pages 12-15, 15-20 pupils."""
-    for match in matches_at(_RANGE_END, text, starts) if "-" in text or "–" in text else ():
+    for match in _RANGE_END.finditer(text):  # pages 12-15, 15-20 pupils
         start, end = match.span("last")
         unit, factor = unit_after(text, end)
-        value = int(match["last"])
-        if unit or value > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
-            yield Identifier(kind="number", value=str(value), text=match["last"], start=start, end=end, unit=unit, factor=factor)
-
-
-def _addresses(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
-    for match in matches_at(_ADDRESS, text, [start for start, _ in runs]):
-        yield _made("number", match, match["number"], ADDRESS)
+        last = int(match["last"])
+        if unit or last > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
+            yield Identifier(kind="number", value=str(last), text=match["last"], start=start, end=end, unit=unit, factor=factor)
 
 
 def street_of(address: str) -> str:
     """The word that tells the street of an address from others."""
     found = _ADDRESS.search(address)
     return (found["street"] or found["street2"]).rstrip(".") if found else ""
-
-
-def _ordinals(text: str) -> Iterator[Identifier]:
-    for one in ordinals(text):
-        written = text[one.start : one.end]
-        yield Identifier(kind="number", value=str(one.value), text=written, start=one.start, end=one.end, unit=ORDINAL)
 
 
 def _lists(text: str, match: re.Match[str]) -> bool:

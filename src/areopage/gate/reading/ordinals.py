@@ -5,12 +5,11 @@ A lone ordinal in words ("premier", "second") is one only where `loose`: it seld
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from types import MappingProxyType
 
 from msgspec import Struct
 
-from areopage.text import lower_case, matches_at, starts_of, stem
+from areopage.text import stem
 
 _FRENCH = (
     "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième"
@@ -52,46 +51,15 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
     re.IGNORECASE,
 )
-# One of these stands in each of them, so many characters behind its beginning at most.
-_SPELLED_CUES = ("ième", "premi", "1er", "1re", "second", "first", "third", "fth", "rth", "xth", "vth", "nth", "eth", "hth")
-_BEFORE_CUE = 16
-_WORD_BEGINS = re.compile(r"\w(?<![\w-].)")
 _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 # After a name or a part of a text: Louis XIV, chapitre XII, World War II.
-_CARDINAL_BEGINS = re.compile(r"[IVXL](?<=[^\W\d_][ \u00a0].)")
 _CARDINAL = re.compile(r"(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_][\w-]{1,24})[ \u00a0]\Z")
-_PARTS = frozenset(
-    [
-        "tome",
-        "volume",
-        "chapitre",
-        "chapter",
-        "acte",
-        "act",
-        "annexe",
-        "appendix",
-        "titre",
-        "title",
-        "livre",
-        "book",
-        "partie",
-        "part",
-        "section",
-        "article",
-        "phase",
-        "type",
-        "niveau",
-        "level",
-        "classe",
-        "class",
-        "grade",
-        "scène",
-        "scene",
-        "étape",
-        "stage",
-    ]
+_PART_WORDS = (
+    "tome volume chapitre chapter acte act annexe appendix titre title livre book partie part section "
+    "article phase type niveau level classe class grade scène scene étape stage"
 )
+_PARTS = frozenset(_PART_WORDS.split())
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
@@ -116,20 +84,10 @@ def roman_value(written: str) -> int:
 
 def roman(value: int) -> str:
     """The Roman numeral of a value; "" for 0."""
-    pairs = (
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-    )
+    sizes = (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1)
+    signs = ("M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I")
     found = ""
-    for size, sign in (*pairs, (5, "V"), (4, "IV"), (1, "I")):
+    for size, sign in zip(sizes, signs, strict=True):
         found += sign * (value // size)
         value %= size
     return found
@@ -137,12 +95,11 @@ def roman(value: int) -> str:
 
 def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
     """The ordinals of a text; `loose` ones are in words and stand before any noun."""
-    starts = [match.start() for match in _BEGINS.finditer(text)]
-    for match in matches_at(_NUMBERED, text, starts):
+    for match in _NUMBERED.finditer(text):
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
         if value and (value == 1 or not match["first"]):  # "vers" is no fifth
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
-    for match in matches_at(_SPELLED, text, _before_cues(lower_case(text))):
+    for match in _SPELLED.finditer(text):
         following = _NEXT.match(text, match.end())
         if loose or (following and following["noun"].lower() in _NOUNS):
             value = _WORDS[match["word"].lower().replace(" ", "-")]
@@ -150,16 +107,9 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
     yield from cardinals(text)
 
 
-def _before_cues(low: str) -> Iterator[int]:
-    end = 0
-    for at in sorted(chain.from_iterable(starts_of(cue, low) for cue in _SPELLED_CUES)):
-        yield from (match.start() for match in _WORD_BEGINS.finditer(low, max(end, at - _BEFORE_CUE), at + 1))
-        end = max(end, at + 1)
-
-
 def cardinals(text: str) -> Iterator[Ordinal]:
     """The Roman numerals of a text that stand behind what they number."""
-    for match in matches_at(_CARDINAL, text, [match.start() for match in _CARDINAL_BEGINS.finditer(text)]):
+    for match in _CARDINAL.finditer(text):
         before = _BEFORE.search(text, max(0, match.start() - 26), match.start())
         value = roman_value(match["roman"])
         if before is None or not value:

@@ -4,8 +4,7 @@ The answer is one that is `Readable`. The exact extractors of `areopage.text` ar
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,25 +24,13 @@ from areopage.text import (
     is_light,
     legal_references,
     lower_case,
-    matches_at,
     stem,
     unaccented,
 )
 
-
-def _shortest(cues: Iterable[str]) -> list[str]:
-    """Those that hold no other one."""
-    known = dict.fromkeys(cues)
-    return [cue for cue in known if not any(other in cue for other in known if other != cue)]
-
-
-def _pattern(cues: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, _shortest(cues))))
-
-
 BEFORE, AFTER = 24, 36
 """Characters around digits within which the rest of a figure lies."""
-BEFORE_LEGAL = 48
+BEFORE_ACTS = 48
 """The same for a reference: "arrêté interministériel modifié n° 12"."""
 # A reference is sought where a text has one of these, in lower case.
 _ACTS = (
@@ -51,7 +38,6 @@ _ACTS = (
     "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
     "regulation", "directive", " act ", "order", "rules", "pourvoi",
 )  # fmt: skip
-_LEGAL = _shortest(_ACTS)
 _TIME = tuple(word for words in UNIT_WORDS.values() for word in words if len(word) > 2)
 # What makes a nearby number a figure; four digits may be a year without it.
 _MONEY_CUE = (
@@ -59,26 +45,14 @@ _MONEY_CUE = (
     r"|zlot|rouble|ruble|shekel|riyal|rand|forint|lira|quid|[0-9]p(?![a-z])"
     rf"|(?<![a-z])(?:{'|'.join(map(str.lower, MONEY))}|rs|kr|dh|dhs|kč|reais|lei|won|wons|naira|dong|rmb|xaf)(?![a-z])"
 )
+_SIGNS = ("%", "‰", "point", "million", "milliard", " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
 _NEAR = re.compile(
-    _pattern(
-        ("%", "‰", "point", "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
-    ).pattern
+    "|".join(map(re.escape, (*_SIGNS, *_TIME)))
     + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
 )
-CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        "percentage": re.compile("%|cent|‰|point|bp|pp"),
-        "amount": re.compile(_MONEY_CUE),
-        "date": re.compile(""),
-        "reference": re.compile(""),
-        "day": re.compile(_pattern([*UNIT_WORDS["day"], *UNIT_WORDS["week"]]).pattern + "|p[0-9]"),
-        "month": re.compile(
-            _pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]).pattern + "|p[0-9]"
-        ),
-        "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h|pt[0-9]"),
-    }
-)
-"""What the digits of a figure have near them, by its kind; for a duration by its unit."""
+PERCENTAGE_CUE = re.compile("%|cent|‰|point|bp|pp")
+AMOUNT_CUE = re.compile(_MONEY_CUE)
+"""What the digits of a figure have near them, in lower case."""
 # The names of months that a day may have beside it.
 _NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -108,10 +82,10 @@ def stated_in(response: str) -> list[Stated]:
     """The figures, counted things, references and identifiers of an answer in order, as it writes them; none crosses another."""
     low = lower_case(response)
     runs = [match.span() for match in DIGITS.finditer(response)]
-    named = identifiers(response, low, runs)
+    named = identifiers(response, low)
     if not runs and not named:
         return []
-    acts = [cue for cue in _LEGAL if cue in low]
+    acts = [cue for cue in _ACTS if cue in low]
     candidates = _candidates(response, low, runs, acts)
     taken = bytearray(len(response))
     found = _free([one for one in named if one.kind in ("contact", "weekday")], taken)
@@ -120,7 +94,7 @@ def stated_in(response: str) -> list[Stated]:
     for start, end in _windows(response, candidates, BEFORE):
         for figure in all_figures(response[start:end], days=days):
             exact.append(replace(figure, start=figure.start + start, end=figure.end + start))
-    for start, end in _windows(response, [span for span in candidates if _legal(low, *span, acts)], BEFORE_LEGAL):
+    for start, end in _windows(response, [span for span in candidates if _legal(low, *span, acts)], BEFORE_ACTS):
         for reference in legal_references(response[start:end]):
             exact.append(replace(reference, start=reference.start + start, end=reference.end + start))
     exact = [one for one in exact if not any(taken[one.start : one.end])]
@@ -128,7 +102,7 @@ def stated_in(response: str) -> list[Stated]:
         taken[one.start : one.end] = b"\1" * (one.end - one.start)
     found += exact
     found += _free([one for one in named if one.kind == "code" or one.unit], taken)
-    found += _free(_things(response, [start for start, _ in runs]), taken)
+    found += _free(_things(response), taken)
     found += _free([one for one in named if one.kind == "number" and not one.unit], taken)
     return sorted(found, key=lambda one: (one.start, one.end))
 
@@ -143,9 +117,9 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
     return found
 
 
-def _things(response: str, numbers: Sequence[int]) -> Iterator[CountedThings]:
-    """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
-    for match in matches_at(THINGS, response, numbers):
+def _things(response: str) -> Iterator[CountedThings]:
+    """The numbers of things; what is counted must be a word that says something."""
+    for match in THINGS.finditer(response):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
             yield CountedThings(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
@@ -173,10 +147,10 @@ def _dated(low: str, start: int, end: int) -> bool:
 
 
 def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:
-    """Whether digits may be those of a reference; `acts` are the words of `_LEGAL` that the text has."""
+    """Whether digits may be those of a reference; `acts` are the words of `_ACTS` that the text has."""
     # L. 123-4, C-131/12, but not 1914-1918
     joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
-    first = max(0, start - BEFORE_LEGAL)
+    first = max(0, start - BEFORE_ACTS)
     return joined or any(low.find(cue, first, start) >= 0 for cue in acts)
 
 
