@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
 
 import msgspec
 import yaml
@@ -12,12 +12,15 @@ from msgspec import Meta, Struct, structs
 from pydantic import BaseModel, Field, create_model
 
 from areopage.cases import LooseDocuments
-from areopage.checking import GateChecker, decide
+from areopage.checking import decide
 from areopage.errors import ConfigError, StorageError
 from areopage.gate import FITTED_RESPONSES, Decision, Gate, GateConfig, GroundingModel, model_of
 from areopage.report import replacing
 from areopage.suites import BUNDLED, ConfigSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
+
+if TYPE_CHECKING:  # it brings the judges
+    from areopage.checking import Checker
 
 RULES_FILE = "gate.yml"
 _WEIGHTS_FILE = "grounding.json"
@@ -45,7 +48,7 @@ def check_answer(
     response: str | None,
     documents: LooseDocuments,
     *,
-    gate: Gate | GateChecker | None = None,
+    gate: "Gate | Checker | None" = None,
     collection: str = "",
     judge: bool = True,
 ) -> Decision:

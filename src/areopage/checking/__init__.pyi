@@ -23,7 +23,6 @@ from .judging import configured_judge as configured_judge  # The judge that a co
 from .judging import load_criterion as load_criterion  # Load the criterion by language.
 from .judging import open_sentence_judge as open_sentence_judge  # Open the configured judge
 from .node import ForeignDocuments as ForeignDocuments  # Documents of another retriever as the gate reads them.
-from .node import GateChecker as GateChecker  # A gate with a judge or labels
 from .node import decide as decide  # Decide on documents in any form
 from .node import foreign as foreign  # Documents of another retriever
 from .node import gate_node as gate_node  # Build a LangGraph node that writes `decision` and `verdict`.

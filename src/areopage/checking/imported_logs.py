@@ -17,7 +17,6 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases import RejectedRow
-from areopage.checking.log_lines import MetricsLine
 from areopage.checking.old_logs import (
     Difference,
     Kind,
@@ -168,12 +167,27 @@ class Import:
 
     def run(self) -> Imported:
         """Run the import."""
-        self._note_all()
-        self._take_all()
-        self._take_snapshots()
+        done = 0
+        for number, file in enumerate(self._files):
+            for piece in pieces(file):
+                self._note(number, piece, kind_of(piece.record) if piece.record is not None else None)
+                done += piece.size
+                self._progress("bytes", done, self._bytes)
+        done = 0
+        for piece in (piece for number in sorted(self._with_rows) for piece in pieces(self._files[number])):
+            if piece.record is not None and kind_of(piece.record) == "metrics":
+                self._take(piece.record, piece.file, piece.line)
+                done += 1
+                self._progress("rows", done, self._rows["metrics"])
+        for entry in list(self._snapshots.left()):  # their row of figures is in no log: they hold it themselves
+            file = self._files[entry.file]
+            snapshot = read_again(file, entry.start, entry.size)
+            record = {"question": snapshot.get("question"), "timestamp": snapshot.get("timestamp")} | snapshot["metrics"]
+            self._take(record, file, entry.line, entry)
         self._flush()
         for entry in self._responses.left():
-            self._refuse(self._files[entry.file], entry.line, "no row of figures belongs to this response", self._text(entry))
+            question = text_in(self._record(entry), "question")
+            self._refuse(self._files[entry.file], entry.line, "no row of figures belongs to this response", question)
         return Imported(
             files=len(self._files),
             rows=dict(self._rows),
@@ -185,25 +199,6 @@ class Import:
             differences=tuple(self._differences),
             rejected=self._rejected,
         )
-
-    def _note_all(self) -> None:
-        """First reading: what there is, and where."""
-        done = 0
-        for number, file in enumerate(self._files):
-            for piece in pieces(file):
-                self._note(number, piece, kind_of(piece.record) if piece.record is not None else None)
-                done += piece.size
-                self._progress("bytes", done, self._bytes)
-
-    def _take_all(self) -> None:
-        """Second reading, of the files that hold rows of figures: one after another goes in."""
-        done = 0
-        for number in sorted(self._with_rows):
-            for piece in pieces(self._files[number]):
-                if piece.record is not None and kind_of(piece.record) == "metrics":
-                    self._take(piece, piece.record)
-                    done += 1
-                    self._progress("rows", done, self._rows["metrics"])
 
     def _note(self, number: int, piece: Piece, kind: Kind | None) -> None:
         if piece.record is None or kind is None:
@@ -232,31 +227,16 @@ class Import:
         shelf = self._responses if kind == "response" else self._snapshots
         shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
 
-    def _take(self, piece: Piece, record: dict[str, Any]) -> None:
+    def _take(self, record: dict[str, Any], file: LogFile, number: int, snapshot: Entry | None = None) -> None:
+        """Make a trace of a row of figures; `snapshot` is the one that the row stands in."""
         try:
             line, at = metrics_line(record), moment_of(record.get("timestamp"), self._zone)
         except ValueError as fault:
-            self._refuse(piece.file, piece.line, str(fault), str(record))
+            reason, content = (f"metrics: {fault}", text_in(record, "question")) if snapshot else (str(fault), str(record))
+            self._refuse(file, number, reason, content)
             return
-        response, snapshot = self._responses.take(line.question, at), self._snapshots.take(line.question, at)
-        self._put(line, at, piece.file, piece.line, response, snapshot)
-
-    def _take_snapshots(self) -> None:
-        """Snapshots whose row of figures is in no log: they hold it themselves."""
-        for entry in list(self._snapshots.left()):
-            file = self._files[entry.file]
-            snapshot = read_again(file, entry.start, entry.size)
-            record = {"question": snapshot.get("question"), "timestamp": snapshot.get("timestamp")} | snapshot["metrics"]
-            try:
-                line, at = metrics_line(record), moment_of(record["timestamp"], self._zone)
-            except ValueError as fault:
-                self._refuse(file, entry.line, f"metrics: {fault}", text_in(snapshot, "question"))
-                continue
-            self._put(line, at, file, entry.line, self._responses.take(line.question, at), entry)
-
-    def _put(
-        self, line: MetricsLine, at: datetime, file: LogFile, number: int, response: Entry | None, snapshot: Entry | None
-    ) -> None:
+        response = self._responses.take(line.question, at)
+        snapshot = snapshot or self._snapshots.take(line.question, at)
         found = differences(line, str(file.named), number)
         self._contradictions.update(one.field for one in found)
         self._differences += found[: max(0, MOST_LISTED - len(self._differences))]
@@ -274,9 +254,6 @@ class Import:
 
     def _record(self, entry: Entry | None) -> dict[str, Any] | None:
         return None if entry is None else read_again(self._files[entry.file], entry.start, entry.size)
-
-    def _text(self, entry: Entry) -> str:
-        return text_in(self._record(entry), "question")
 
     def _refuse(self, file: LogFile, line: int, reason: str, content: str) -> None:
         self._rejected += 1

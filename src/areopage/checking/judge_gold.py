@@ -3,8 +3,7 @@
 A row holds a whole answer. The exam shows the judge what a decision would: `judged_case` makes it of the row.
 """
 
-from areopage.checking.judged_case import judged_case, within_one_call
-from areopage.checking.judging import CRITERION, LANGUAGES, SCALE, SUITE
+from areopage.checking.judging import CRITERION, LANGUAGES, SCALE, SUITE, judged_case, within_one_call
 from areopage.errors import DatasetError
 from areopage.suites import BUNDLED, GOLD_FILE, GoldRow, typed_lines
 from areopage.text import sentences

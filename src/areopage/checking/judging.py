@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.cases import Case, Document
+from areopage.cases import Case, Document, Turn
 from areopage.checking.config import RagConfig
-from areopage.checking.judged_case import judged_case, within_one_call
 from areopage.criteria import Criterion, Scale, load_criteria, load_registry
 from areopage.errors import ModelError, name_list
-from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceJudgment
+from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceCheck, SentenceJudgment, passages_for
 from areopage.jury import (
     Judge,
     JudgedCase,
@@ -31,7 +30,7 @@ from areopage.ledger import Judgment, Ledger
 from areopage.models import ModelReference, ModelSettings, Traffic
 from areopage.scoring import DEFAULT, NotApplicable, Scored
 from areopage.suites import BUNDLED, CONFIG_FILE
-from areopage.text import plain
+from areopage.text import Span, plain
 
 SUITE = "rag_grounding"
 SUITE_VERSION = "1.0.0"
@@ -42,6 +41,10 @@ OWN_LANGUAGE = "en"
 MAX_TOKENS = 300
 TRIES = 2  # of a call that fails
 OUTAGE = 0.0  # a user waits: a server that is down is not waited for
+SHOWN_BEFORE = 400  # characters of the answer before the first sentence: what its pronouns stand for
+SHOWN_PROMPT = 600  # characters of the question
+SHOWN_SENTENCES = 1_200  # characters of the sentences; further ones are not judged
+SHOWN_PASSAGES = 3_000  # characters of the documents
 
 
 class Judged(Struct, frozen=True, kw_only=True):
@@ -136,7 +139,8 @@ class SentenceJudge:
                 panel = await self._checked(session)
                 panel_id = session.run.id
                 trust = await asyncio.to_thread(self._trust, panel)
-                calls = [_call(panel, judged_case(prompt, response, documents, decision.sentences, wanted))]
+                case = judged_case(prompt, response, documents, decision.sentences, wanted)
+                calls = list(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))[:1]
                 held |= await session.known(calls)
                 await session.ask(calls, held, store=None if keep else self._unkept)
         except TimeoutError:
@@ -144,6 +148,8 @@ class SentenceJudge:
         except ModelError as fault:
             reason = str(fault)
         judgment = held.get(calls[0].key) if calls else None
+        own = self._judge.judge
+        exam = "" if trust in ("examined", "provisional") else self._examine_with
         return Judged(
             sentences=tuple(
                 SentenceJudgment(sentence=at, supported=None, explanation=reason)
@@ -151,7 +157,7 @@ class SentenceJudge:
                 else _sentence_judgment(decision, wanted, at, judgment, trust)
                 for at in wanted
             ),
-            judge=None if trust is None else self._asked(trust),
+            judge=trust and AskedJudge(name=own.name, model=str(own.reference), standing=trust, examine_with=exam),
             panel=panel_id,
             keys=tuple(call.key for call in calls),
         )
@@ -182,12 +188,6 @@ class SentenceJudge:
         failed = any(one.state in ("not_qualified", "drifted") or one.failed_otherwise for one in standing.criteria)
         return "failed" if failed else insisted
 
-    def _asked(self, trust: JudgeTrust) -> AskedJudge:
-        judge = self._judge.judge
-        passed = trust in ("examined", "provisional")
-        command = "" if passed else self._examine_with
-        return AskedJudge(name=judge.name, model=str(judge.reference), standing=trust, examine_with=command)
-
     async def aclose(self) -> None:
         """Close the judge."""
         for session in self._sessions.values():
@@ -200,10 +200,6 @@ class SentenceJudge:
             await asyncio.to_thread(self._ledger.put_panel, session.run)
             self._stored.add(session.run.id)
         return panel
-
-
-def _call(panel: Panel, case: Case) -> PlannedCall:
-    return next(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))
 
 
 def _sentence_judgment(
@@ -224,6 +220,33 @@ def _sentence_judgment(
         return SentenceJudgment(sentence=index, supported=supported, explanation=outcome.explanation, standing=trust)
     reason = outcome.explanation if isinstance(outcome, NotApplicable) else outcome.reason
     return SentenceJudgment(sentence=index, supported=None, explanation=reason)
+
+
+def within_one_call(sentences: Sequence[Span | SentenceCheck], indexes: Sequence[int]) -> tuple[int, ...]:
+    """The first of some sentences that one call may show together; always one."""
+    kept: list[int] = []
+    left = SHOWN_SENTENCES
+    for index in indexes:
+        left -= len(sentences[index].text)
+        if kept and left < 0:
+            break
+        kept.append(index)
+    return tuple(kept)
+
+
+def judged_case(
+    prompt: str, response: str, documents: Sequence[Document], sentences: Sequence[Span | SentenceCheck], indexes: Sequence[int]
+) -> Case:
+    """Some sentences as a case: the prompt and the response up to the first of them are its prompt, they are its response."""
+    shown = [sentences[index] for index in sorted(indexes)]
+    before = response[max(0, shown[0].start - SHOWN_BEFORE) : shown[0].start].strip()
+    turns = [Turn(role="user", content=prompt[:SHOWN_PROMPT])]
+    if before:
+        turns.append(Turn(role="assistant", content=before))
+    texts = [" ".join(sentence.text.split())[:SHOWN_SENTENCES] for sentence in shown]
+    # a right answer in other words may share none with its document: the question does
+    passages = passages_for([*texts, prompt[:SHOWN_PROMPT]], documents, SHOWN_PASSAGES)
+    return Case(id="", prompt=tuple(turns), response="\n".join(texts), documents=passages)
 
 
 def load_criterion() -> dict[str, Criterion]:

@@ -4,8 +4,8 @@ graph.add_node("gate", areopage.gate_node(areopage.load_gate()))
 graph.add_node("gate", areopage.gate_node(areopage.open_checker(config, ledger=ledger)))  # with judge and labels
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -14,22 +14,10 @@ from areopage.cases import Document, LooseDocuments, documents_of
 from areopage.errors import SubmissionError
 from areopage.gate import Decision, Gate, GateConfig, GateVerdict, Reason
 
+if TYPE_CHECKING:  # it brings the judges
+    from areopage.checking.checker import Checker
+
 BEYOND_SCORES = 1.001  # a cosine may exceed 1 by rounding
-
-
-class GateChecker(Protocol):
-    """A gate with a judge or labels; see `areopage.open_checker`."""
-
-    @property
-    def gate(self) -> Gate:
-        """The gate."""
-        ...
-
-    def check_sync(
-        self, prompt: str, response: str, documents: Sequence[Document], *, collection: str = "", judge: bool = True
-    ) -> Decision:
-        """Decide on an answer; see `Checker`."""
-        ...
 
 
 class GateUpdate(TypedDict):
@@ -39,16 +27,8 @@ class GateUpdate(TypedDict):
     verdict: GateVerdict
 
 
-class GateNode(Protocol):
-    """A node: maps the state to changes."""
-
-    def __call__(self, state: Any) -> GateUpdate:
-        """Decide on the state's answer."""
-        ...
-
-
 def decide(
-    gate: Gate | GateChecker,
+    gate: "Gate | Checker",
     prompt: str,
     response: str | None,
     documents: LooseDocuments,
@@ -65,11 +45,12 @@ def decide(
     for name, text in (("prompt", prompt), ("response", response)):
         if not isinstance(text, str) and (text is not None or name == "prompt"):
             raise SubmissionError(f"the {name} must be a text, not {type(text).__name__}")
+    read = foreign(documents_of(documents), (gate if isinstance(gate, Gate) else gate.gate).config)
     if isinstance(gate, Gate):
-        read = foreign(documents_of(documents), gate.config)
-        return read.remark(gate.decide(prompt, response or "", read.documents))
-    read = foreign(documents_of(documents), gate.gate.config)
-    return read.remark(gate.check_sync(prompt, response or "", read.documents, collection=collection, judge=judge))
+        decision = gate.decide(prompt, response or "", read.documents)
+    else:
+        decision = gate.check_sync(prompt, response or "", read.documents, collection=collection, judge=judge)
+    return read.remark(decision)
 
 
 class ForeignDocuments(Struct, frozen=True):
@@ -96,17 +77,19 @@ def foreign(documents: tuple[Document, ...], config: GateConfig) -> ForeignDocum
         for one in documents
     )
     usable = compared and not unusable
-    return ForeignDocuments(documents if usable else tuple(map(_without_score, documents)), unusable)
-
-
-def _without_score(document: Document) -> Document:
-    if document.score is None:
-        return document
-    return msgspec.structs.replace(document, score=None, metadata={**document.metadata, "score": document.score})
+    left = (
+        documents
+        if usable
+        else tuple(
+            one if one.score is None else msgspec.structs.replace(one, score=None, metadata={**one.metadata, "score": one.score})
+            for one in documents
+        )
+    )
+    return ForeignDocuments(left, unusable)
 
 
 def gate_node(
-    gate: Gate | GateChecker,
+    gate: "Gate | Checker",
     *,
     prompt: str = "question",
     response: str = "generation",
@@ -114,7 +97,7 @@ def gate_node(
     collection: str = "",
     judge: bool = True,
     on_decision: Callable[[Decision], None] | None = None,
-) -> GateNode:
+) -> Callable[[Any], GateUpdate]:
     """Build a LangGraph node that writes `decision` and `verdict`.
 
     Route on the verdict (deliver, fallback, human_review) behind it.

@@ -10,6 +10,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from areopage.ledger import Answer, Mode, Trace
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 WHOLE = (".json", ".json.gz")
+TOO_LONG = f"longer than {MAX_RECORD:,} bytes"
 
 Progress = Callable[[str, int, int], None]
 """Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole."""
@@ -106,9 +108,9 @@ def pieces(file: LogFile) -> Iterator[Piece]:
     """Iterate over a file's records and invalid lines."""
     if file.whole:
         if file.size > MAX_RECORD:
-            yield too_long(file, 1, 0, file.size)
-            return
-        yield _read_piece(file, 1, 0, file.path.read_bytes())
+            yield Piece(file=file, line=1, start=0, size=file.size, reason=TOO_LONG)
+        else:
+            yield _read_piece(file, 1, 0, file.path.read_bytes())
         return
     start, line = 0, 0
     with file.path.open("rb") as stream:
@@ -118,15 +120,10 @@ def pieces(file: LogFile) -> Iterator[Piece]:
                 while (rest := stream.readline(MAX_RECORD)) and not rest.endswith(b"\n"):
                     size += len(rest)
                 size += len(rest)
-                yield too_long(file, line, start, size)
+                yield Piece(file=file, line=line, start=start, size=size, reason=TOO_LONG)
             elif content.strip():
                 yield _read_piece(file, line, start, content)
             start += size
-
-
-def too_long(file: LogFile, line: int, start: int, size: int) -> Piece:
-    """A line that exceeds the size limit."""
-    return Piece(file=file, line=line, start=start, size=size, reason=f"longer than {MAX_RECORD:,} bytes")
 
 
 def _read_piece(file: LogFile, line: int, start: int, content: bytes) -> Piece:
@@ -233,15 +230,6 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdict_of(line: MetricsLine) -> GateVerdict:
-    if line.verdict is not None:
-        return line.verdict
-    if line.quality_pass:
-        return "deliver"
-    escalated = derived(line)["escalate"] if line.escalate is None else line.escalate
-    return "human_review" if escalated else "fallback"
-
-
 def differences(line: MetricsLine, place: str, number: int) -> list[Difference]:
     """Fields that contradict others; rounding and missing fields do not count."""
     said = line.metrics
@@ -288,21 +276,20 @@ def _half_unit(figure: Figure) -> float:
     return 0.5 * 10.0**-decimals if decimals < 9 else 0.0
 
 
-def _id_of(line: MetricsLine) -> str:
-    """The same id for the same line, however often and from any folder it is imported."""
-    if line.id is not None:
-        return line.id
-    metrics = line.metrics
-    content = [line.timestamp, line.question, *(metrics[name] for name in (*SHARES, *FLAGS, "num_sources"))]
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
-
-
 def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, snapshot: dict[str, Any] | None) -> Trace:
     """Build the trace of a line of figures with its related data."""
-    verdict, id = _verdict_of(line), _id_of(line)
+    escalated = derived(line)["escalate"] if line.escalate is None else line.escalate
+    failed: GateVerdict = "human_review" if escalated else "fallback"
+    verdict = line.verdict or ("deliver" if line.quality_pass else failed)
+    # The same id for the same line, however often and from any folder it is imported.
+    content = [line.timestamp, line.question, *(line.metrics[name] for name in (*SHARES, *FLAGS, "num_sources"))]
+    id = line.id or hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
     text = text_in(snapshot, "generation") or text_in(response, "generation_trunc")
     collection, language = line.collection or "", line.response_lang or text_in(response, "response_lang")
     documents = _documents_of(snapshot) if snapshot else ()
+    decision = None
+    with suppress(msgspec.ValidationError):  # only this program's own snapshots hold one
+        decision = msgspec.convert((snapshot or {}).get("decision"), type=Decision | None)
     answer = Answer(
         id=id,
         origin="import",
@@ -321,7 +308,7 @@ def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, s
         sources_filter=line.sources_filter,
         verdict=verdict,
         mode=line.mode or MODES[verdict],
-        decision=_decision_of(snapshot),
+        decision=decision,
         metrics=line.metrics,
         p_unsupported=line.p_unsupported,
         meaning_not_checked=line.meaning_not_checked,
@@ -335,17 +322,6 @@ def text_in(record: dict[str, Any] | None, name: str) -> str:
     """A field's text; "" if missing."""
     value = (record or {}).get(name)
     return value if isinstance(value, str) else ""
-
-
-def _decision_of(snapshot: dict[str, Any] | None) -> Decision | None:
-    """The decision that this program's own snapshots hold; None for others."""
-    written = (snapshot or {}).get("decision")
-    if written is None:
-        return None
-    try:
-        return msgspec.convert(written, type=Decision)
-    except msgspec.ValidationError:
-        return None
 
 
 def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:

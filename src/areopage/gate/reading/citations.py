@@ -17,10 +17,10 @@ a document has in the same form was copied with the text around it. Links, `[sic
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
+from areopage.cases import Document
 from areopage.text import Span, plain, starts_of, unaccented
 
 _MOST_SPANS = 50
@@ -52,22 +52,6 @@ _SHORTEST_SOURCE = 6  # characters of a source that is a citation wherever it st
 _SUPERSCRIPT = re.compile(r"[¹²³⁰⁴-⁹]{1,3}(?![\w¹²³⁰⁴-⁹])")
 
 
-class Citable(Protocol):
-    """A document that an answer may cite."""
-
-    @property
-    def id(self) -> str:
-        """What it is cited by."""
-
-    @property
-    def title(self) -> str:
-        """Another name of it; "" for none."""
-
-    @property
-    def text(self) -> str:
-        """Its text."""
-
-
 class Citations(Struct, frozen=True, kw_only=True):
     """What an answer cites: the ids in its order, every citation of a document, and what does not exist with its first span."""
 
@@ -90,7 +74,7 @@ class Citations(Struct, frozen=True, kw_only=True):
 class _Names:
     """The names that documents go by; what takes longer is only made ready when something is not found by its exact id."""
 
-    def __init__(self, documents: Sequence[Citable]) -> None:
+    def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self._exact = {document.id for document in documents}
         self.distinctive = {one for one in self._exact if distinctive(one)}
@@ -130,7 +114,7 @@ def _shape(label: str) -> str:
     return "a uuid" if len(label) == _UUID_LENGTH and _UUID.fullmatch(label) else _DIGITS.sub("0", label.casefold())
 
 
-def citations_of(response: str, documents: Sequence[Citable]) -> Citations:
+def citations_of(response: str, documents: Sequence[Document]) -> Citations:
     """The citations of an answer; linear in the answer, and in the documents where it cites what does not exist."""
     names = _Names(documents)
     known: list[tuple[str, Span]] = []
@@ -150,17 +134,12 @@ def citations_of(response: str, documents: Sequence[Citable]) -> Citations:
     return Citations(cited_ids=tuple(ids), known=tuple(known), unknown=tuple(unknown.items()))
 
 
-def exact_ids(response: str, documents: Sequence[Citable]) -> Citations:
+def exact_ids(response: str, documents: Sequence[Document]) -> Citations:
     """The documented reading: a text in square brackets is an id if it is exactly the id of a document."""
     ids = {document.id for document in documents}
-    cited: dict[str, None] = {}
-    known: list[tuple[str, Span]] = []
-    for match in re.finditer(r"\[([^\[\]]{1,200})\]", response):
-        if match[1] in ids:
-            cited[match[1]] = None
-            if len(known) < _MOST_SPANS:
-                known.append((match[1], Span(match.group(), match.start(), match.end())))
-    return Citations(cited_ids=tuple(cited), known=tuple(known))
+    cited = [match for match in re.finditer(r"\[([^\[\]]{1,200})\]", response) if match[1] in ids]
+    known = tuple((match[1], Span(match.group(), *match.span())) for match in cited[:_MOST_SPANS])
+    return Citations(cited_ids=tuple(dict.fromkeys(match[1] for match in cited)), known=known)
 
 
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
@@ -192,10 +171,9 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
 def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None, int, int]]:
     """The ids that stand outside of brackets, what is written like one, and the documents' sources."""
     for document in names.documents:
-        source = str(getattr(document, "source", ""))
-        if len(source) >= _SHORTEST_SOURCE and source in response:
-            for start in starts_of(source, response, _MOST_SPANS):
-                yield document.id, document.id, start, start + len(source)
+        source = document.source
+        for start in starts_of(source, response, _MOST_SPANS) if len(source) >= _SHORTEST_SOURCE else ():
+            yield document.id, document.id, start, start + len(source)
     if not names.distinctive:
         return
     for match in _TOKEN.finditer(response):
