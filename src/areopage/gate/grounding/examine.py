@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.cases import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
-from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
+from areopage.gate.grounding.near_copies import LEAST_NEAR, changes_of
 from areopage.gate.grounding.proper_names import OtherForms, is_proper, looks_like_name
 from areopage.gate.premises.denials import unable
 from areopage.gate.premises.premises import Premises
@@ -247,7 +247,6 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     question = frozenset(stems(prompt))
     forms = OtherForms(source.clean, clean)
     premises = _AskedNames(prompt, clean, source.clean, question, forms)
-    copies = NearCopies(language)
     examined = []
     taken, last = 0, len(spans) - 1
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
@@ -295,7 +294,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
                 claim=claim,
                 p_unsupported=None,
                 features=features,
-                changes=copies.changes(clean[span.start : span.end], distinct, near) if near else (),
+                changes=changes_of(clean[span.start : span.end], distinct, near, language) if near else (),
                 document=supporting.document if supporting else "",
                 words=len(own_words.roots),
                 unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in unknown]),

@@ -114,53 +114,37 @@ class MarkedSentence:
         return frozenset([self.stem[at] for at in self.content if at not in inside])
 
 
-class NearCopies:
-    """Parts of documents that sentences may nearly copy. What was read once is kept."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._sentences: dict[str, list[tuple[str, frozenset[str]]]] = {}
-        self._pieces: dict[str, MarkedSentence] = {}
-
-    def changes(self, sentence: str, stems: Set[str], near: str) -> tuple[Change, ...]:
-        """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
-        texts = [text for text, known in self._cut(near) if len(stems & known) >= LEAST_NEAR * len(stems)]
-        if not texts or sentence.strip() in texts:
-            return ()
-        own = MarkedSentence(sentence)
-        core = own.without_clauses()
-        core = core if len(core) >= _FEWEST else own.stems
-        pieces = [self._piece(text) for text in texts] if len(core) >= _FEWEST else []
-        shares = [_share(core, piece) for piece in pieces]
-        best = max(shares, default=0.0)
-        found: tuple[Change, ...] = ()
-        for piece, share in zip(pieces, shares, strict=True):
-            if share >= max(_LEAST, best - _NEARLY):
-                changed = tuple(dict.fromkeys(_changes(own, piece)))
-                if not changed:
-                    return ()
-                found = found if share < best else changed
-        return found
-
-    def _cut(self, near: str) -> list[tuple[str, frozenset[str]]]:
-        if near not in self._sentences:
-            spans = sentences(_UNSPACED.sub(r"\g<0> ", near), self._language)[:_MOST_SENTENCES]
-            self._sentences[near] = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
-        return self._sentences[near]
-
-    def _piece(self, text: str) -> MarkedSentence:
-        if text not in self._pieces:
-            self._pieces[text] = MarkedSentence(text)
-        return self._pieces[text]
-
-
-def _share(stems: Set[str], piece: MarkedSentence) -> float:
-    opposed = [stem for stem in stems - piece.stems if stem in OPPOSITES and not OPPOSITES[stem].isdisjoint(piece.roots)]
-    return (len(stems & piece.stems) + len(opposed)) / len(stems)
+def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tuple[Change, ...]:
+    """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
+    spans = sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]
+    cuts = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
+    texts = [text for text, known in cuts if len(stems & known) >= LEAST_NEAR * len(stems)]
+    if not texts or sentence.strip() in texts:
+        return ()
+    own = MarkedSentence(sentence)
+    core = own.without_clauses()
+    core = core if len(core) >= _FEWEST else own.stems
+    pieces = [MarkedSentence(text) for text in texts] if len(core) >= _FEWEST else []
+    # The share of the words that a piece has, or the opposite of which it has.
+    kept = [
+        [stem for stem in core if stem in piece.stems or not OPPOSITES.get(stem, frozenset()).isdisjoint(piece.roots)]
+        for piece in pieces
+    ]
+    shares = [len(found) / len(core) for found in kept]
+    best = max(shares, default=0.0)
+    found: tuple[Change, ...] = ()
+    for piece, share in zip(pieces, shares, strict=True):
+        if share >= max(_LEAST, best - _NEARLY):
+            changed = tuple(dict.fromkeys(_changes(own, piece)))
+            if not changed:
+                return ()
+            found = found if share < best else changed
+    return found
 
 
 def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
-    opposed = _opposed(own, other)
+    only, there = own.roots - other.roots, other.roots - own.roots
+    opposed = any(not OPPOSITES[root].isdisjoint(there) for root in only if root in OPPOSITES)
     # A word and the opposite denied say the same.
     if opposed and bool(own.of("negation")) == bool(other.of("negation")):
         yield "opposite"
@@ -173,12 +157,6 @@ def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
         yield from _clauses(own, other, "exception", "exception")
     if _exchanged(own, other):
         yield "parties"
-
-
-def _opposed(own: MarkedSentence, other: MarkedSentence) -> bool:
-    """Whether one has a word and the other its opposite, and neither has both."""
-    only, there = own.roots - other.roots, other.roots - own.roots
-    return any(not OPPOSITES[root].isdisjoint(there) for root in only if root in OPPOSITES)
 
 
 def _negations(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
@@ -256,7 +234,10 @@ def _moved(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[i
     # One of them is passive: its agent must stand on the other side of its subject in the active one.
     order = [at for _, at in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=itemgetter(1))]
     passive, number = (own, agent) if counterpart is None else (other, counterpart)
-    return number is not None and number > 1 and _is_passive(passive) and order[0] < order[1] < order[number]
+    if number is None or number < 2 or not order[0] < order[1] < order[number]:
+        return False
+    words = passive.words
+    return any(not _BE.isdisjoint(words[max(0, at - _REACH) : at]) for at, word in enumerate(words) if word in _BY)
 
 
 def _places(piece: MarkedSentence, other: MarkedSentence) -> dict[tuple[str, bool, int, int], int]:
@@ -300,7 +281,3 @@ def _agent(piece: MarkedSentence, places: Sequence[int]) -> int | None:
         if number and not _BY.isdisjoint(before) and not piece.words[at][0].isdigit():
             return number
     return None
-
-
-def _is_passive(piece: MarkedSentence) -> bool:
-    return any(not _BE.isdisjoint(piece.words[max(0, at - _REACH) : at]) for at, word in enumerate(piece.words) if word in _BY)

@@ -1,14 +1,14 @@
 """Other rules over answers that were decided on before: which verdicts would change, and is that for the better?"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.cases import Document
 from areopage.gate.decide import Gate
-from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgment
+from areopage.gate.records import Decision, GateVerdict, SentenceJudgment
 from areopage.gate.settle import settled_by_labels
 from areopage.gate.tuning.labelled import Label
 
@@ -105,13 +105,16 @@ class Replay:
             self.obstacles[obstacle] += 1
             return None
         decision = _decided(self._new, one)
-        if not one.response.strip() and _passes_retrieval(decision):
+        if not one.response.strip() and not any(reason.code in _NOT_READ for reason in decision.reasons):
             self.obstacles["nothing_generated"] += 1
             return None
         if one.version == self._new.version and one.verdict != decision.verdict:
             self.obstacles["altered"] += 1
             return None
-        before, after = self._before(one), _side_of(decision)
+        after = _side_of(decision)
+        before = DecisionSide(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
+        if self._old is not None:
+            before = _side_of(_decided(self._old, one))
         self.replayed += 1
         self.asks_judge += after.needs_judge
         agreed = None if one.label is None else (_agrees(before.verdict, one.label), _agrees(after.verdict, one.label))
@@ -124,11 +127,6 @@ class Replay:
         self.changes[before.verdict, after.verdict] += 1
         better = None if agreed is None or agreed[0] == agreed[1] else agreed[1]
         return ReplayedChange(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
-
-    def _before(self, one: Recorded) -> DecisionSide:
-        if self._old is None:
-            return DecisionSide(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
-        return _side_of(_decided(self._old, one))
 
 
 def _decided(gate: Gate, one: Recorded) -> Decision:
@@ -177,24 +175,15 @@ def _obstacle_of(one: Recorded) -> Obstacle | None:
 
 def _side_of(decision: Decision) -> DecisionSide:
     decisive = [reason for reason in decision.reasons if reason.decisive]
+    quotes = dict.fromkeys(reason.place.text for reason in decisive if reason.place is not None)
     return DecisionSide(
         verdict=decision.verdict,
         reasons=tuple(dict.fromkeys(reason.code for reason in decisive)),
         p_unsupported=decision.p_unsupported,
-        quotes=_quotes(decisive),
+        quotes=tuple(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…" for text in quotes),
         needs_judge=decision.needs_judge,
     )
 
 
 def _agrees(verdict: GateVerdict, label: Label) -> bool:
     return (verdict == "deliver") == (label == "yes")
-
-
-def _passes_retrieval(decision: Decision) -> bool:
-    """Whether the documents were good enough to generate a response from."""
-    return not any(reason.code in _NOT_READ for reason in decision.reasons)
-
-
-def _quotes(reasons: Sequence[Reason]) -> tuple[str, ...]:
-    found = dict.fromkeys(reason.place.text for reason in reasons if reason.place is not None)
-    return tuple(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…" for text in found)

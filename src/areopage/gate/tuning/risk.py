@@ -27,8 +27,7 @@ keeps to.
 """
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -83,25 +82,16 @@ def steps_of(
     scores: Sequence[float], wrong: Sequence[bool], grid: Sequence[float] = GRID, units: Sequence[str] = ()
 ) -> tuple[ThresholdStep, ...]:
     """Count over a grid that rises. An answer that is never taken has the score infinity."""
-    if len(set(units)) < len(units):
-        return tuple(_group_steps(np.array(scores), np.array(wrong), grid, units))
-    taken = sorted(scores)
-    mistaken = sorted(score for score, is_wrong in zip(scores, wrong, strict=True) if is_wrong)
-    return tuple(
-        ThresholdStep(threshold=threshold, taken=bisect_right(taken, threshold), wrong=bisect_right(mistaken, threshold))
-        for threshold in grid
-    )
-
-
-def _group_steps(
-    scores: NDArray[np.float64], wrong: NDArray[np.bool_], grid: Sequence[float], units: Sequence[str]
-) -> Iterator[ThresholdStep]:
-    own = np.unique(units, return_inverse=True)[1]
+    grouped = len(set(units)) < len(units)
+    own = np.unique(units, return_inverse=True)[1] if grouped else np.arange(len(scores))
     sizes = np.bincount(own)
+    steps = []
     for threshold in grid:
-        taken = scores <= threshold
-        groups = Groups(np.bincount(own, weights=taken) / sizes, np.bincount(own, weights=taken & wrong) / sizes)
-        yield ThresholdStep(threshold=threshold, taken=float(groups.taken.sum()), wrong=float(groups.wrong.sum()), groups=groups)
+        taken = np.array(scores) <= threshold
+        groups = Groups(np.bincount(own, weights=taken) / sizes, np.bincount(own, weights=taken & np.array(wrong)) / sizes)
+        both = float(groups.taken.sum()), float(groups.wrong.sum())
+        steps.append(ThresholdStep(threshold=threshold, taken=both[0], wrong=both[1], groups=groups if grouped else None))
+    return tuple(steps)
 
 
 def certify(

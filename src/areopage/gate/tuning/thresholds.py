@@ -146,7 +146,11 @@ def tune(rows: Sequence[ScoredAnswer], ask: Ask, config: GateConfig) -> Tuning:
     Raises:
         ValueError: there is no row, or a share that was asked for is none.
     """
-    _refuse_nonsense(rows, ask)
+    for name, share in (("risk", ask.risk), ("confidence", ask.confidence), ("precision", ask.precision)):
+        if not 0.0 < share < 1.0:
+            raise ValueError(f"the {name} is {share:g}: it must be between 0 and 1")
+    if not rows:
+        raise ValueError("no labelled answers to certify a threshold: label more answers")
     # The threshold that holds now is one of those that are tested, so that none takes its place that delivers as many.
     present = config.thresholds.deliver
     grid = sorted({*GRID, present})
@@ -157,6 +161,10 @@ def tune(rows: Sequence[ScoredAnswer], ask: Ask, config: GateConfig) -> Tuning:
     chosen = _outcome(rows, steps, ask.risk, confidence, ask.control, present)
     certified = chosen.threshold is not None and chosen.delivered > 0
     out = [row for row in rows if row.score == NEVER]
+    now = _priced(rows, present, ask.risk)
+    if ask.control != "average":
+        step = next(step for step in steps if step.threshold == present)
+        now = msgspec.structs.replace(now, bound=bound(step, groups, ask.confidence, ask.control))
     return Tuning(
         ask=ask,
         rows=len(rows),
@@ -169,7 +177,7 @@ def tune(rows: Sequence[ScoredAnswer], ask: Ask, config: GateConfig) -> Tuning:
         alternatives=tuple(
             _outcome(rows, steps, risk, confidence, ask.control, present) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
         ),
-        now=_as_it_is(rows, steps, config, ask),
+        now=now,
         needed=None if certified else needed(steps, groups, ask.risk, confidence, ask.control),
         guess=None if certified else _guess(steps, groups, ask, present),
     )
@@ -204,14 +212,6 @@ def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object
     return msgspec.structs.replace(
         config, thresholds=bounds, grey_band=config.grey_band or tuning.ask.grey_band, tuned=dict(statement)
     )
-
-
-def _refuse_nonsense(rows: Sequence[ScoredAnswer], ask: Ask) -> None:
-    for name, share in (("risk", ask.risk), ("confidence", ask.confidence), ("precision", ask.precision)):
-        if not 0.0 < share < 1.0:
-            raise ValueError(f"the {name} is {share:g}: it must be between 0 and 1")
-    if not rows:
-        raise ValueError("no labelled answers to certify a threshold: label more answers")
 
 
 def _outcome(
@@ -264,17 +264,6 @@ def _guess(steps: Sequence[ThresholdStep], groups: int, ask: Ask, present: float
     kept = on_plateau([step for step, base in zip(some, of, strict=True) if step.wrong / base <= ask.risk], present)
     smallest = min(zip(some, of, strict=True), key=lambda pair: (pair[0].wrong + 0.5) / (pair[1] + 1))[0]
     return (kept or smallest).threshold
-
-
-def _as_it_is(rows: Sequence[ScoredAnswer], steps: Sequence[ThresholdStep], config: GateConfig, ask: Ask) -> Outcome:
-    """The outcome of the current thresholds, with the risk's bound for them alone."""
-    now = config.thresholds.deliver
-    priced = _priced(rows, now, ask.risk)
-    if ask.control == "average":
-        return priced
-    step = next(step for step in steps if step.threshold == now)
-    groups = len({row.unit for row in rows})
-    return msgspec.structs.replace(priced, bound=bound(step, groups, ask.confidence, ask.control))
 
 
 def _holding(rows: Sequence[ScoredAnswer], precision: float, confidence: float, deliver: float | None) -> Holding:

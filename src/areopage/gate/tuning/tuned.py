@@ -12,7 +12,7 @@ from areopage.gate.grounding.fitting import FittingRow, fit
 from areopage.gate.grounding.model import GroundingModel
 from areopage.gate.signals import read_documents
 from areopage.gate.tuning.labelled import Labelled, response_digest
-from areopage.gate.tuning.thresholds import Ask, Outcome, ScoredAnswer, Tuning, interval, open_gate, scored, split, tuned_config
+from areopage.gate.tuning.thresholds import Ask, ScoredAnswer, Tuning, interval, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
 from areopage.text import language_of, sentences
 
@@ -54,7 +54,15 @@ def statement_of(
     said["certified"] = tuning.certified
     said["deliver"] = deliver
     if tuning.certified:
-        said["result"] = _counts(chosen, tuning.groups)
+        alarms = interval(chosen.false_alarms, chosen.grounded, tuning.groups) or (0.0, 1.0)
+        said["result"] = {
+            "delivered": chosen.delivered,
+            "ungrounded_delivered": chosen.wrong,
+            "held_back_share": round(1.0 - chosen.delivered / chosen.answers, DECIMALS),
+            "false_alarms": chosen.false_alarms,
+            "grounded": chosen.grounded,
+            "false_alarm_interval": [round(end, DECIMALS) for end in alarms],
+        }
     if ask.grey_band and tuning.holding is not None:
         holding = tuning.holding
         said["hold"] = {"precision": holding.precision, "certified": holding.threshold is not None}
@@ -63,18 +71,6 @@ def statement_of(
     if refit is not None:
         said["refit"] = refit
     return said
-
-
-def _counts(chosen: Outcome, groups: int) -> dict[str, Any]:
-    alarms = interval(chosen.false_alarms, chosen.grounded, groups) or (0.0, 1.0)
-    return {
-        "delivered": chosen.delivered,
-        "ungrounded_delivered": chosen.wrong,
-        "held_back_share": round(1.0 - chosen.delivered / chosen.answers, DECIMALS),
-        "false_alarms": chosen.false_alarms,
-        "grounded": chosen.grounded,
-        "false_alarm_interval": [round(end, DECIMALS) for end in alarms],
-    }
 
 
 class Refitted(Struct, frozen=True, kw_only=True):
@@ -180,17 +176,13 @@ def tuned(
             raise ValueError(
                 f"the grounding model was fitted on these {seen:,} labelled answers or on their group: label other answers"
             )
-    tuning = choose(_scored_rows(rows, config, moved), ask, config)
-    return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
-
-
-def _scored_rows(rows: Sequence[Labelled], config: GateConfig, moved: Callable[[int], None]) -> list[ScoredAnswer]:
     gate = open_gate(config)
-    found: list[ScoredAnswer] = []
+    answers: list[ScoredAnswer] = []
     for number, row in enumerate(rows, 1):
-        found.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
+        answers.append(scored(row, gate.decide(row.prompt, row.response, row.documents)))
         moved(number)
-    return found
+    tuning = choose(answers, ask, config)
+    return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
 
 
 def tuned_rules(
