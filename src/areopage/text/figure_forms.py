@@ -16,6 +16,7 @@ A year of two digits is one from 1950 to 2049. Both ends of a range are dates.
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Literal
@@ -104,7 +105,8 @@ def dates(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
     for match in matches_at(_DATE, low, [start for start in starts if start not in taken]):
         year = next(filter(None, match.group("y", "y2", "y3", "y4", "y5", "y6", "y7", "y8")))
         month = next(filter(None, match.group("m", "m2", "m3", "m4", "m6", "m7")), None)
-        value = _iso(_whole_year(year), month, next(filter(None, match.group("d", "d2", "d3", "d4", "d6", "d7")), None))
+        whole = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 50 else 2000)
+        value = _iso(whole, month, next(filter(None, match.group("d", "d2", "d3", "d4", "d6", "d7")), None))
         if value:
             yield value, match.start(), match.end()
 
@@ -124,11 +126,6 @@ def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
         month = match["dash"] in "-/" and len(match["y2"]) == 2 and int(match["y2"]) <= 12  # 2025-06
         if first_year < last_year <= first_year + _LONGEST_SPAN and not month:
             yield from ((str(year), *match.span()) for year in (first_year, last_year))
-
-
-def _whole_year(written: str) -> int:
-    year = int(written)
-    return year if len(written) == 4 else year + (1900 if year >= 50 else 2000)
 
 
 def early_years(low: str) -> Iterator[DatedSpan]:
@@ -159,15 +156,9 @@ def _iso(year: int, month: str | None, day: str | None) -> str:
     second = int(day)
     if first > 12 and month.isdigit():
         first, second = second, first
-    if not 1 <= first <= 12 or not 1 <= second <= _length(year, first):
+    if not 1 <= first <= 12 or not 1 <= second <= monthrange(year, first)[1]:
         return ""
     return f"{year}-{first:02}-{second:02}"
-
-
-def _length(year: int, month: int) -> int:
-    if month == 2:
-        return 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28
-    return 30 if month in (4, 6, 9, 11) else 31
 
 
 FigureKind = Literal["percentage", "amount", "duration", "date"]
@@ -337,7 +328,7 @@ def _figures(read: _FigureText, kind: FigureKind | None) -> tuple[TextFigure, ..
     found: list[TextFigure] = []
     taken: set[int] = set()
     # A date is tried last: the 2000 of "2000 €" is no year.
-    for finder in (_percentages, _amounts, _durations, _dates):
+    for finder in (_percentages, _amounts, _durations, lambda read: map(read.date, dates(read.low, read.starts(_MONTH_WORD)))):
         fresh = [figure for figure in finder(read) if taken.isdisjoint(range(figure.start, figure.end))]
         for figure in fresh:
             taken.update(range(figure.start, figure.end))
@@ -393,16 +384,16 @@ def _amounts(read: _FigureText) -> Iterator[TextFigure]:
             continue
         times = match["more"] or match["times"] or ""
         value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
-        yield read.figure("amount", match, value, _currency(match["before"] or match["after"]))
-
-
-def _currency(written: str) -> str:
-    written = written.strip(" \t\u00a0\u202f\u2009")
-    return next((code for pattern, code in _MONEY if pattern.fullmatch(written)), "USD")
+        written = (match["before"] or match["after"]).strip(" \t\u00a0\u202f\u2009")
+        yield read.figure("amount", match, value, next((code for sign, code in _MONEY if sign.fullmatch(written)), "USD"))
 
 
 def _durations(read: _FigureText) -> Iterator[TextFigure]:
-    yield from _iso_durations(read)
+    for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
+        for name, number in match.groupdict().items():
+            if number:
+                unit, factor = TIME_UNITS[name]
+                yield read.figure("duration", match, Decimal(number) * factor, unit)
     for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
@@ -415,15 +406,3 @@ def _durations(read: _FigureText) -> Iterator[TextFigure]:
             value = Decimal(1) if number in _ONES else decimal_of(number)
             value = value * factor + int(match["past"] or 0)
             yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
-
-
-def _iso_durations(read: _FigureText) -> Iterator[TextFigure]:
-    for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
-        for name, number in match.groupdict().items():
-            if number:
-                unit, factor = TIME_UNITS[name]
-                yield read.figure("duration", match, Decimal(number) * factor, unit)
-
-
-def _dates(read: _FigureText) -> Iterator[TextFigure]:
-    return map(read.date, dates(read.low, read.starts(_MONTH_WORD)))

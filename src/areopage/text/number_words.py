@@ -4,7 +4,7 @@ Hyphens, spaces and no-break spaces part the words alike. A lone "un" or "one" i
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Set
 from decimal import Decimal
 
 from msgspec import Struct
@@ -126,17 +126,13 @@ def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
             if not (low[end : end + 1].isalnum() or low[start - 1 : start].isalnum()):
                 starts.append((start, word))
             start = low.find(word, end)
-    starts.sort()
-    return list(_read_at(low, starts))
-
-
-def _read_at(low: str, starts: Sequence[tuple[int, str]]) -> Iterator[Spelled]:
-    end = 0
-    for start, word in starts:
-        found = _read(low, start, word) if start >= end else None
-        if found and found.start >= end:
-            end = found.end
-            yield found
+    found: list[Spelled] = []
+    for start, word in sorted(starts):
+        end = found[-1].end if found else 0
+        number = _read(low, start, word) if start >= end else None
+        if number and number.start >= end:
+            found.append(number)
+    return found
 
 
 def _read(low: str, start: int, word: str) -> Spelled | None:
@@ -184,13 +180,9 @@ def _chain(low: str, start: int, word: str, one: bool, values: dict[str, int]) -
         value = values.get(following["word"])
         if value is None or not take(value, joined=following["and"] is not None):
             break
-        if value == 1 and not _is_one(following, number):
+        # "Un" belongs to the number before it in "vingt et un" and "vingt-un", not in "vingt un".
+        linked = following["and"] is not None or following["gap"] == "-" or following["word"] == "one"
+        if value == 1 and not linked and (number.group - 1) % _HUNDRED in range(20, 70):
             return number.value - 1, end
         end = following.end()
     return number.value, end
-
-
-def _is_one(following: re.Match[str], number: _Sum) -> bool:
-    """Whether "un" belongs to the number before it: in "vingt et un" and "vingt-un", not in "vingt un"."""
-    linked = following["and"] is not None or following["gap"] == "-"
-    return linked or (number.group - 1) % _HUNDRED not in range(20, 70) or following["word"] == "one"

@@ -134,8 +134,11 @@ def redact(text: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
     if _AT.search(text):
         text = _EMAIL.sub(_EMAIL_TAG, text)
     text = _replaced(text, _ibans(text))
-    text = _replaced(text, _numbers(text))
-    return _without_names(text)
+    text = _TITLED.sub(_titled, _replaced(text, _numbers(text)))
+    folded = text.casefold()
+    if any(word in folded for word in _INTRODUCTIONS):
+        text = _INTRODUCED.sub(lambda match: match["lead"] + _NAME_TAG, text)
+    return _CAPITALISED.sub(_with_first_name, text)
 
 
 def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
@@ -150,26 +153,16 @@ def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
 def _ibans(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     for match in _IBAN_START.finditer(text):
-        end = _iban_end(text, match.start()) if match.start() >= done else None
-        if end is not None:
-            yield match.start(), end, _IBAN_TAG
+        start = match.start()
+        length = _IBAN_LENGTHS.get(text[start : start + 2].upper(), 0) if start >= done else 0
+        signs, end = text[start : start + 4].upper(), start + 4
+        while len(signs) < length and (sign := _IBAN_SIGN.match(text, end)):
+            signs, end = signs + sign[1].upper(), sign.end()
+        if not length or len(signs) < length or text[end : end + 1].isalnum():
+            continue
+        if int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4])) % 97 == 1:
+            yield start, end, _IBAN_TAG
             done = end
-
-
-def _iban_end(text: str, start: int) -> int | None:
-    length = _IBAN_LENGTHS.get(text[start : start + 2].upper())
-    if length is None:
-        return None
-    signs, end = text[start : start + 4].upper(), start + 4
-    while len(signs) < length:
-        sign = _IBAN_SIGN.match(text, end)
-        if sign is None:
-            return None
-        signs, end = signs + sign[1].upper(), sign.end()
-    if text[end : end + 1].isalnum():
-        return None
-    number = int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4]))
-    return end if number % 97 == 1 else None
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
@@ -187,33 +180,16 @@ def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
 def _tag(match: re.Match[str]) -> str:
     """What a number is, "" where its checksum is wrong, or where its digits are those of a quantity."""
     if match["card"]:
-        return _CARD_TAG if _luhn(match["card"]) else ""
+        digits = [int(sign) for sign in reversed(match["card"]) if sign.isdigit()]
+        doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+        return _CARD_TAG if (sum(digits[::2]) + sum(doubled)) % 10 == 0 else ""
     if match["ssn"]:
-        return _SSN_TAG if _keyed(match) else ""
-    digits = sum(sign.isdigit() for sign in match["phone"])
-    fitting = not match["abroad"] or (8 <= digits <= 17 and not _GROUPED.fullmatch(match["abroad"]))
+        place = {"2A": "19", "2B": "18"}.get(match["place"].upper(), match["place"])
+        number = int("".join(sign for sign in match["born"] + place + match["rank"] if sign.isdigit()))
+        return _SSN_TAG if int(match["key"]) == 97 - number % 97 else ""
+    count = sum(sign.isdigit() for sign in match["phone"])
+    fitting = not match["abroad"] or (8 <= count <= 17 and not _GROUPED.fullmatch(match["abroad"]))
     return _PHONE_TAG if fitting else ""
-
-
-def _luhn(written: str) -> bool:
-    digits = [int(sign) for sign in reversed(written) if sign.isdigit()]
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
-    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
-
-
-def _keyed(match: re.Match[str]) -> bool:
-    place = {"2A": "19", "2B": "18"}.get(match["place"].upper(), match["place"])
-    number = int("".join(sign for sign in match["born"] + place + match["rank"] if sign.isdigit()))
-    return int(match["key"]) == 97 - number % 97
-
-
-def _without_names(text: str) -> str:
-    """The text with `[NAME]` in place of each name that is found; titles and introductions stay."""
-    text = _TITLED.sub(_titled, text)
-    folded = text.casefold()
-    if any(word in folded for word in _INTRODUCTIONS):
-        text = _INTRODUCED.sub(lambda match: match["lead"] + _NAME_TAG, text)
-    return _CAPITALISED.sub(_with_first_name, text)
 
 
 def _titled(match: re.Match[str]) -> str:
@@ -221,14 +197,10 @@ def _titled(match: re.Match[str]) -> str:
     name = match["name"]
     words = list(_ONE_WORD.finditer(name))
     length = _name_length(words)
-    if not length or (match["title"] == "Me" and _before(match) in _ENGLISH_BEFORE_ME):
+    before = _WORD_BEFORE.search(match.string, max(0, match.start() - 20), match.start())
+    if not length or (match["title"] == "Me" and before and before[1].lower() in _ENGLISH_BEFORE_ME):
         return match.group()
     return match.group()[: match.start("name") - match.start()] + _NAME_TAG + name[words[length - 1].end() :]
-
-
-def _before(match: re.Match[str]) -> str:
-    found = _WORD_BEFORE.search(match.string, max(0, match.start() - 20), match.start())
-    return found[1].lower() if found else ""
 
 
 def _with_first_name(match: re.Match[str]) -> str:
@@ -248,12 +220,11 @@ def _with_first_name(match: re.Match[str]) -> str:
 
 def _full_name_length(words: Sequence[re.Match[str]]) -> int:
     """How many of these words are a first name and what belongs to it; under 2 where they begin with none."""
-    first = words[0].group()
-    if _is_first_name(first):
-        # in a text all in capitals the end of a name is not visible
-        return _name_length(words[:2] if first.isupper() and len(first) > 2 else words)
-    second = words[1].group() if len(words) > 1 else ""
-    reversed_order = first.isupper() and len(first) > 2 and not second.isupper() and _is_first_name(second)
+    first, second = words[0].group(), words[1].group() if len(words) > 1 else ""
+    capitals = first.isupper() and len(first) > 2
+    if plain(first).split(" ", 1)[0] in FIRST_NAMES:
+        return _name_length(words[:2] if capitals else words)  # in a text all in capitals the end of a name is not visible
+    reversed_order = capitals and not second.isupper() and plain(second).split(" ", 1)[0] in FIRST_NAMES
     return 2 if reversed_order and plain(first) not in _NAME_ENDS else 0
 
 
@@ -264,7 +235,3 @@ def _name_length(words: Sequence[re.Match[str]]) -> int:
     while length and names[length - 1] in _NO_LAST_NAMES:
         length -= 1
     return length
-
-
-def _is_first_name(word: str) -> bool:
-    return plain(word).split(" ", 1)[0] in FIRST_NAMES

@@ -155,17 +155,13 @@ def _made(kind: ReferenceKind, normalised: str, match: re.Match[str]) -> Referen
 
 def _articles(text: str) -> Iterator[Reference]:
     for match in _ARTICLE.finditer(text):
-        if match["first"]:
-            yield _made("article", "article 1", match)
-        else:
-            for numeral in _numerals(match["list"] or match["one"] or match["bare"]):
-                yield _made("article", f"article {numeral}", match)
+        numerals = ["1"] if match["first"] else _numerals(match["list"] or match["one"] or match["bare"])
+        yield from (_made("article", f"article {numeral}", match) for numeral in numerals)
 
 
 def _sections(text: str) -> Iterator[Reference]:
     for match in _SECTION.finditer(text):
-        for numeral in _numerals(match["list"] or match["one"]):
-            yield _made("section", f"section {numeral}", match)
+        yield from (_made("section", f"section {numeral}", match) for numeral in _numerals(match["list"] or match["one"]))
 
 
 def _numerals(written: str) -> list[str]:

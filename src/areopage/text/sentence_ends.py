@@ -67,20 +67,16 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         body = text[first : line.end()].strip()
         if not body:
             continue
-        if start >= 0 and (marker or not _goes_on(text, start, end, line.start(), body)):
+        # A line goes on with the block before it, as text that was wrapped does.
+        wrapped = len(text[end : line.start()].replace("\r\n", "\n")) == 1 and (
+            body.lstrip(_OPENERS)[:1].islower() or text[max(start, end - _LOOK_BACK) : end].rstrip().endswith((",", ";"))
+        )
+        if start >= 0 and (marker or not wrapped):
             yield start, end
             start = -1
         start, end = (first if start < 0 else start), line.end()
     if start >= 0:
         yield start, end
-
-
-def _goes_on(text: str, start: int, end: int, line_start: int, body: str) -> bool:
-    gap = text[end:line_start].replace("\r\n", "\n")
-    if len(gap) != 1:
-        return False
-    before = text[max(start, end - _LOOK_BACK) : end].rstrip()
-    return body.lstrip(_OPENERS)[:1].islower() or before.endswith((",", ";"))
 
 
 def _cut(text: str, start: int, end: int, language: str) -> Iterator[Span]:
@@ -100,7 +96,8 @@ def _span(text: str, start: int, end: int) -> Span:
 
 
 def _ends(text: str, begin: int, stop: re.Match[str], end: int, language: str) -> bool:
-    following = _first_visible(text, stop.end(), end)
+    behind = text[stop.end() : min(end, stop.end() + 200)]
+    following = next((sign for sign in behind if sign not in _OPENERS and not sign.isspace()), "")
     mark = stop.group().rstrip(_CLOSERS + " \u00a0\u202f")
     closed = len(mark) < len(stop.group())
     if "!" in mark or "?" in mark:
@@ -108,14 +105,6 @@ def _ends(text: str, begin: int, stop: re.Match[str], end: int, language: str) -
     if mark != "." or closed:
         return not following.islower()
     return _full_stop_ends(text[max(begin, stop.start() - _LOOK_BACK) : stop.start()], following, language)
-
-
-def _first_visible(text: str, start: int, end: int) -> str:
-    """The first character from `start` on that is neither white space nor an opening quote or bracket; "" at the end."""
-    for position in range(start, min(end, start + 200)):
-        if text[position] not in _OPENERS and not text[position].isspace():
-            return text[position]
-    return ""
 
 
 def _full_stop_ends(before: str, following: str, language: str) -> bool:
@@ -135,11 +124,8 @@ def _full_stop_ends(before: str, following: str, language: str) -> bool:
         named = len(pieces) < 2 or pieces[-2][:1].isupper()
         return not (named and following.isupper()) and not following.islower()
     if "." in token:
-        return not following.islower() and not _dotted_capitals(token)
+        capitals = all(len(part) == 1 and part.isupper() for part in token.split("."))  # such as U.S
+        return not following.islower() and not capitals
     if following.islower():
         return len(token) > 1 and (not _VOWELS.isdisjoint(low) or token.isdigit())
     return True
-
-
-def _dotted_capitals(token: str) -> bool:
-    return all(len(part) == 1 and part.isupper() for part in token.split("."))

@@ -9,12 +9,6 @@ def visible(text: str, *, keep_spaces: bool = False) -> str:
     Args:
         keep_spaces: spaces stay of their kind, so that a line is not broken at one that does not break.
     """
-    return "".join(_visible_sign(sign, keep_spaces) for sign in text.replace("\r\n", "\n"))
-
-
-def _visible_sign(sign: str, keep_spaces: bool) -> str:
-    if sign.isprintable() or sign in "\n\t":
-        return sign
-    if category(sign) == "Zs":
-        return sign if keep_spaces else " "
-    return "\ufffd"
+    signs = text.replace("\r\n", "\n")
+    spaces = {sign: sign if keep_spaces else " " for sign in set(signs) if category(sign) == "Zs"}
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else spaces.get(sign, "\ufffd") for sign in signs)

@@ -80,8 +80,12 @@ def split_thoughts(text: str, *, judge: bool = False) -> Thoughts:
     """
     if "<|channel|>" in text:
         return _channels(text)
-    if (stripped := _without_tokens(text)) is not None:
-        return stripped
+    if begins := _STRIPPED.match(text):  # a Harmony message whose tokens were stripped
+        thoughts, final, answer = text.rpartition(_FINAL)
+        if final:
+            return Thoughts(thoughts=thoughts.strip(), answer=answer.strip(), state="closed")
+        if begins["joined"]:
+            return Thoughts(thoughts=text.strip(), answer="", state="open")
     text = _ROLE.sub(lambda turn: f"<think>{turn['text']}{'</think>' if turn['end'] else ''}", text)
     found = _tagged(text, _JUDGES_TAGS if judge else _TAGS, anywhere=judge)
     return _wrapped(text) or found if judge and found.state == "none" else found
@@ -104,28 +108,11 @@ def _channels(text: str) -> Thoughts:
     thoughts = [body for channel, body in parts if channel != "final"]
     if not parts:
         return Thoughts(thoughts=text.strip(), answer="", state="open")
-    outside = [_HARMONY_FRAME.sub("", text[begin:end]).strip() for begin, end in _gaps(text)]
+    spans = [match.span() for match in _HARMONY.finditer(text)]
+    gaps = zip([0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)], strict=True)
+    outside = [_HARMONY_FRAME.sub("", text[end:start]).strip() for end, start in gaps]
     thoughts += [part for part in outside if part]
     return Thoughts(thoughts="\n".join(thoughts), answer="\n".join(answers), state="closed" if answers else "open")
-
-
-def _gaps(text: str) -> Iterator[tuple[int, int]]:
-    end = 0
-    for match in _HARMONY.finditer(text):
-        yield end, match.start()
-        end = match.end()
-    yield end, len(text)
-
-
-def _without_tokens(text: str) -> Thoughts | None:
-    """A Harmony message whose tokens were stripped; None where the text is none."""
-    begins = _STRIPPED.match(text)
-    if begins is None:
-        return None
-    thoughts, final, answer = text.rpartition(_FINAL)
-    if final:
-        return Thoughts(thoughts=thoughts.strip(), answer=answer.strip(), state="closed")
-    return Thoughts(thoughts=text.strip(), answer="", state="open") if begins["joined"] else None
 
 
 def _tagged(text: str, tags: re.Pattern[str], *, anywhere: bool) -> Thoughts:
@@ -148,7 +135,7 @@ def _tagged(text: str, tags: re.Pattern[str], *, anywhere: bool) -> Thoughts:
         else:
             thoughts.append("".join((*answer, text[end : match.start()])))
             answer, end, state = [], match.end(), "unopened"
-    if depth > 0 and (anywhere or _begins_a_line(text, opened)):
+    if depth > 0 and (anywhere or not text[text.rfind("\n", 0, opened) + 1 : opened].strip()):
         thoughts.append(text[end:])
         end, state = len(text), "open"
     elif depth > 0:
@@ -189,7 +176,3 @@ def _counted(text: str, tags: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 def _closes(tag: re.Match[str]) -> bool:
     return any(tag.groups())
-
-
-def _begins_a_line(text: str, place: int) -> bool:
-    return not text[text.rfind("\n", 0, place) + 1 : place].strip()

@@ -120,6 +120,7 @@ _NUMBERING = re.compile(
 )
 _BEFORE_NUMBER = 16  # characters before a number in which the word stands that it numbers
 _UNIT_BREAK = re.compile(rf"(?<=[0-9])(?P<gap>[ \t]{{0,3}}\r?\n[ \t]{{0,40}})(?=(?:{_UNITS})(?!\w))")
+_SEPARATORS = {"٬": ","} | dict.fromkeys("’‘ʼ′`´", "'")
 
 
 def as_read(text: str) -> str:
@@ -127,11 +128,14 @@ def as_read(text: str) -> str:
     if "<" in text or "&" in text:
         text = _without_tags(text)
     if "\\" in text or "{,}" in text or text.count("$") > 1:
-        text = _without_latex(text)
+        if text.count("$") > 1:  # a lone dollar sign is money
+            text = _FORMULA.sub(lambda match: FILLER if _FORMULA_SIGNS.search(match["inside"]) else "$", text)
+            text = re.sub(rf"(?<={FILLER})([^$\n{FILLER}]{{1,200}})\$", lambda match: match[1] + FILLER, text)
+        text = _LATEX.sub(_latex_sign, text) if "\\" in text or "{,}" in text else text
     if "\n" in text:
         text = unbroken(text, FILLER)
     if not text.isascii():
-        text = _SEPARATOR.sub(_plain_separator, text)
+        text = _SEPARATOR.sub(lambda match: _SEPARATORS.get(match.group(), "\u00a0"), text)
     low = text.lower()
     return _PER_MILLE.sub(lambda match: _filled("‰", match), text) if "mille" in low or "thousand" in low else text
 
@@ -155,11 +159,6 @@ def unbroken(text: str, filler: str = "") -> str:
 def _filled(written: str, match: re.Match[str], filler: str = FILLER) -> str:
     """What a match is replaced by, as long as it where there is a filler."""
     return written + filler * (len(match.group()) - len(written))
-
-
-def _plain_separator(match: re.Match[str]) -> str:
-    sign = match.group()
-    return "," if sign == "٬" else "'" if sign in "’‘ʼ′`´" else "\u00a0"
 
 
 def _joined_word(match: re.Match[str], compounds: Set[str], filler: str) -> str:
@@ -207,23 +206,7 @@ def _without_tags(text: str) -> str:
     return "".join([*pieces, text[at:]]) if pieces else text
 
 
-def _without_latex(text: str) -> str:
-    """The text without signs of formulas; a lone dollar sign is money."""
-    if text.count("$") > 1:
-        text = _FORMULA.sub(lambda match: FILLER if _FORMULA_SIGNS.search(match["inside"]) else "$", text)
-        text = re.sub(rf"(?<={FILLER})([^$\n{FILLER}]{{1,200}})\$", lambda match: match[1] + FILLER, text)
-    return _LATEX.sub(_latex_sign, text) if "\\" in text or "{,}" in text else text
-
-
 def _latex_sign(match: re.Match[str]) -> str:
-    if match["comma"]:
-        return _filled(",", match)
-    if match["space"]:
-        return _filled(" ", match)
-    if match["sign"]:
-        return _filled(match["sign"], match)
-    if match["euro"]:
-        return _filled("€", match)
-    if match["over"]:
-        return _filled(f"{match['over']}/{match['under']}", match)
-    return _filled(match["text"] or "", match)
+    fraction = f"{match['over']}/{match['under']}" if match["over"] else ""
+    plain = (match["comma"] and ",") or (match["space"] and " ") or match["sign"] or (match["euro"] and "€")
+    return _filled(plain or fraction or match["text"] or "", match)
