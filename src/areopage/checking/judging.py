@@ -5,17 +5,19 @@ The judge reads the sentences, one a line, and the passages of the documents tha
 """
 
 import asyncio
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases import Case, Document, Turn
 from areopage.checking.config import RagConfig
 from areopage.criteria import Criterion, Scale, load_criteria, load_registry
 from areopage.errors import ModelError, name_list
-from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceCheck, SentenceJudgment, passages_for
+from areopage.gate import AskedJudge, Decision, JudgeTrust, SentenceCheck, SentenceJudgment
 from areopage.jury import (
     Judge,
     JudgedCase,
@@ -30,7 +32,7 @@ from areopage.ledger import Judgment, Ledger
 from areopage.models import ModelReference, ModelSettings, Traffic
 from areopage.scoring import DEFAULT, NotApplicable, Scored
 from areopage.suites import BUNDLED, CONFIG_FILE
-from areopage.text import Span, plain
+from areopage.text import Span, plain, stems
 
 SUITE = "rag_grounding"
 SUITE_VERSION = "1.0.0"
@@ -45,6 +47,9 @@ SHOWN_BEFORE = 400  # characters of the answer before the first sentence: what i
 SHOWN_PROMPT = 600  # characters of the question
 SHOWN_SENTENCES = 1_200  # characters of the sentences; further ones are not judged
 SHOWN_PASSAGES = 3_000  # characters of the documents
+_PIECE = 500  # characters of a passage
+_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
+_GAP = " […] "
 
 
 class Judged(Struct, frozen=True, kw_only=True):
@@ -247,6 +252,55 @@ def judged_case(
     # a right answer in other words may share none with its document: the question does
     passages = passages_for([*texts, prompt[:SHOWN_PROMPT]], documents, SHOWN_PASSAGES)
     return Case(id="", prompt=tuple(turns), response="\n".join(texts), documents=passages)
+
+
+def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: int) -> tuple[Document, ...]:
+    """The documents reduced to the passages that share the rarest words with each sentence, `most` characters in all.
+
+    Where no passage shares a word with a sentence, the first ones are left; at least one is.
+    """
+    if sum(len(document.text) for document in documents) <= most:
+        return tuple(documents)
+    pieces = [(at, text) for at, document in enumerate(documents) for text in _pieces(document.text)]
+    words = [frozenset(stems(text)) for _, text in pieces]
+    spread = Counter(word for own in words for word in own)
+    chosen: set[int] = set()
+    left = most
+    rankings: list[list[int]] = []
+    for asked in (frozenset(stems(sentence)) for sentence in sentences):
+        scores = [(sum(1 / spread[word] for word in asked & own), -number) for number, own in enumerate(words)]
+        rankings.append([-number for score, number in sorted(scores, reverse=True) if score > 0])
+    if not any(rankings):
+        rankings = [list(range(len(pieces)))]
+    for place in range(max(map(len, rankings), default=0)):
+        for ranking in rankings:
+            number = ranking[place] if place < len(ranking) else -1
+            if number < 0 or number in chosen or (chosen and len(pieces[number][1]) > left):
+                continue
+            chosen.add(number)
+            left -= len(pieces[number][1]) + len(_GAP)
+    shortened: list[Document] = []
+    for at, document in enumerate(documents):
+        text, before = "", -1
+        for number in sorted(one for one in chosen if pieces[one][0] == at):
+            text += ("" if before < 0 else " " if before == number - 1 else _GAP) + pieces[number][1]
+            before = number
+        if before >= 0:
+            shortened.append(structs.replace(document, text=text))
+    return tuple(shortened)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    piece = ""
+    for part in _END.split(text):
+        for start in range(0, len(part), _PIECE):
+            cut = part[start : start + _PIECE]
+            if piece and len(piece) + len(cut) >= _PIECE:
+                yield piece
+                piece = ""
+            piece = f"{piece} {cut}".strip()
+    if piece:
+        yield piece
 
 
 def load_criterion() -> dict[str, Criterion]:

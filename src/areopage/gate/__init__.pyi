@@ -5,9 +5,6 @@ from .decide import Gate as Gate  # Decides whether an answer may leave.
 from .grounding.model import GroundingModel as GroundingModel  # The fitted weights, as they stand in a readable JSON file
 from .grounding.model import ground as ground  # Check an answer sentence by sentence against its documents.
 from .grounding.model import model_of as model_of  # The model that a file's contents hold.
-
-# The documents reduced to the passages that share the rarest words with each sentence
-from .grounding.passages import passages_for as passages_for
 from .records import GATE_VERDICTS as GATE_VERDICTS
 from .records import AskedJudge as AskedJudge  # The judge that was asked about doubtful sentences.
 from .records import Change as Change  # What a sentence changes of a document's sentence that it nearly copies.

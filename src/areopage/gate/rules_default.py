@@ -22,8 +22,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.grounding.claims import NAMING, ClaimState
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.reading.citations import Citations, citations_of
-from areopage.gate.reading.instructions import instructions
-from areopage.gate.reading.refusals import admissions, refusal_of
+from areopage.gate.reading.refusals import admissions, instructions, refusal_of
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import (
     Overlap,
@@ -78,7 +77,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     """What was found out about an answer, before any rule is applied. Without grounding the answer was not read."""
 
     retrieval: Retrieval
-    best: float
+    best: float | None
     documents: int
     ids: tuple[str, ...] = ()
     citations: Citations = Citations()
@@ -132,7 +131,10 @@ def decide_default(
     if stated is not None and stated <= bounds.deliver and (verdict != "deliver" or near_copies):
         stated = None  # it would contradict the verdict
     overlap = max(findings.overlap.snippets, findings.overlap.windows or 0.0)
-    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in findings.retrieval.stated_figures)
+    avg_score, confidence = (
+        None if figure is None else round(figure, DECIMALS)
+        for figure in (findings.retrieval.avg_score, findings.retrieval.confidence)
+    )
     decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
@@ -176,7 +178,7 @@ def _findings(
     crowded = sum(1 for _ in numbers) > MOST_NUMBERS
     empty = not too_long and _VISIBLE.search(response) is None
     if empty or too_long or crowded or not used:
-        watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+        watch.note("retrieval", retrieval.avg_score)
         return Findings(retrieval=retrieval, best=best, documents=len(used), empty=empty, too_long=too_long, crowded=crowded)
     response_lang, prompt_lang = language_of(response), language_of(prompt)
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
@@ -188,11 +190,11 @@ def _findings(
     grounding = ground(model, prompt, response, used, response_lang or prompt_lang or "en")
     note_grounding(watch, grounding)
     retrieval = retrieval_of(_rested_on(citations, grounding, used), config.confidence_factor, MOST_SCORES)
-    watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+    watch.note("retrieval", retrieval.avg_score)
     refusing = refusal_of([(one.text, one.claim) for one in grounding.sentences], prompt)
     places = [Place(start=one.start, end=one.end, text=one.text) for one in map(grounding.sentences.__getitem__, refusing)]
     watch.note("refusal", float(bool(refusing)), places)
-    told = list(instructions(response))
+    told = instructions(response)
     texts = [(document.id, plain(document.text)) for document in used] if told else []
     repeated = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in told)
     return Findings(
@@ -236,7 +238,7 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
     bounds, retrieval = config.thresholds, findings.retrieval
     if not findings.documents:
         return [Reason(code="no_documents", decisive=True)]
-    irrelevant = retrieval.scored and findings.best < bounds.relevance
+    irrelevant = findings.best is not None and findings.best < bounds.relevance
     reasons = [Reason(code="not_relevant", decisive=True, value=findings.best, threshold=bounds.relevance)] if irrelevant else []
     open_question = not irrelevant
     if findings.empty:
@@ -257,7 +259,7 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
         return [Reason(code="bare_answer", decisive=open_question), *reasons]
     if findings.echo or not any(sentence.claim for sentence in findings.grounding.sentences):
         return [Reason(code="no_claim", decisive=open_question), *reasons]
-    if retrieval.scored and retrieval.confidence < bounds.confidence:
+    if retrieval.confidence is not None and retrieval.confidence < bounds.confidence:
         reasons.append(
             Reason(code="low_confidence", decisive=open_question, value=retrieval.confidence, threshold=bounds.confidence)
         )

@@ -33,7 +33,7 @@ def decide_v1_1(
     bounds = config.thresholds
     used = documents[: config.top or TOP]
     retrieval = retrieval_of(used, config.confidence_factor)
-    watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+    watch.note("retrieval", retrieval.avg_score)
     too_long = len(response) > config.max_characters
     text = "" if too_long else response
     cited = exact_ids(text, used)
@@ -44,21 +44,20 @@ def decide_v1_1(
     watch.note("figures", float(len(missing)), missing[:MOST_REASONS])
     spans = sentences(text, language_of(text) or "en")
     cites_ok = bool(cited.cited_ids) or overlap >= bounds.overlap
-    confident = not retrieval.scored or retrieval.confidence >= bounds.confidence
+    confident = retrieval.confidence is None or retrieval.confidence >= bounds.confidence
     passes = not missing and confident and (cites_ok or overlap >= bounds.overlap) and not too_long
-    very_low = retrieval.scored and retrieval.confidence < bounds.escalate_confidence
+    very_low = retrieval.confidence is not None and retrieval.confidence < bounds.escalate_confidence
     escalate = not passes and (very_low or bool(missing) or too_long)
-    irrelevant = not used or (retrieval.scored and retrieval.best < bounds.relevance)
+    irrelevant = not used or (retrieval.best is not None and retrieval.best < bounds.relevance)
     verdict: GateVerdict = "fallback" if irrelevant else "deliver" if passes else "human_review" if escalate else "fallback"
-    avg_score, confidence = retrieval.stated_figures
     checks = tuple(SentenceCheck(start=one.start, end=one.end, text=one.text, claim=True, p_unsupported=None) for one in spans)
     return Decision(
         verdict=verdict,
         needs_judge=False,
         p_unsupported=None,
         metrics=Metrics(
-            avg_score=avg_score,
-            confidence=confidence,
+            avg_score=retrieval.avg_score,
+            confidence=retrieval.confidence,
             cites_ok=cites_ok,
             overlap_ratio=overlap,
             hallucination=bool(missing),
@@ -92,7 +91,7 @@ def _reasons(
     bounds = config.thresholds
     if not used:
         return (Reason(code="no_documents", decisive=True),)
-    irrelevant = retrieval.scored and retrieval.best < bounds.relevance
+    irrelevant = retrieval.best is not None and retrieval.best < bounds.relevance
     reasons: list[Reason] = []
     if irrelevant:
         reasons.append(Reason(code="not_relevant", decisive=True, value=retrieval.best, threshold=bounds.relevance))
@@ -109,7 +108,7 @@ def _reasons(
             sentence += 1
         index = sentence if sentence < len(checks) and checks[sentence].start <= place.start else None
         reasons.append(Reason(code="unsupported_year_or_amount", decisive=not irrelevant, place=place, sentence=index))
-    if retrieval.scored and retrieval.confidence < bounds.confidence:
+    if retrieval.confidence is not None and retrieval.confidence < bounds.confidence:
         tell("low_confidence", retrieval.confidence, bounds.confidence)
     if not cites_ok:
         tell("no_citation", overlap, bounds.overlap)
@@ -130,7 +129,10 @@ def unsupported_documented(response: str, documents: Sequence[Document]) -> list
                 found.append(Place(start=year.start(), end=year.end(), text=year.group()))
     amounts = documented_amounts(response)
     if amounts:
-        supported = _parts_before_currency(held, {len(place.text) for place in amounts})
+        # An amount is in the text if it is one of its parts that end with a currency.
+        ends = [match.end() for match in _CURRENCY.finditer(held)]
+        lengths = {len(place.text) for place in amounts}
+        supported = {held[end - length : end] for length in lengths for end in ends if end >= length}
         found += [place for place in amounts if place.text not in supported]
     return sorted(found, key=lambda place: place.start)
 
@@ -142,12 +144,6 @@ def documented_amounts(text: str) -> list[Place]:
         start, end = len(text) - match.end(), len(text) - match.start()
         first[text[start:end]] = Place(start=start, end=end, text=text[start:end])
     return sorted(first.values(), key=lambda place: place.start)
-
-
-def _parts_before_currency(text: str, lengths: set[int]) -> set[str]:
-    """All parts of a text that have one of the lengths and end with a currency: an amount is in the text if it is one of them."""
-    ends = [match.end() for match in _CURRENCY.finditer(text)]
-    return {text[end - length : end] for length in lengths for end in ends if end >= length}
 
 
 def _unsupported_mended(response: str, documents: Sequence[Document]) -> list[Place]:

@@ -50,17 +50,11 @@ class Stopwatch:
 
 
 class Retrieval(Struct, frozen=True, kw_only=True):
-    """`scored` is whether any document has a score; without one the figures are 0 and mean nothing."""
+    """The figures of documents; None where none of them has a score."""
 
-    scored: bool
-    best: float
-    avg_score: float
-    confidence: float
-
-    @property
-    def stated_figures(self) -> tuple[float | None, float | None]:
-        """The mean score and the confidence; None where they rest on no score."""
-        return (self.avg_score, self.confidence) if self.scored else (None, None)
+    best: float | None = None
+    avg_score: float | None = None
+    confidence: float | None = None
 
 
 def read_documents(response: str, documents: Sequence[Document], top: int) -> Sequence[Document]:
@@ -89,9 +83,9 @@ def retrieval_of(documents: Sequence[Document], factor: float, most: int | None 
     if most is not None and len(scores) > most:
         scores = sorted(scores, reverse=True)[:most]
     if not scores:
-        return Retrieval(scored=False, best=0.0, avg_score=0.0, confidence=0.0)
+        return Retrieval()
     mean = sum(scores) / len(scores)
-    return Retrieval(scored=True, best=max(scores), avg_score=mean, confidence=mean * factor)
+    return Retrieval(best=max(scores), avg_score=mean, confidence=mean * factor)
 
 
 class Overlap(Struct, frozen=True, kw_only=True):

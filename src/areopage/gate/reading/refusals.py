@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from areopage.text import WORD, Span, stem, stems
+from areopage.text import WORD, Span, lower_case, stem, stems
 
 _LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
 _MOST_SENTENCES = 12  # nor is an answer of more of them
@@ -169,6 +169,35 @@ _ADMISSION = re.compile(
     re.IGNORECASE,
 )
 
+# What tells a model what to do, as it is planted in documents: "ignore the previous instructions".
+_INSTRUCTION_CUES = (
+    "instruction",
+    "consigne",
+    "directive",
+    "prompt",
+    "invite système",
+    "règles précédentes",
+    "assistant",
+    "language model",
+    "modèle de langage",
+)
+_GIVEN = (
+    r"(?:(?:all|any|the|these|those|your|my|of|toutes?|les|ces|vos|tes|mes|des)\s+){0,3}(?:(?:previous|prior"
+    r"|above|earlier|preceding"
+    r"|foregoing|former|other|system|initial|original|safety)\s+){0,2}(?:instructions?|prompts?|guidelines"
+    r"|directives?|consignes?)"
+)
+_INSTRUCTION = re.compile(
+    rf"\b(?:ignore|disregard|forget|override|bypass|ignore[zrs]?|oublie[zrs]?|outrepasse[zrs]?|contourne[zrs]?"
+    rf"|ne\s+(?:tiens|tenez)\s+(?:pas|plus)\s+compte\s+(?:de|des))\s+{_GIVEN}"
+    r"|\b(?:ne\s+(?:suis|suivez|respecte[zs]?)\s+(?:pas|plus)|(?:do\s+not|don['’]t|never)\s+(?:follow|obey))\s+"
+    rf"{_GIVEN}"
+    r"|\b(?:reveal|print|repeat|show|révèle[zrs]?|affiche[zrs]?|répète[zrs]?)\s+(?:the|your|le|la|ton|ta|votre|vos)\s+"
+    r"(?:system\s+prompt|prompt|instructions|consignes|invite\s+système)"
+    r"|\b(?:note|message|instructions?|consignes?)\s+(?:to|for|pour|à)\s+(?:the\s+|l['’])?(?:assistant|ai|llm"
+    r"|language\s+model|modèle|ia)\b"
+)
+
 
 class _Question:
     """What the question already has, read when it is first wanted."""
@@ -261,3 +290,10 @@ def _claims(line: str, asked: _Question) -> bool:
 
 def _own(line: str, asked: _Question) -> Set[str]:
     return {found for found in map(stem, WORD.findall(_CITED.sub(" ", line))) if found} - asked.words - _REFUSING_WORDS
+
+
+def instructions(text: str) -> list[Span]:
+    """Where a text tells a model what to do; linear in the text."""
+    low = lower_case(text)
+    found = _INSTRUCTION.finditer(low) if any(cue in low for cue in _INSTRUCTION_CUES) else ()
+    return [Span(text[match.start() : match.end()], *match.span()) for match in found]
