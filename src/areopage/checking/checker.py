@@ -64,7 +64,8 @@ class Checker:
         """
         decision = await decided(self.gate, prompt, response, documents)
         if self._labels is not None and decision.verdict != "fallback":
-            decision = await asyncio.to_thread(self._by_labels, decision, collection, prompt, response, documents)
+            said = await asyncio.to_thread(self._labels.supported, collection, prompt, response, documents)
+            decision = decision if said is None else settled_by_labels(decision, supported=said)
         if not judge or self._judge is None:
             return Checked(decision=decision)
         decision = asking_about_near_copies(decision)
@@ -100,13 +101,6 @@ class Checker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _by_labels(
-        self, decision: Decision, collection: str, prompt: str, response: str, documents: Sequence[Document]
-    ) -> Decision:
-        assert self._labels is not None  # noqa: S101 - its only caller has asked
-        said = self._labels.supported(collection, prompt, response, documents)
-        return decision if said is None else settled_by_labels(decision, supported=said)
 
     def _stop(self, judge: SentenceJudge | None) -> None:
         with self._guard:

@@ -115,7 +115,14 @@ class TraceExport:
             forgotten.unlink()
         end, state = self._feed.end(), self._state()
         changed = self._feed.changed(state.change, end.change) if state.change < end.change else set()
-        removed = self._rewrite_snapshots(changed)
+        there = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
+        current = list(self._feed.current(there))
+        gone = [trace for trace in current if not has_snapshot(trace)]
+        for trace in gone:
+            self._snapshot(trace.id).unlink()
+        self._write_snapshots(current)
+        if gone:
+            _sync_folder(self._snapshots)
         rewritten = sum(log.rewrite(changed, self._feed) for log in (self._metrics, self._responses)) if changed else 0
         now = structs.replace(state, change=end.change)
         lines = snapshots = 0
@@ -135,7 +142,7 @@ class TraceExport:
         if now != state or not (self.folder / STATE).exists():
             _replace(self.folder / STATE, msgspec.json.encode(now))
             _sync_folder(self.folder / "logs")
-        return Exported(lines=lines, snapshots=snapshots, rewritten=rewritten, removed=removed)
+        return Exported(lines=lines, snapshots=snapshots, rewritten=rewritten, removed=len(gone))
 
     @property
     def _snapshots(self) -> Path:
@@ -149,18 +156,6 @@ class TraceExport:
         except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
             return _State(ledger=ledger)
         return read if read.ledger == ledger else _State(ledger=ledger)
-
-    def _rewrite_snapshots(self, changed: Collection[str]) -> int:
-        """Put what the ledger has now in the place of snapshots that changed; returns how many went."""
-        there = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
-        traces = list(self._feed.current(there))
-        gone = [one for one in traces if not has_snapshot(one)]
-        for trace in gone:
-            self._snapshot(trace.id).unlink()
-        self._write_snapshots(traces)
-        if gone:
-            _sync_folder(self._snapshots)
-        return len(gone)
 
     def _write_snapshots(self, traces: Sequence[Trace]) -> int:
         """Write the snapshots of traces that have one; an id that could lead elsewhere is never a file's name."""
@@ -228,36 +223,41 @@ class _Log:
         for line in (self._encoded(one) for one in having):
             if size and size + len(line) > self._max_bytes:
                 self._write(waiting)
-                self._rotate()
+                number = max((number for number, _ in self._rotated()), default=0) + 1
+                self._path.rename(self._path.with_name(f"{self._path.stem}.{number:06d}{self._path.suffix}"))
+                _sync_folder(self._path.parent)
                 waiting, size = [], 0
             waiting.append(line)
             size += len(line)
         self._write(waiting)
-        self._remove_surplus()
+        # Too many rotated files go once the log itself has a line that says how far it goes.
+        rotated = self._rotated()
+        if len(rotated) > self._keep and self._path.is_file():
+            for _, path in rotated[: len(rotated) - self._keep]:
+                path.unlink()
+            _sync_folder(self._path.parent)
         return [one.answer.number for one in having]
 
     def rewrite(self, changed: Collection[str], feed: TraceFeed) -> int:
         """Replace the lines of changed traces, each file atomically; return how many."""
-        return sum(self._rewrite(path, changed, feed) for path in self._files() if path.is_file())
-
-    def _rewrite(self, path: Path, changed: Collection[str], feed: TraceFeed) -> int:
-        with path.open("rb") as file:
-            ids = {id for line in file if (id := _id_of(line)) in changed}
-        if not ids:
-            return 0
         count = 0
-        temporary = path.with_name(f".{path.name}{TEMPORARY}")
-        with path.open("rb") as file, _new_file(temporary) as written:
-            while part := list(islice(file, AT_ONCE)):
-                here = [_id_of(line) for line in part]
-                new = {one.id: self._encoded(one) for one in feed.current([id for id in here if id in ids])}
-                lines = [new.get(id, line) for id, line in zip(here, part, strict=True)]
-                count += sum(one is not other for one, other in zip(lines, part, strict=True))
-                written.writelines(lines)
-            _flush(written)
-        _keep_owner(path, temporary)
-        temporary.replace(path)
-        _sync_folder(path.parent)
+        for path in filter(Path.is_file, self._files()):
+            with path.open("rb") as file:
+                ids = {id for line in file if (id := _id_of(line)) in changed}
+            if not ids:
+                continue
+            temporary = path.with_name(f".{path.name}{TEMPORARY}")
+            with path.open("rb") as file, _new_file(temporary) as written:
+                while part := list(islice(file, AT_ONCE)):
+                    here = [_id_of(line) for line in part]
+                    new = {one.id: self._encoded(one) for one in feed.current([id for id in here if id in ids])}
+                    lines = [new.get(id, line) for id, line in zip(here, part, strict=True)]
+                    count += sum(one is not other for one, other in zip(lines, part, strict=True))
+                    written.writelines(lines)
+                _flush(written)
+            _keep_owner(path, temporary)
+            temporary.replace(path)
+            _sync_folder(path.parent)
         return count
 
     def _encoded(self, trace: Trace) -> bytes:
@@ -271,26 +271,16 @@ class _Log:
         try:
             size = os.fstat(descriptor).st_size
             try:
-                _write_whole(descriptor, b"".join(lines))
+                rest = memoryview(b"".join(lines))
+                while rest:  # the system may take it in several parts
+                    rest = rest[os.write(descriptor, rest) :]
+                os.fsync(descriptor)
             except OSError as fault:
                 os.ftruncate(descriptor, size)
                 raise OSError(fault.errno, fault.strerror, str(self._path)) from None
         finally:
             os.close(descriptor)
         if not size:
-            _sync_folder(self._path.parent)
-
-    def _rotate(self) -> None:
-        number = max((number for number, _ in self._rotated()), default=0) + 1
-        self._path.rename(self._path.with_name(f"{self._path.stem}.{number:06d}{self._path.suffix}"))
-        _sync_folder(self._path.parent)
-
-    def _remove_surplus(self) -> None:
-        """Remove rotated files that are too many, once the log itself has a line that says how far it goes."""
-        rotated = self._rotated()
-        if len(rotated) > self._keep and self._path.is_file():
-            for _, path in rotated[: len(rotated) - self._keep]:
-                path.unlink()
             _sync_folder(self._path.parent)
 
     def _rotated(self) -> list[tuple[int, Path]]:
@@ -332,14 +322,6 @@ def _replace(place: Path, content: bytes) -> None:
 def _new_file(path: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")
-
-
-def _write_whole(descriptor: int, content: bytes) -> None:
-    """Write a content onto the disk; the system may take it in several parts."""
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-    os.fsync(descriptor)
 
 
 def _flush(file: BinaryIO) -> None:

@@ -5,7 +5,7 @@ graph.add_node("gate", areopage.gate_node(areopage.open_checker(config, ledger=l
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +25,14 @@ class GateUpdate(TypedDict):
 
     decision: dict[str, Any]
     verdict: GateVerdict
+
+
+class GateNode(Protocol):
+    """A node: maps the state to changes. LangGraph wants the name of its argument."""
+
+    def __call__(self, state: Any) -> GateUpdate:
+        """Decide on the state's answer."""
+        ...
 
 
 def decide(
@@ -97,7 +105,7 @@ def gate_node(
     collection: str = "",
     judge: bool = True,
     on_decision: Callable[[Decision], None] | None = None,
-) -> Callable[[Any], GateUpdate]:
+) -> GateNode:
     """Build a LangGraph node that writes `decision` and `verdict`.
 
     Route on the verdict (deliver, fallback, human_review) behind it.

@@ -26,7 +26,6 @@ from areopage.ledger import Answer, Mode, Trace
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 WHOLE = (".json", ".json.gz")
-TOO_LONG = f"longer than {MAX_RECORD:,} bytes"
 
 Progress = Callable[[str, int, int], None]
 """Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole."""
@@ -35,7 +34,7 @@ Kind = Literal["metrics", "response", "snapshot"]
 OTHER_NAMES = {"similarity_score": "avg_score", "confidence_score": "confidence"}
 SHARES = ("avg_score", "confidence", "overlap_ratio")
 FLAGS = ("cites_ok", "hallucination", "quality_pass", "escalate")
-HEADER = re.compile(r"\[Document \d+\] \(Score: [^)\n]{0,40}\)\n")
+HEADER = re.compile(r"\A\[Document \d+\] \(Score: [^)\n]{0,40}\)\n")
 FACTOR, PASSES_FROM, OVERLAP_FROM, ESCALATES_UNDER = 0.8, 0.35, 0.35, 0.25
 MODES: dict[GateVerdict, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 OWN_MODES: tuple[Mode, ...] = ("generated", "cached", "fallback", "human_review", "shadow")
@@ -79,7 +78,15 @@ def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
                 raise DatasetError(f"{path}: the logs are .jsonl or .json files, maybe packed (.gz)")
             if not path.is_file():  # what is read twice can be no pipe
                 raise DatasetError(f"{path}: not a regular file: write the log into one")
-            unpacked = _unpack(path, workspace / str(len(found))) if name.endswith(".gz") else path
+            unpacked = path
+            if name.endswith(".gz"):
+                unpacked = workspace / str(len(found))
+                try:
+                    with gzip.open(path, "rb") as packed, unpacked.open("wb") as log:
+                        shutil.copyfileobj(packed, log)
+                except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
+                    reason = f"not a whole packed file ({fault}): copy it again, or unpack it yourself"
+                    raise DatasetError(f"{path}: {reason}") from None
             found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
     if not found:
         raise DatasetError(f"{', '.join(map(str, places))}: no .jsonl or .json file is in there")
@@ -95,20 +102,12 @@ def _files_in(folder: Path) -> list[Path]:
     return found
 
 
-def _unpack(path: Path, place: Path) -> Path:
-    try:
-        with gzip.open(path, "rb") as packed, place.open("wb") as unpacked:
-            shutil.copyfileobj(packed, unpacked)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
-        raise DatasetError(f"{path}: not a whole packed file ({fault}): copy it again, or unpack it yourself") from None
-    return place
-
-
 def pieces(file: LogFile) -> Iterator[Piece]:
     """Iterate over a file's records and invalid lines."""
+    too_long = f"longer than {MAX_RECORD:,} bytes"
     if file.whole:
         if file.size > MAX_RECORD:
-            yield Piece(file=file, line=1, start=0, size=file.size, reason=TOO_LONG)
+            yield Piece(file=file, line=1, start=0, size=file.size, reason=too_long)
         else:
             yield _read_piece(file, 1, 0, file.path.read_bytes())
         return
@@ -120,7 +119,7 @@ def pieces(file: LogFile) -> Iterator[Piece]:
                 while (rest := stream.readline(MAX_RECORD)) and not rest.endswith(b"\n"):
                     size += len(rest)
                 size += len(rest)
-                yield Piece(file=file, line=line, start=start, size=size, reason=TOO_LONG)
+                yield Piece(file=file, line=line, start=start, size=size, reason=too_long)
             elif content.strip():
                 yield _read_piece(file, line, start, content)
             start += size
@@ -332,10 +331,14 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
     for at, text in enumerate(texts if isinstance(texts, list) else []):
         source = listed[at] if at < len(listed) and isinstance(listed[at], dict) else {}
         score = source.get("score")
+        if isinstance(text, dict):
+            body = next((value for name in ("text", "content", "page_content") if (value := text_in(text, name))), "")
+        else:
+            body = HEADER.sub("", text) if isinstance(text, str) else ""
         found.append(
             Document(
                 id=text_in(source, "id") or f"document-{at + 1}",
-                text=HEADER.sub("", text, count=1) if isinstance(text, str) and HEADER.match(text) else _document_text(text),
+                text=body,
                 title=text_in(source, "title"),
                 score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
                 source=text_in(source, "source"),
@@ -343,9 +346,3 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
             )
         )
     return tuple(found)
-
-
-def _document_text(document: object) -> str:
-    if isinstance(document, dict):
-        return next((value for name in ("text", "content", "page_content") if (value := text_in(document, name))), "")
-    return document if isinstance(document, str) else ""

@@ -5,9 +5,9 @@ A figure is sought as it is written, then by its value, then in writings that ar
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache
 from itertools import accumulate, islice
 from typing import Literal
 
@@ -58,8 +58,7 @@ _NAMED_SHARES = {
     "quarter": Decimal("0.25"), "quart": Decimal("0.25"),
 }  # fmt: skip
 _COUNT_WORDS = (
-    ("two", "deux"), ("three", "trois"), ("four", "quatre"), ("five", "cinq"), ("six", "six"), ("seven", "sept"),
-    ("eight", "huit"), ("nine", "neuf"), ("ten", "dix"),
+    "two|deux", "three|trois", "four|quatre", "five|cinq", "six", "seven|sept", "eight|huit", "nine|neuf", "ten|dix"
 )  # fmt: skip
 _COUNTED = re.compile(r"(?<![\w.,/:-])(?:[2-9]|1[0-9]|20)(?![\w/:-]|[.,][0-9])")
 _WORKING_WEEK = re.compile(r"(?i)\b(?:monday.to.friday|du lundi au vendredi)\b")
@@ -117,14 +116,6 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
     return _Check(prompt, readable, documents, stated).claims()
 
 
-def _counts(response: str) -> set[Decimal]:
-    """The small numbers of an answer that may multiply: three lots."""
-    low = response.lower()
-    words = {Decimal(at) for at, pair in enumerate(_COUNT_WORDS, 2) if any(re.search(rf"\b{word}\b", low) for word in pair)}
-    week = {Decimal(5)} if _WORKING_WEEK.search(low) else set()
-    return {Decimal(match.group()) for match in islice(_COUNTED.finditer(response), _MOST_BESIDE)} | words | week
-
-
 class _Check:
     """The documents' texts come first, then titles: these hold figures, but show no place and no context."""
 
@@ -174,20 +165,37 @@ class _Check:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
         false = self._sizes(claims, "asserted")
         own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
-        counts = {one for one in own if one <= SMALL}
+        counts, texts = {one for one in own if one <= SMALL}, self._places.texts
+        if counts:  # the small numbers of the answer may multiply as well: three lots
+            low = self._response.lower()
+            counts |= {Decimal(match.group()) for match in islice(_COUNTED.finditer(self._response), _MOST_BESIDE)}
+            counts |= {Decimal(at) for at, words in enumerate(_COUNT_WORDS, 2) if re.search(rf"\b(?:{words})\b", low)}
+            counts |= {Decimal(5)} if _WORKING_WEEK.search(low) else set()
+        prices = (match for text in texts for match in _PRICE.finditer(text))
+        priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if own else set()
+        shares: set[Decimal] = set()
+        if own:
+            percentages = [one.value for one, _ in self._places.figures("percentage") if isinstance(one.value, Decimal)]
+            named = [value for text in texts for word, value in _NAMED_SHARES.items() if word in text.lower()]
+            shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named}
+        fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
-            {one for one in own if one > SMALL} | self._sizes(claims, "repeated") | self._fractions(),
-            counts | (_counts(self._response) if counts else set()),
+            {one for one in own if one > SMALL}
+            | self._sizes(claims, "repeated")
+            | {Decimal(match["part"]) / Decimal(match["whole"]) for match in fractions if match["part"] in self._response},
+            counts,
             self._sizes(claims, "supported"),
-            self._priced() if own else frozenset(),
-            self._shares() if own else frozenset(),
+            priced,
+            shares,
             self._sizes(claims, "supported", durations=True),
         )
         for computed_before in self._sizes(claims, "computed"):
             sums.add(computed_before)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
-        spans = self._spans(asked.question) if days else []
+        told = {one.value for one in self._read(self._response, "duration")} if days else ()
+        spans = [one for one in self._read(asked.question, "duration") if one.value in told]
+        spans += [one for text in texts for one in self._read(_ONE.sub("1", text), "duration")] if days else []
         yearly = _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
             before = len(sums)
@@ -201,7 +209,12 @@ class _Check:
                         follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
                     follows = follows or (claim.state != "asserted" and sums.reached(size))
                 if claim.kind == "date" and isinstance(stated, TextFigure) and claim.state in ("missing", "asserted"):
-                    follows = dated(str(stated.value), days, spans, sums.held) or self._in_year(stated, days)
+                    year, _, day = str(stated.value).partition("-")
+                    elsewhere = days and year.isdigit() and day and any(year in text for text in texts)
+                    follows = dated(str(stated.value), days, spans, sums.held) or bool(
+                        # The documents have the date without its year, and the year elsewhere.
+                        elsewhere and any(one.value == f"--{day}" for one, _ in self._places.figures("date"))
+                    )
                 if follows:
                     claims[at] = replace(claim, state="computed")
                     if size is not None:
@@ -209,44 +222,9 @@ class _Check:
             if len(sums) == before:
                 break
 
-    def _spans(self, question: str) -> list[TextFigure]:
-        own = {one.value for one in self._read(self._response, "duration")}
-        asked = [one for one in self._read(question, "duration") if one.value in own]
-        return [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")] + asked
-
-    def _in_year(self, stated: TextFigure, days: Sequence[str]) -> bool:
-        """Whether the documents have a date without its year, and the year elsewhere."""
-        year, _, day = str(stated.value).partition("-")
-        if not days or not year.isdigit() or not day:
-            return False
-        texts = self._places.texts
-        return any(year in text for text in texts) and any(
-            str(one.value) == f"--{day}" for text in texts for one in self._read(text, "date")
-        )
-
     def _sizes(self, claims: Sequence[Claim], state: ClaimState, *, durations: bool = False) -> set[Decimal]:
         at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
         return set(filter(None, [self._size(one, durations=durations) for one in at]))
-
-    def _priced(self) -> frozenset[Decimal]:
-        found = (match for text in self._places.texts for match in _PRICE.finditer(text))
-        return frozenset(decimal_of(match["before"] or match["after"]) for match in islice(found, _MOST_PRICED))
-
-    def _shares(self) -> frozenset[Decimal]:
-        """The percentages of the documents, and the fractions that they name in words."""
-        found = [
-            one.value / 100
-            for text in self._places.texts
-            for one in self._read(text, "percentage")
-            if isinstance(one.value, Decimal)
-        ]
-        named = {value for text in self._places.texts for word, value in _NAMED_SHARES.items() if word in text.lower()}
-        return frozenset(found[:_MOST_PRICED]) | named
-
-    def _fractions(self) -> set[Decimal]:
-        """The shares that the question gives as fractions, 62/1000, and the answer has."""
-        pieces = [match for match in islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED) if match["part"] in self._response]
-        return {Decimal(match["part"]) / Decimal(match["whole"]) for match in pieces}
 
     def _size(self, at: int, *, durations: bool = False) -> Decimal | None:
         """The number of a figure or of counted things, a percentage as a share; None for anything else."""
@@ -355,10 +333,6 @@ class _Check:
             self._rows.cells(stated)
         )
 
-    @cached_property
-    def _row_labels(self) -> Set[str]:
-        return labels_said(self._prompt, self._response, self._stated)
-
     def _claim(self, stated: TextFigure | Reference) -> Claim:
         spots = self._places.written(stated)
         if not spots:
@@ -390,7 +364,7 @@ class _Check:
         clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
         if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
             return self._claim_at(stated, "supported", time)
-        spot, spoken_of = self._places.unread(stated, lambda: self._row_labels)
+        spot, spoken_of = self._places.unread(stated, lambda: labels_said(self._prompt, self._response, self._stated))
         if spot is None and computed(stated, self._response, self._places.texts, self._identified.values, self._read):
             return self._claim_at(stated, "computed", None)
         if (

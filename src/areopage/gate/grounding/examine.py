@@ -215,12 +215,6 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
 
-def _words_of(clean: str, start: int, end: int) -> Words:
-    written = WORD.findall(clean, start, end)
-    found = list(stems_of(written))
-    return Words(clean, start, written, found, list(filter(None, found)))
-
-
 def _features(low: str, denied: bool, words: Words, unknown: Sequence[Word], edge: float, source: Source) -> dict[str, float]:
     roots, missing = words.roots, len(unknown)
     pairs = len(roots) - 1
@@ -241,7 +235,11 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     """Compare every sentence of an answer with the documents: words, features and claims; all but the model's judgment."""
     spans = sentences(response, language)
     clean = _without_citations(response, documents)
-    words = [_words_of(clean, span.start, span.end) for span in spans]
+    words = []
+    for span in spans:
+        written = WORD.findall(clean, span.start, span.end)
+        roots = list(stems_of(written))
+        words.append(Words(clean, span.start, written, roots, list(filter(None, roots))))
     source = Source(documents, [own.roots for own in words])
     claims = check_claims(prompt, clean, documents)
     question = frozenset(stems(prompt))

@@ -162,11 +162,13 @@ def sense_of(text: str, start: int, end: int, *, dated: bool = False) -> Sense:
     era = _ERA.match(lower_case(text[end : end + _AFTER]))
     if _OF_LIMIT.match(after):
         own_before, after = "", ""
+    basis = _BASIS.search(_JOINED.split(own_after[:_NEAR_AFTER], maxsplit=1)[0])
+    basis = basis or next(reversed(list(_BASIS.finditer(own_before[-_NEAR_BEFORE:]))), None)
     return Sense(
         sign=_sign(text, start, end),
         bound=_bound(own_before, after),
         exact=_EXACT.search(own_before) is not None,
-        basis=_basis(own_before[-_NEAR_BEFORE:], own_after),
+        basis=next((name for at, name in enumerate(_BASES) if basis[f"b{at}"]), "") if basis else "",
         time=unit_of(per["time"]) if per and per["time"] else "",
         thing=next((name for at, name in enumerate(_UNITS_OF_RATES) if per[f"u{at}"]), "") if per else "",
         era=0 if era is None else -1 if era["before"] else 1,
@@ -219,13 +221,6 @@ def _bound(before: str, after: str) -> int:
     return found
 
 
-def _basis(before: str, after: str) -> str:
-    names = list(_BASES)
-    near = _BASIS.search(_JOINED.split(after[:_NEAR_AFTER], maxsplit=1)[0])
-    last = near or next(reversed(list(_BASIS.finditer(before))), None)
-    return next((names[at] for at in range(len(names)) if last[f"b{at}"]), "") if last else ""
-
-
 def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
     """Whether any spot may have a minus."""
     return any(not _MINUSES.isdisjoint(texts[number][max(0, start - 3) : start]) for number, start, _ in spots)
@@ -234,38 +229,24 @@ def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
 def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: bool, dated: bool) -> bool:
     """Whether texts have a figure in another sense only; with `money` its bound must be in the texts as well."""
     held = [sense_of(texts[number], start, end, dated=dated) for number, start, end in spots]
-    return bool(held) and (
-        _other_sign(own, held)
-        or _other_bound(own, held, required=money)
+    if not held:
+        return False
+    if own.sign == -1:
+        other_sign = not any(one.sign < 0 or one.loss for one in held)
+    else:
+        other_sign = all(one.sign == -1 for one in held) and own.sign != -2 and not (own.loss and own.sign == 0)
+    bounds, eras = {one.bound for one in held}, {one.era for one in held}
+    opposed = own.bound != 0 and own.bound not in bounds and (money or bounds == {-own.bound})
+    rates = zip(held, spots, strict=True)
+    return (
+        other_sign
+        or opposed
+        or (own.exact and 0 not in bounds)
         or (own.basis != "" and all(one.basis == _OPPOSITE[own.basis] for one in held))
         or (own.thing != "" and all((one.thing or one.time) not in ("", own.thing) for one in held))
-        or (
-            own.time != ""
-            and not own.thing
-            and not any(_rated(own, one, texts, spot) for one, spot in zip(held, spots, strict=False))
-        )
-        or _other_era(own, held)
+        or (own.time != "" and not own.thing and not any(_rated(own, one, texts, spot) for one, spot in rates))
+        or (-1 not in eras if own.era == -1 else own.era == 1 and eras == {-1})
     )
-
-
-def _other_sign(own: Sense, held: Sequence[Sense]) -> bool:
-    if own.sign == -1:
-        return not any(one.sign < 0 or one.loss for one in held)
-    return all(one.sign == -1 for one in held) and own.sign != -2 and not (own.loss and own.sign == 0)
-
-
-def _other_bound(own: Sense, held: Sequence[Sense], *, required: bool) -> bool:
-    if own.exact and all(one.bound for one in held):
-        return True
-    if not own.bound or any(one.bound == own.bound for one in held):
-        return False
-    return required or all(one.bound == -own.bound for one in held)
-
-
-def _other_era(own: Sense, held: Sequence[Sense]) -> bool:
-    if own.era == -1:
-        return not any(one.era == -1 for one in held)
-    return all(one.era == -1 for one in held) and own.era == 1
 
 
 def _rated(own: Sense, held: Sense, texts: Sequence[str], spot: Spot) -> bool:

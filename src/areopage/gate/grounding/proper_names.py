@@ -74,13 +74,17 @@ class OtherForms:
         if name not in self._known:
             if len(self._known) >= _MOST_NAMES:
                 return True
-            self._known[name] = self._explained(name) if name.isupper() else self._written(name)
+            self._known[name] = self._stands_for(name) if name.isupper() else self._written(name)
         return self._known[name]
 
-    def _explained(self, acronym: str) -> bool:
+    def _stands_for(self, acronym: str) -> bool:
+        """Whether the parts of an acronym begin words that follow each other; short words may stand between them."""
         pairs = [acronym[at : at + 2] for at in range(0, len(acronym), 2)]
-        parts = [list(acronym), pairs] if len(acronym) in (4, 6) else [list(acronym)]
-        return any(_stands_for(one, text) for one in parts for text in (self._text, self._answer))
+        for parts in [list(acronym), pairs] if len(acronym) in (4, 6) else [list(acronym)]:
+            pattern = r"[\W_]{1,3}(?:[^\W_]{1,3}[\W_]{1,3}){0,2}".join(rf"{part}[^\W_]{{0,24}}" for part in parts[:8])
+            if any(re.search(rf"(?<![^\W_]){pattern}", text, re.IGNORECASE) for text in (self._text, self._answer)):
+                return True
+        return False
 
     def _written(self, name: str) -> bool:
         parts = _CAPITALISED.findall(name)
@@ -127,9 +131,3 @@ def _is_heading(text: str, start: int) -> bool:
         return False
     words = [word for word in line.split() if len(word) > 3]
     return sum(word[0].isupper() for word in words) > len(words) * _TITLED
-
-
-def _stands_for(parts: Sequence[str], text: str) -> bool:
-    """Whether the parts of an acronym begin words that follow each other; short words may stand between them."""
-    pattern = r"[\W_]{1,3}(?:[^\W_]{1,3}[\W_]{1,3}){0,2}".join(rf"{part}[^\W_]{{0,24}}" for part in parts[:8])
-    return re.search(rf"(?<![^\W_]){pattern}", text, re.IGNORECASE) is not None

@@ -242,15 +242,11 @@ def _table() -> Mapping[str, Sequence[tuple[tuple[str, ...], MarkerKind, str]]]:
 def _opposites() -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for pair in _OPPOSITES:
-        first, second = (frozenset(map(_root, side.split())) for side in pair.split("/"))
+        first, second = (frozenset(stem(word) or word for word in side.split()) for side in pair.split("/"))
         for one, other in ((first, second), (second, first)):
             for word in one:
                 found[word] = found.get(word, frozenset()) | other
     return MappingProxyType(found)
-
-
-def _root(word: str) -> str:
-    return stem(word) or word
 
 
 _PHRASES = _table()
@@ -308,10 +304,7 @@ def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | N
         length = len(phrase) - (phrase[-1] == "#")
         if phrase == ("subject", "to") and words[at - 1] in _BE:
             continue
-        if tuple(words[at : at + length]) == phrase[:length] and (length == len(phrase) or _numbered(words, at + length)):
+        numbered = any(word[0].isdigit() or word in _NUMBERS for word in words[at + length : at + length + 2])
+        if tuple(words[at : at + length]) == phrase[:length] and (length == len(phrase) or numbered):
             return length, kind, value
     return None
-
-
-def _numbered(words: Sequence[str], at: int) -> bool:
-    return any(word[0].isdigit() or word in _NUMBERS for word in words[at : at + 2])
