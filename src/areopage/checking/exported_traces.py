@@ -271,10 +271,7 @@ class _Log:
         try:
             size = os.fstat(descriptor).st_size
             try:
-                rest = memoryview(b"".join(lines))
-                while rest:  # the system may take it in several parts
-                    rest = rest[os.write(descriptor, rest) :]
-                os.fsync(descriptor)
+                _write_whole(descriptor, b"".join(lines))
             except OSError as fault:
                 os.ftruncate(descriptor, size)
                 raise OSError(fault.errno, fault.strerror, str(self._path)) from None
@@ -322,6 +319,14 @@ def _replace(place: Path, content: bytes) -> None:
 def _new_file(path: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def _write_whole(descriptor: int, content: bytes) -> None:
+    """Write a content onto the disk; the system may take it in several parts."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
 
 
 def _flush(file: BinaryIO) -> None:

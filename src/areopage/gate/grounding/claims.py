@@ -16,14 +16,12 @@ from msgspec.structs import replace
 
 from areopage.cases import Document
 from areopage.gate.grounding.asked import QuestionText, agreed, loose_tokens
-from areopage.gate.grounding.columns import other_column
 from areopage.gate.grounding.computed import Sums, computed, dated, rounded
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
-from areopage.gate.grounding.places import ClaimPlaces
-from areopage.gate.grounding.rows import Rows, Value, clause_at
-from areopage.gate.grounding.unread_places import labels_said
+from areopage.gate.grounding.places import ClaimPlaces, labels_said
+from areopage.gate.grounding.rows import Rows, Value, clause_at, other_column
 from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.gate.reading.stated import CountedThings, Stated, stated_in
@@ -193,9 +191,11 @@ class _Check:
             sums.add(computed_before)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
-        told = {one.value for one in self._read(self._response, "duration")} if days else ()
-        spans = [one for one in self._read(asked.question, "duration") if one.value in told]
-        spans += [one for text in texts for one in self._read(_ONE.sub("1", text), "duration")] if days else []
+        spans: list[TextFigure] = []
+        if days:
+            told = {one.value for one in self._read(self._response, "duration")}
+            spans = [one for text in texts for one in self._read(_ONE.sub("1", text), "duration")]
+            spans += [one for one in self._read(asked.question, "duration") if one.value in told]
         yearly = _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
             before = len(sums)
