@@ -171,11 +171,9 @@ class _Check:
             counts |= {Decimal(5)} if _WORKING_WEEK.search(low) else set()
         prices = (match for text in texts for match in _PRICE.finditer(text))
         priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if own else set()
-        shares: set[Decimal] = set()
-        if own:
-            percentages = [one.value for one, _ in self._places.figures("percentage") if isinstance(one.value, Decimal)]
-            named = [value for text in texts for word, value in _NAMED_SHARES.items() if word in text.lower()]
-            shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named}
+        percentages = [one.value for one, _ in self._places.figures("percentage") if isinstance(one.value, Decimal)]
+        named = [value for text in texts for word, value in _NAMED_SHARES.items() if word in text.lower()]
+        shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named} if own else set()
         fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
             {one for one in own if one > SMALL}
