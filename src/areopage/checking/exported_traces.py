@@ -322,7 +322,6 @@ def _new_file(path: Path) -> BinaryIO:
 
 
 def _write_whole(descriptor: int, content: bytes) -> None:
-    """Write a content onto the disk; the system may take it in several parts."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -342,7 +341,6 @@ def _keep_owner(path: Path, temporary: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put a folder's names on the disk; Windows does so itself."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

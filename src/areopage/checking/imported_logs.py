@@ -77,45 +77,32 @@ class Entry(Struct, frozen=True, order=True):
     line: int
 
 
-class Times:
-    """The times of rows of figures by question."""
+class Shelf:
+    """Rows of figures, responses or snapshots by question and time."""
 
     def __init__(self) -> None:
-        self._moments: dict[bytes, list[float]] = {}
-
-    def put(self, question: str, at: datetime) -> None:
-        """Add a row."""
-        insort(self._moments.setdefault(_key_of(question), []), at.timestamp())
-
-    def gap(self, question: str, moment: float) -> float:
-        """The seconds from a moment to a question's nearest row."""
-        moments = self._moments.get(_key_of(question), [])
-        right = bisect_left(moments, moment)
-        return min((abs(one - moment) for one in moments[max(0, right - 1) : right + 1]), default=NEAR)
-
-
-class Shelf:
-    """Responses or snapshots by question; each is used once."""
-
-    def __init__(self, rows: Times) -> None:
         self._entries: dict[bytes, list[Entry]] = {}
-        self._rows = rows
 
     def put(self, question: str, entry: Entry) -> None:
         """Add an entry."""
         insort(self._entries.setdefault(_key_of(question), []), entry)
 
-    def take(self, question: str, at: datetime) -> Entry | None:
-        """Remove and return a question's nearest entry, unless another row is nearer."""
+    def nearest(self, question: str, moment: float) -> Entry | None:
+        """A question's entry that is nearest to a moment."""
         entries = self._entries.get(_key_of(question), [])
-        moment = at.timestamp()
         right = bisect_left(entries, moment, key=lambda entry: entry.at)
-        near = [place for place in (right - 1, right) if 0 <= place < len(entries)]
-        best = min(near, key=lambda place: abs(entries[place].at - moment), default=None)
+        return min(entries[max(0, right - 1) : right + 1], key=lambda entry: abs(entry.at - moment), default=None)
+
+    def take(self, question: str, at: datetime, rows: "Shelf") -> Entry | None:
+        """Remove and return a question's nearest entry, unless another row is nearer; each is used once."""
+        best = self.nearest(question, at.timestamp())
         if best is None:
             return None
-        gap = abs(entries[best].at - moment)
-        return entries.pop(best) if gap <= NEAR and gap <= self._rows.gap(question, entries[best].at) else None
+        row = rows.nearest(question, best.at)
+        if abs(best.at - at.timestamp()) > min(NEAR, abs(row.at - best.at) if row else NEAR):
+            return None
+        self._entries[_key_of(question)].remove(best)
+        return best
 
     def left(self) -> Iterator[Entry]:
         """The entries not taken, in file order."""
@@ -158,8 +145,7 @@ class Import:
         self._files, self._zone, self._reject, self._progress = files, zone, reject, progress
         self._bytes = sum(file.size for file in files)
         self._with_rows: set[int] = set()
-        self._times = Times()
-        self._responses, self._snapshots = Shelf(self._times), Shelf(self._times)
+        self._lines, self._responses, self._snapshots = Shelf(), Shelf(), Shelf()
         self._batch: list[Trace] = []
         self._rows, self._verdicts, self._joined, self._contradictions = (Counter[str]() for _ in range(4))
         self._differences: list[Difference] = []
@@ -209,7 +195,9 @@ class Import:
         if kind == "metrics":
             self._with_rows.add(number)
             with suppress(ValueError):  # a row that cannot be used is rejected when its turn comes
-                self._times.put(str(piece.record.get("question")), moment_of(piece.record.get("timestamp"), self._zone))
+                at = moment_of(piece.record.get("timestamp"), self._zone)
+                entry = Entry(at.timestamp(), number, piece.start, piece.size, piece.line)
+                self._lines.put(str(piece.record.get("question")), entry)
             return
         inner = piece.record if kind == "response" else piece.record["metrics"]
         try:
@@ -235,8 +223,8 @@ class Import:
             reason, content = (f"metrics: {fault}", text_in(record, "question")) if snapshot else (str(fault), str(record))
             self._refuse(file, number, reason, content)
             return
-        response = self._responses.take(line.question, at)
-        snapshot = snapshot or self._snapshots.take(line.question, at)
+        response = self._responses.take(line.question, at, self._lines)
+        snapshot = snapshot or self._snapshots.take(line.question, at, self._lines)
         found = differences(line, str(file.named), number)
         self._contradictions.update(one.field for one in found)
         self._differences += found[: max(0, MOST_LISTED - len(self._differences))]

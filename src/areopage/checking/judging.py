@@ -199,7 +199,6 @@ class SentenceJudge:
             await session.aclose()
 
     async def _checked(self, session: Session) -> Panel:
-        """The session's panel, which the ledger knows before it gets judgments under it."""
         panel = await session.check()
         if self._ledger is not None and session.run.id not in self._stored:
             await asyncio.to_thread(self._ledger.put_panel, session.run)

@@ -169,7 +169,6 @@ def decide_default(
 def _findings(
     config: GateConfig, model: GroundingModel, prompt: str, response: str, documents: Sequence[Document], watch: Stopwatch
 ) -> Findings:
-    """Look at everything, once. An answer that is empty, too long or full of numbers is not read."""
     used = read_documents(response, documents, config.top)
     retrieval = retrieval_of(used, config.confidence_factor, MOST_SCORES)
     best = retrieval.best
@@ -276,7 +275,6 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
 
 
 def _about(code: ReasonCode, span: Span, findings: Findings, *, document: str = "", decisive: bool = False) -> Reason:
-    """A reason about words of the answer, with the sentence in which they stand."""
     sentences = enumerate(findings.grounding.sentences)
     sentence = next((index for index, one in sentences if one.start <= span.start < one.end), None)
     return Reason(code=code, decisive=decisive, place=place_of(span), document=document, sentence=sentence)
@@ -349,7 +347,6 @@ def _claim_reasons(config: GateConfig, findings: Findings, *, decisive: bool) ->
 
 
 def _worst_first(checks: Sequence[SentenceCheck], threshold: float) -> tuple[int, ...]:
-    """The claims over a threshold, the worst first; the worst of all where none is over it."""
     claims = [(check.p_unsupported or 0.0, index) for index, check in enumerate(checks) if check.claim]
     claims.sort(key=lambda pair: (-pair[0], pair[1]))
     over = tuple(index for p_unsupported, index in claims if p_unsupported > threshold)
@@ -376,7 +373,6 @@ def _stated_checks(
 
 
 def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:
-    """People before the fallback, the fallback before delivery."""
     decisive = [reason for reason in reasons if reason.decisive]
     least = config.thresholds.escalate_confidence
     if any(

@@ -87,7 +87,6 @@ def _reasons(
     overlap: float,
     too_long: bool,
 ) -> tuple[Reason, ...]:
-    """Why an answer does not pass. Where the documents settle it alone, the rest is only told."""
     bounds = config.thresholds
     if not used:
         return (Reason(code="no_documents", decisive=True),)
@@ -147,7 +146,6 @@ def documented_amounts(text: str) -> list[Place]:
 
 
 def _unsupported_mended(response: str, documents: Sequence[Document]) -> list[Place]:
-    """The same with whole years and every writing of an amount: "1 000,50 €" supports "€1,000.50"."""
     claimed = [figure for figure in figures(response) if figure.kind in ("amount", "date")]
     if not claimed:
         return []

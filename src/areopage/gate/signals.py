@@ -72,7 +72,6 @@ def read_documents(response: str, documents: Sequence[Document], top: int) -> Se
 
 
 def _score_of(document: Document) -> float | None:
-    """A score; None for one that is no number, or beyond all bounds."""
     # What is no number compares as false.
     return document.score if document.score is not None and abs(document.score) <= _LARGEST else None
 
@@ -135,7 +134,6 @@ def _flat(text: str) -> str:
 
 
 def _windows(text: str) -> list[tuple[int, int]]:
-    """The runs of words that are looked for, spread over the whole answer."""
     words = list(_WORD.finditer(text))
     count = len(words) - _WINDOW + 1
     if count < 1:
@@ -202,7 +200,6 @@ def _missing(claims: Sequence[Claim]) -> float | None:
 
 
 def _places(claims: Sequence[Claim]) -> list[Place]:
-    """Where claims stand; behind each, where a document has it."""
     return [place for claim in claims[:_MOST_PLACES] for place in (claim.place, claim.evidence) if place is not None]
 
 

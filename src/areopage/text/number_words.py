@@ -136,7 +136,6 @@ def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
 
 
 def _read(low: str, start: int, word: str) -> Spelled | None:
-    """The number that begins with a word; None where none does."""
     before = low[max(0, start - _BEFORE) : start]
     end = start + len(word)
     scale = _ENGLISH_SCALES.get(word) or _FRENCH_SCALES.get(word, 0)

@@ -193,7 +193,6 @@ def _tag(match: re.Match[str]) -> str:
 
 
 def _titled(match: re.Match[str]) -> str:
-    """A title with the tag behind it; the unchanged match where no name follows (Monsieur, Madame; Tell Me About)."""
     name = match["name"]
     words = list(_ONE_WORD.finditer(name))
     length = _name_length(words)
@@ -204,7 +203,6 @@ def _titled(match: re.Match[str]) -> str:
 
 
 def _with_first_name(match: re.Match[str]) -> str:
-    """A run of capitalised words with the tag in place of each first name and what belongs to it."""
     text, words = match.group(), list(_ONE_WORD.finditer(match.group()))
     parts: list[str] = []
     done = index = 0
@@ -219,7 +217,6 @@ def _with_first_name(match: re.Match[str]) -> str:
 
 
 def _full_name_length(words: Sequence[re.Match[str]]) -> int:
-    """How many of these words are a first name and what belongs to it; under 2 where they begin with none."""
     first, second = words[0].group(), words[1].group() if len(words) > 1 else ""
     capitals = first.isupper() and len(first) > 2
     if plain(first).split(" ", 1)[0] in FIRST_NAMES:
@@ -229,7 +226,6 @@ def _full_name_length(words: Sequence[re.Match[str]]) -> int:
 
 
 def _name_length(words: Sequence[re.Match[str]]) -> int:
-    """How many of these words a name may consist of: up to one that belongs to no name."""
     names = [plain(word.group()) for word in words]
     length = next((index for index, name in enumerate(names) if name in _NAME_ENDS), len(names))
     while length and names[length - 1] in _NO_LAST_NAMES:

@@ -59,7 +59,6 @@ def sentences(text: str, language: str) -> tuple[Span, ...]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """The ranges that line breaks leave: wrapped lines are joined, markers are left out."""
     start = end = -1
     for line in _LINE.finditer(text):
         marker = _MARKER.match(text, line.start(), line.end())
@@ -108,7 +107,6 @@ def _ends(text: str, begin: int, stop: re.Match[str], end: int, language: str) -
 
 
 def _full_stop_ends(before: str, following: str, language: str) -> bool:
-    """Whether a single full stop after `before` ends a sentence, given the first character that follows."""
     pieces = before.split()
     token = pieces[-1].lstrip("\"'“‘«([*_") if pieces and not before[-1].isspace() else ""
     # Elisions hide an abbreviation: l'art. 5, d'apr. J.-C.

@@ -9,8 +9,6 @@ CUT = "…"
 
 
 class _OwnRedaction(str):
-    """The policy `redacted` with patterns of the user's own."""
-
     patterns: tuple[re.Pattern[str], ...] = ()
 
 

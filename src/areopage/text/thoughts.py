@@ -92,7 +92,6 @@ def split_thoughts(text: str, *, judge: bool = False) -> Thoughts:
 
 
 def _wrapped(text: str) -> Thoughts | None:
-    """What a judge says behind a block of another name that its text begins with; None where it begins with none."""
     begins = _WRAPPED.match(text)
     if begins is None or _OF_ANSWERS.fullmatch(begins["tag"] or begins["mark"]):
         return None

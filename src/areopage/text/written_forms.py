@@ -162,7 +162,6 @@ def _filled(written: str, match: re.Match[str], filler: str = FILLER) -> str:
 
 
 def _joined_word(match: re.Match[str], compounds: Set[str], filler: str) -> str:
-    """A word in one piece; a compound keeps its hyphen."""
     before = _WORD_BEFORE.search(match.string[max(0, match.start() - 30) : match.start()])
     start, rest = before.group() if before else "", match["rest"]
     compound = rest in _NO_REST or start.lower() in _STARTS or f"{start}-{rest}" in compounds

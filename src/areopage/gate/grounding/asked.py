@@ -102,7 +102,6 @@ class QuestionText:
         return found[1:] if found else self._as_written(stated)
 
     def _as_written(self, stated: Stated) -> tuple[int, int] | None:
-        """Where the question has it, or the code that it is a part of, in the same letters."""
         start, end = stated.start, stated.end
         while start > 0 and _INSIDE.match(self._response, start - 1):
             start -= 1
@@ -171,5 +170,4 @@ class QuestionText:
 
 
 def _value(match: re.Match[str]) -> Decimal:
-    """A number, with a half where the text says one."""
     return decimal_of(match.group()) + (Decimal("0.5") if _HALF.match(match.string, match.end()) else 0)

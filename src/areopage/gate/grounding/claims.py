@@ -295,7 +295,6 @@ class _Check:
         return self._claim_at(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
 
     def _in_its_sense(self, stated: TextFigure | CountedThings | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
-        """The claim again; altered where the documents have it with another bound, sign, basis or rate only."""
         if claim.state != "supported" or not spots or self._beyond(spots):
             return claim
         dated = isinstance(stated, TextFigure) and stated.kind == "date"
@@ -382,7 +381,6 @@ class _Check:
         return next(((at, start, start + len(begun)) for at, start in spots if start >= 0), None)
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
-        """Whether a title holds it, so that the answer need not have it from a place in a document."""
         return any(number >= len(self._documents) for number, _, _ in spots)
 
     def _counted(self, stated: CountedThings) -> Claim:

@@ -200,7 +200,6 @@ class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
 
 
 def _without_citations(response: str, documents: Sequence[Document]) -> str:
-    """The response with spaces for its citations: as long as it was."""
     for document in documents:
         for name in (document.source, document.id):
             if len(name) >= _SHORTEST_NAME and name in response and (name == document.source or distinctive(name)):

@@ -115,7 +115,6 @@ def _stems(clean: str) -> list[str]:
 
 
 def _nearest(clean: str, first: int, start: int, end: int, last: int, words: int = _NEAREST_IN_ANSWER) -> list[str]:
-    """The stems of the nearest words on both sides, of a text that is parted already."""
     return _stems(clean[first:start])[-words:] + _stems(clean[end:last])[:words]
 
 

@@ -250,7 +250,6 @@ def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: b
 
 
 def _rated(own: Sense, held: Sense, texts: Sequence[str], spot: Spot) -> bool:
-    """Whether a spot has the rate of a figure, beside it or near it."""
     if held.time == own.time:
         return True
     if held.time or held.thing:

@@ -90,7 +90,6 @@ def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
 
 
 def _label(row: FittingRow, start: int, end: int) -> float:
-    """Whether a sentence is unsupported: 1 or 0, NaN where only its ungrounded answer is labelled."""
     if not row.ungrounded:
         return 0.0
     if row.unsupported is None:

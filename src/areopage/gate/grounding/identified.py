@@ -156,7 +156,6 @@ class Identified:
                     yield number, start, end
 
     def _digits(self, value: Decimal) -> Iterator[Spot]:
-        """Where a number stands in digits, in any writing, with no digit beside them."""
         for written in _writings(value):
             for number, text in enumerate(self._texts):
                 for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
@@ -222,7 +221,6 @@ class Identified:
 
 
 def _writings(value: Decimal) -> Iterator[str]:
-    """A number in digits, with any mark between groups and before decimals."""
     whole, _, rest = f"{value:f}".partition(".")
     rest = rest.rstrip("0")
     grouped = f"{int(whole):,}"

@@ -160,7 +160,6 @@ def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
 
 
 def _negations(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
-    """A negator that belongs to words of both, where the other has none there and nothing that denies instead."""
     for first, second in ((own, other), (other, own)):
         if denying(second.stems) - denying(first.stems):
             continue
@@ -211,7 +210,6 @@ def _clauses(own: MarkedSentence, other: MarkedSentence, kind: MarkerKind, chang
 
 
 def _mostly(piece: MarkedSentence, words: Sequence[int], stems: Set[str]) -> bool:
-    """Whether most of some words, two at least, are among stems."""
     shared = sum(piece.stem[at] in stems for at in words)
     return shared >= min(_FEWEST, len(words)) and bool(words) and 3 * shared >= 2 * len(words)
 
@@ -269,7 +267,6 @@ def _turned(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[
 
 
 def _between(piece: MarkedSentence, first: int, second: int) -> tuple[str, ...]:
-    """The words between two tokens, where one has a direction and there are no others than light ones."""
     words = tuple(piece.words[first + 1 : second])
     return words if len(words) <= _MOST_BETWEEN and not _DIRECTED.isdisjoint(words) else ()
 

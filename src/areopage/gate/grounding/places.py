@@ -184,7 +184,6 @@ class ClaimPlaces:
                     yield number, start, start + len(written)
 
     def _unit_apart(self, stated: TextFigure) -> Iterator[Spot]:
-        """Where the unit of a duration stands apart: "number of days: 56"."""
         units = UNIT_CUES.get(stated.unit, {}) if stated.kind == "duration" and isinstance(stated.value, Decimal) else {}
         for factor, cues in units.items():
             value = Decimal(stated.value) / factor
@@ -194,7 +193,6 @@ class ClaimPlaces:
                     yield number, start, end
 
     def _numbers(self, value: int) -> Iterator[Spot]:
-        """Where a number stands in digits, alone or in groups."""
         sought = re.compile((_BETWEEN_GROUPS if value >= _GROUPED else "").join(str(value)))
         for number, text in enumerate(self.texts):
             for match in islice(sought.finditer(text), _MOST_SPANS):
@@ -269,7 +267,6 @@ def acts_by_number(texts: Sequence[str], stated: Reference) -> Iterator[Spot]:
 
 
 def _act(act: str) -> str:
-    """A pattern for the name of an act, whose accents are lost in the normalised form."""
     return _ALIKE.get(act, re.sub("e", "[eéèê]", re.escape(act)))
 
 

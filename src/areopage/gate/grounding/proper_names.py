@@ -122,7 +122,6 @@ def looks_like_name(text: str, start: int, end: int, sentence: tuple[int, int]) 
 
 
 def _is_heading(text: str, start: int) -> bool:
-    """Whether most words of a line have a capital."""
     low, high = max(0, start - _LINE), min(len(text), start + _LINE)
     first = max(low, text.rfind("\n", low, start) + 1)
     last = text.find("\n", start, high)

@@ -162,7 +162,6 @@ class Rows:
 
 
 def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal, int, int]]:
-    """The cells that are numbers under a head with a unit: the unit, the value, and where it stands."""
     heads: dict[int, list[tuple[str, ...]]] = {}
     for row in rows:
         line = text[row.start : row.end]
@@ -318,7 +317,6 @@ def table_at(text: str, start: int) -> TableColumns | None:
 
 
 def _lines_above(text: str, start: int, mark: str, count: int) -> Iterator[list[str]]:
-    """The rows above a row, upwards, up to the names of the columns."""
     for _ in range(_MOST_LINES):
         if start <= 0:
             return

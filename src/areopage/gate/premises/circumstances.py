@@ -151,7 +151,6 @@ def noted(asked: Around) -> bool:
 
 
 def _without_rule(asked: Around, nature: Nature, *, age: bool, date: bool) -> int:
-    """As `circumstance`, for what no rule and no doubt goes before."""
     lasted = _SINCE.search(asked.before) is not None or _LASTED.match(asked.after) is not None
     if asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing):
         return int(lasted and _FIRST_PERSON.search(asked.opening) is not None)

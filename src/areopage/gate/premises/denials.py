@@ -240,7 +240,6 @@ def _denied_before(said: Around, *, rival: bool) -> bool:
 
 
 def _unconfirmed(said: Around) -> bool:
-    """Whether an answer says that it does not know of the piece, before it in the sentence or behind it."""
     parts = [match.end() for match in _BREAK.finditer(said.opening)]
     near = said.opening[parts[-1] if parts else 0 :]
     unable = _UNABLE.search(near)

@@ -268,7 +268,6 @@ def _words(text: str) -> Iterator[re.Match[str]]:
 
 
 def _beginning(word: str) -> str:
-    """The beginning that the forms of a word share."""
     return word[: max(_SHORTEST, len(word) - _ENDING)]
 
 

@@ -169,7 +169,6 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
 
 
 def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None, int, int]]:
-    """The ids that stand outside of brackets, what is written like one, and the documents' sources."""
     for document in names.documents:
         source = document.source
         for start in starts_of(source, response, _MOST_SPANS) if len(source) >= _SHORTEST_SOURCE else ():
@@ -187,14 +186,12 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
 
 
 def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
-    """A number that is only a citation where a document has it."""
     found = names.find(match[1])
     if found is not None:
         yield match[1], found, match.start(), match.end()
 
 
 def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str | None]]:
-    """The citations in one pair of brackets; none where it is no citation."""
     content = content.partition("†")[0].removeprefix("^").strip("\"'`«» \u00a0")
     whole = _one(content, names, square=square)
     if whole is not None and whole[1] is not None:

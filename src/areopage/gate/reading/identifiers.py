@@ -323,7 +323,6 @@ def street_of(address: str) -> str:
 
 
 def _lists(text: str, match: re.Match[str]) -> bool:
-    """Whether a number only numbers the line that it begins."""
     start = match.start()
     if len(match.group()) > 2 or (start and text[start - 1] != "\n" and text[start - 1] not in _LIST_MARKS):
         return False

@@ -299,7 +299,6 @@ def markers_of(words: Sequence[str]) -> list[Marker]:
 
 
 def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | None:
-    """The longest phrase that begins at a word: its length without a number, its kind and value."""
     for phrase, kind, value in _PHRASES.get(words[at], ()):
         length = len(phrase) - (phrase[-1] == "#")
         if phrase == ("subject", "to") and words[at - 1] in _BE:

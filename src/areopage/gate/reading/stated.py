@@ -118,7 +118,6 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
 
 
 def _things(response: str) -> Iterator[CountedThings]:
-    """The numbers of things; what is counted must be a word that says something."""
     for match in THINGS.finditer(response):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
@@ -147,7 +146,6 @@ def _dated(low: str, start: int, end: int) -> bool:
 
 
 def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:
-    """Whether digits may be those of a reference; `acts` are the words of `_ACTS` that the text has."""
     # L. 123-4, C-131/12, but not 1914-1918
     joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
     first = max(0, start - BEFORE_ACTS)
@@ -155,7 +153,6 @@ def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:
 
 
 def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:
-    """Ranges around spans; those that touch are one."""
     start = end = -1
     for first, last in spans:
         if end < 0 or first - before > end:

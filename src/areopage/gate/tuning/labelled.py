@@ -125,7 +125,6 @@ def _label(cells: Mapping[str, Any]) -> Label:
 
 
 def _pieces(value: Any, length: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """The unsupported pieces: as places, as indexes of sentences."""
     if not isinstance(value, list):
         return (), ()
     spans: list[tuple[int, int]] = []

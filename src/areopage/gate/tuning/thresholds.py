@@ -256,7 +256,6 @@ def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
 
 
 def _guess(steps: Sequence[ThresholdStep], groups: int, ask: Ask, present: float) -> float | None:
-    """The threshold that delivers most within the risk among the labels at hand, else the one with the smallest risk."""
     some = [step for step in steps if step.taken]
     if not some:
         return None
