@@ -21,9 +21,7 @@ from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.port import SERVER, STOP_REASON, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.prices import LIMITS, answer_limit
-from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer
-from areopage.models.settings import ModelSettings
 
 DEFAULT_LIMIT = 4096
 """Tokens of an answer where no option limits it: the field must be there."""
@@ -93,7 +91,7 @@ class AnthropicModel(ChatModel[MessagesReply]):
 
     async def check(self) -> ModelStatus:
         """Look the model up; see `LanguageModel.check`. There is no digest of weights: the server's address stands in for it."""
-        name = self._reference.model
+        name = self.reference.model
         if not name or not all(char.isalnum() or char in "-_.:@" for char in name) or set(name) <= {"."}:
             raise ModelError(f"{name[:60]!r} is not the name of a model of Anthropic: {_ADVICE}")
         try:
@@ -108,7 +106,7 @@ class AnthropicModel(ChatModel[MessagesReply]):
             return fault
         message = str(fault).lower()
         if fault.status in (400, 413) and any(sign in message for sign in _TOO_LONG):
-            return PromptTooLong(f"{self._reference}: the prompt does not fit: {fault}", status=fault.status)
+            return PromptTooLong(f"{self.reference}: the prompt does not fit: {fault}", status=fault.status)
         if fault.status == 400 and "credit balance is too low" in message:
             return CallRejected(str(fault), status=402, code=fault.code)
         return fault
@@ -119,7 +117,7 @@ class AnthropicModel(ChatModel[MessagesReply]):
     def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
         unsent = _MADE_HERE | _OLLAMA_ONLY | self.server.provider.unsent
         body = {name: value for name, value in options.items() if name not in unsent}
-        body |= {"model": self._reference.model, "max_tokens": answer_limit(options) or DEFAULT_LIMIT}
+        body |= {"model": self.reference.model, "max_tokens": answer_limit(options) or DEFAULT_LIMIT}
         if stop := options.get("stop"):
             body.setdefault("stop_sequences", [stop] if isinstance(stop, str) else list(stop))
         keeps = options.get(KEEP, True) is not False and any(message.constant for message in messages)
@@ -162,9 +160,7 @@ class AnthropicModel(ChatModel[MessagesReply]):
         )
 
 
-def open_model(reference: ModelReference, settings: ModelSettings) -> AnthropicModel:
-    """Open a model; nothing is called yet."""
-    return AnthropicModel(reference, ModelServer("anthropic", reference.endpoint, settings))
+open_model = AnthropicModel
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:

@@ -22,9 +22,7 @@ from areopage.models.anthropic import AnthropicModel
 from areopage.models.batches import MOST_RESULT_BYTES, BatchLine, BatchService, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.error_bodies import ErrorBody, error_of
 from areopage.models.port import Message, Options, Schema
-from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls
-from areopage.models.servers import ModelServer
 
 MOST_CALLS = 100_000
 MOST_BYTES = 64_000_000
@@ -203,11 +201,6 @@ class AnthropicBatches(BatchService):
             failed=counts.errored + counts.canceled + counts.expired,
             files=(batch.id,) if ended else (),
         )
-
-
-def open_batches(reference: ModelReference, server: ModelServer, calls: Calls) -> AnthropicBatches:
-    """Open the service of a model's server."""
-    return AnthropicBatches(AnthropicModel(reference, server), calls)
 
 
 def _parts_of(call_id: str) -> tuple[str, str]:

@@ -17,12 +17,16 @@ from areopage.extensions import imported
 from areopage.models.http import MAX_RESPONSE_BYTES, Query
 from areopage.models.json_chat import ChatModel
 from areopage.models.port import Completion, Message, Options, Schema
+from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls
-from areopage.models.servers import ModelServer
 from areopage.models.settings import ModelSettings
 
-BATCH_PROVIDERS = ("openai", "anthropic")
+_SERVICES = {
+    "openai": "areopage.models.openai_batches:OpenAIBatches",
+    "anthropic": "areopage.models.anthropic_batches:AnthropicBatches",
+}
+BATCH_PROVIDERS = tuple(_SERVICES)
 """Providers whose protocol has a batch service."""
 MOST_RESULT_BYTES = 4_000_000_000
 _NO_SERVICE = (400, 404, 405, 501)
@@ -257,6 +261,7 @@ def open_service(reference: ModelReference, settings: ModelSettings, calls: Call
     if not has_batches(reference):
         raise ModelError(f"{reference}: {reference.provider} has no batch service; --batch is for {', '.join(BATCH_PROVIDERS)}")
     limits = replace(settings.timeouts, total=max(settings.timeouts.total, _LONGEST_TRANSFER))
-    server = ModelServer(reference.provider, reference.endpoint, replace(settings, timeouts=limits))
-    opened: BatchService = imported(f"areopage.models.{reference.provider}_batches:open_batches")(reference, server, calls)
-    return opened
+    service: BatchService = imported(_SERVICES[reference.provider])(
+        open_model(reference, replace(settings, timeouts=limits)), calls
+    )
+    return service

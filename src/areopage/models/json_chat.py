@@ -20,6 +20,7 @@ from areopage.models.port import Completion, Message, ModelStatus, Options, Sche
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ModelServer
+from areopage.models.settings import ModelSettings
 from areopage.models.untaken import Untaken
 from areopage.models.window import PromptMeter
 
@@ -38,20 +39,15 @@ class ChatModel(ABC, Generic[Reply]):
     schema_signs: ClassVar[tuple[str, ...]] = ()
     """Words of a rejection that is about the schema."""
 
-    def __init__(self, reference: ModelReference, server: ModelServer) -> None:
-        self._reference, self.server = reference, server
-        self._modes = server.modes  # those before the first are refused
+    max_concurrency: int | None = None
+    """None: the server queues, the caller decides."""
+
+    def __init__(self, reference: ModelReference, settings: ModelSettings) -> None:
+        """Nothing is called yet; ModelError where the endpoint is unknown, or an address is none."""
+        self.reference = reference
+        self.server = ModelServer(reference.provider, reference.endpoint, settings, reference.model)
+        self._modes = self.server.modes  # those before the first are refused
         self._untaken, self._meter = Untaken(), PromptMeter()
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """None: the server queues, the caller decides."""
-        return None
 
     @property
     def schema_mode(self) -> SchemaMode:
@@ -152,7 +148,7 @@ class ChatModel(ABC, Generic[Reply]):
 
     def _refuse_too_long(self, messages: Sequence[Message], options: Options) -> None:
         if refusal := self._meter.refusal(messages, *self._window(options)):
-            raise PromptTooLong(f"{self._reference}: {refusal}")
+            raise PromptTooLong(f"{self.reference}: {refusal}")
 
     def _noted(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
         """A completion that says what was not sent, and whether the server cut the prompt."""

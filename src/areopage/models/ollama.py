@@ -9,9 +9,7 @@ from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
 from areopage.models.json_chat import ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, read_logprobs, sent
-from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer
-from areopage.models.settings import ModelSettings
 from areopage.models.window import fills, too_small, window_of
 
 # Fields of the request itself; Ollama ignores them without a word when they stand among `options`.
@@ -58,7 +56,7 @@ class OllamaModel(ChatModel[_OllamaReply]):
     async def check(self) -> ModelStatus:
         """Make sure that the server has the model; see `LanguageModel.check`."""
         by_name = {model.name: model for model in await listed(self.server)}
-        name = self._reference.model
+        name = self.reference.model
         entry = by_name.get(name) or by_name.get(f"{name}:latest")
         if entry is None:
             has = f"it has: {name_list(by_name)}" if by_name else "it has none yet"
@@ -68,14 +66,14 @@ class OllamaModel(ChatModel[_OllamaReply]):
     async def _context_length(self) -> int | None:
         """The longest context that the model was made for, in tokens; None where the server does not tell."""
         try:
-            show = await self.server.http.post("/api/show", {"model": self._reference.model}, _OllamaShow)
+            show = await self.server.http.post("/api/show", {"model": self.reference.model}, _OllamaShow)
         except CallError:
             return None
         lengths = [value for key, value in (show.model_info or {}).items() if key.endswith(".context_length")]
         return lengths[0] if lengths and isinstance(lengths[0], int) else None
 
     def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
-        return chat_body(self._reference.model, messages, options)
+        return chat_body(self.reference.model, messages, options)
 
     def _schema_fields(self, mode: SchemaMode, schema: Schema) -> Mapping[str, Any]:
         return {"format": dict(schema)}
@@ -112,15 +110,13 @@ class OllamaModel(ChatModel[_OllamaReply]):
         if any(sign in str(fault) for sign in _TOO_LONG):
             window = window_of(options.get("num_ctx"))
             advice = too_small(window, "num_ctx") if window else "set num_ctx or shorten the case"
-            raise PromptTooLong(f"{self._reference}: the prompt does not fit, {advice}: {fault}", status=400) from fault
+            raise PromptTooLong(f"{self.reference}: the prompt does not fit, {advice}: {fault}", status=400) from fault
         if isinstance(fault, CallRejected) and fault.status == 404:
-            raise CallRejected(f"{fault}: ollama pull {self._reference.model}", status=fault.status) from fault
+            raise CallRejected(f"{fault}: ollama pull {self.reference.model}", status=fault.status) from fault
         raise fault
 
 
-def open_model(reference: ModelReference, settings: ModelSettings) -> OllamaModel:
-    """Open a model of an Ollama server; nothing is called yet."""
-    return OllamaModel(reference, ModelServer("ollama", reference.endpoint, settings))
+open_model = OllamaModel
 
 
 async def listed(server: ModelServer) -> tuple[ListedModel, ...]:

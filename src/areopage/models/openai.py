@@ -15,9 +15,7 @@ from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.openai_replies import ChatReply, completion_of
 from areopage.models.port import FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
-from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer
-from areopage.models.settings import ModelSettings
 from areopage.models.untaken import renamed
 from areopage.models.window import window_of
 
@@ -80,15 +78,7 @@ class OpenAIModel(ChatModel[ChatReply]):
     reply_type = ChatReply
     schema_signs = ("response_format", "schema", "json", "guided", "grammar", "format")
 
-    def __init__(self, reference: ModelReference, server: ModelServer) -> None:
-        super().__init__(reference, server)
-        self._context_length: int | None = None
-        self._slots: int | None = None
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """The server's slots, where `check` found that it tells; None: the caller decides."""
-        return self._slots
+    _context_length: int | None = None
 
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.
@@ -97,15 +87,15 @@ class OpenAIModel(ChatModel[ChatReply]):
         than the model shows that the model is there. The protocol has no
         digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
-        digest, name = f"{SERVER}{self.server.address}", self._reference.model
+        digest, name = f"{SERVER}{self.server.address}", self.reference.model
         models = await listed(self.server)
         entry = next((model for model in models or () if model.name == name), None)
         if entry is not None:
             if self.server.may_cut:  # the server of llama.cpp says how many calls it works on at once
                 props = await self.server.look_up_root("/props", _Props)
-                self._slots = props.total_slots if props is not None else None
+                self.max_concurrency = props.total_slots if props is not None else None
             self._context_length = entry.context_length
-            return ModelStatus(digest=digest, context_length=entry.context_length, slots=self._slots)
+            return ModelStatus(digest=digest, context_length=entry.context_length, slots=self.max_concurrency)
         try:
             await self._ask(self._plain_body(PROBE, {"max_tokens": PROBE_TOKENS}), None)
         except CallRejected as fault:
@@ -126,7 +116,7 @@ class OpenAIModel(ChatModel[ChatReply]):
 
     def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
         """The body of a call; num_ctx is not sent, since no server of this protocol takes it."""
-        body, provider = chat_body(self._reference.model, messages, options), self.server.provider
+        body, provider = chat_body(self.reference.model, messages, options), self.server.provider
         renamed(body, provider.renamed, provider.unsent)
         return {**provider.added, **body}
 
@@ -176,6 +166,9 @@ class OpenAIModel(ChatModel[ChatReply]):
             raise CallUnreachable(f"{self.server.address}{self.path}: the answer holds no {error.args[0]}") from error
 
 
+open_model = OpenAIModel
+
+
 async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
     """The models that a server lists; None where it has no list."""
     server.require_key()
@@ -190,11 +183,6 @@ async def listed(server: ModelServer) -> tuple[ListedModel, ...] | None:
         raise ModelError(f"{server.place} does not list its models: {fault}") from fault
     models = reply if isinstance(reply, list) else reply.data or ()
     return tuple(ListedModel(name=model.id, context_length=model.window) for model in models)
-
-
-def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIModel:
-    """Open a model of a compatible server; nothing is called yet."""
-    return OpenAIModel(reference, ModelServer(reference.provider, reference.endpoint, settings, reference.model))
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:

@@ -13,11 +13,7 @@ from msgspec import Struct
 
 from areopage.models.batches import BatchLine, BatchService, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.error_bodies import error_of, read_error
-from areopage.models.openai import OpenAIModel
 from areopage.models.port import Message, Options, Schema
-from areopage.models.reference import ModelReference
-from areopage.models.retry import Calls
-from areopage.models.servers import ModelServer
 
 MOST_CALLS = 50_000
 MOST_BYTES = 200_000_000
@@ -170,11 +166,6 @@ class OpenAIBatches(BatchService):
             message=next((error.message for error in errors if error.message), ""),
             files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
         )
-
-
-def open_batches(reference: ModelReference, server: ModelServer, calls: Calls) -> OpenAIBatches:
-    """Open the service of a model's server."""
-    return OpenAIBatches(OpenAIModel(reference, server), calls)
 
 
 def _file_name(token: str) -> str:
