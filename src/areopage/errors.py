@@ -1,29 +1,6 @@
 """One tree of exceptions; each leaf is one thing that the user does next.
 
-AreopageError
-├── UserError                 the user can mend it: one line on the console, exit code 2
-│   ├── ConfigError           correct a file: path, line and key are named
-│   ├── DatasetError          give another dataset, or mend this one
-│   ├── SubmissionError       correct the submitted answer
-│   ├── CriteriaError         choose other criteria, or mend the registry
-│   ├── ModelError            the model cannot be used as configured
-│   │   ├── ModelMissing      pull it, or name another
-│   │   ├── MissingKey        set the environment variable that is named
-│   │   └── ServerDown        start the server, then resume
-│   ├── StorageError          free space, or give a place that can be written
-│   │   └── EmptyLedger       name a ledger that holds tables
-│   ├── UnknownRun            name a run that exists
-│   ├── UnknownAnswer         name an answer that the ledger holds, and that was not erased
-│   ├── NotHeldBack           the answer is not held: it was delivered or is settled already
-│   ├── TooManyAnswers        wait until fewer answers are being generated for this API key
-│   ├── UnknownCollection     name a collection that exists, or ingest documents into it
-│   ├── BudgetSpent           raise the budget, then resume
-│   └── MissingExtra          install the extra that is named
-└── CallError                 one call to a model failed; the jury turns it into an outcome
-    ├── CallTimedOut          no answer in time
-    ├── CallUnreachable       no connection, 5xx or 429: worth another try
-    └── CallRejected          the server says no to this very call (4xx): no other try
-        └── PromptTooLong     the prompt does not fit: raise the context window, or shorten the case
+A `UserError` is one line on the console, exit code 2. A `CallError` is one call to a model; the jury turns it into an outcome.
 """
 
 from collections.abc import Iterable
@@ -52,11 +29,11 @@ class DatasetError(UserError):
 
 
 class SubmissionError(UserError):
-    """A submitted answer is incomplete or too large."""
+    """A submitted answer is incomplete or too large: correct it."""
 
 
 class CriteriaError(UserError):
-    """A selection names criteria that do not exist, or a criterion cannot be used."""
+    """A selection names criteria that do not exist, or a criterion cannot be used: choose others, or mend the registry."""
 
 
 class ModelError(UserError):
@@ -64,7 +41,7 @@ class ModelError(UserError):
 
 
 class ModelMissing(ModelError):
-    """The server is up and does not have the model."""
+    """The server is up and does not have the model: pull it, or name another."""
 
 
 class MissingKey(ModelError):
@@ -72,7 +49,7 @@ class MissingKey(ModelError):
 
 
 class ServerDown(ModelError):
-    """No server answers at the address, at the start or for too long in the middle of a run."""
+    """No server answers at the address, at the start or for too long in the middle of a run: start it, then resume."""
 
 
 class StorageError(UserError):
@@ -88,11 +65,11 @@ class UnknownRun(UserError):
 
 
 class UnknownCollection(UserError):
-    """The vector store holds no such collection."""
+    """The vector store holds no such collection: name another, or ingest documents into it."""
 
 
 class TooManyAnswers(UserError):
-    """As many answers are being generated for an API key as one key may have at a time."""
+    """As many answers are being generated for an API key as one key may have at a time: wait."""
 
 
 class UnknownAnswer(UserError):

@@ -37,11 +37,6 @@ _EXACT_SECONDS = 10.0  # spans under it have a decimal
 _SHORT_SECONDS = 0.1  # times under it have three decimals
 
 
-def _points(found: re.Match[str]) -> str:
-    value = float(found["number"].replace(NARROW, "").replace(",", "."))
-    return f"{found['number']}{found['space']}{'points' if value >= 2 else 'point'}"
-
-
 class Locale(Struct, frozen=True, kw_only=True, eq=False):
     """One language with its messages by key; no two are equal, so that a locale can be a key."""
 
@@ -74,7 +69,15 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
             return found["one"] if self._is_singular(values[name]) else found["many"]
 
         agreeing = _FORMS.sub(form, message) if "|" in message else message
-        return self._agreed(Template(agreeing).substitute(values))
+        text = Template(agreeing).substitute(values)
+        if self.code != "fr":
+            return text
+
+        def points(found: re.Match[str]) -> str:  # from 2 on the plural: 1,82 point, 2 points; a message says `point(s)`
+            value = float(found["number"].replace(NARROW, "").replace(",", "."))
+            return f"{found['number']}{found['space']}{'points' if value >= 2 else 'point'}"
+
+        return _POINTS.sub(points, text)
 
     def _is_singular(self, value: object) -> bool:
         """Whether a number, or a text that begins with one, takes the singular: 1; in French, what is under 2."""
@@ -84,10 +87,6 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         if self.code == "fr":
             return float(number[1].replace(",", ".")) < 2
         return number[1] == "1"
-
-    def _agreed(self, text: str) -> str:
-        """French numbers take the plural from 2 on: 1,82 point, 2 points; a message says `point(s)`."""
-        return _POINTS.sub(_points, text) if self.code == "fr" else text
 
     def number(self, value: float | None, digits: int = 2) -> str:
         """A number with a fixed number of decimals: 4.20, 4,20; a dash for None; zero without a sign."""
@@ -232,13 +231,8 @@ def locale_for(language: str, *files: Path) -> Locale:
 def _read(code: str, files: tuple[Path, ...]) -> Locale:
     messages: dict[str, Any] = {}
     for path in (MESSAGES_FILE, *files):
-        messages |= _messages_of(path)
+        messages |= yaml.load(path.read_bytes(), _LOADER)  # noqa: S506 - both loaders are safe ones
     return Locale(code=code, messages={key: _typeset(forms[code], code) for key, forms in messages.items()})
-
-
-def _messages_of(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load(path.read_bytes(), _LOADER)  # noqa: S506 - both loaders are safe ones
-    return found
 
 
 class Note(Struct, frozen=True):
