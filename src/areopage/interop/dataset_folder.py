@@ -50,7 +50,7 @@ def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]
     splits = {name: files for name, files in configs[config].items() if files}
     if not splits:
         raise DatasetError(f"{folder}: no file with data ({name_list(_TAKEN)})")
-    chosen = split or (next(iter(splits)) if len(splits) == 1 else next((one for one in SPLITS if one in splits), ""))
+    chosen = split or (next(iter(splits)) if len(splits) == 1 else next((usual for usual in SPLITS if usual in splits), ""))
     if chosen not in splits:
         raise DatasetError(f"{folder}: {f'no split {split!r}' if split else 'no split is named'}: there is {name_list(splits)}")
     return splits[chosen]
@@ -87,8 +87,8 @@ def _named(folder: Path, files: Any) -> Splits:
         files = [{"split": split, "path": path} for split, path in files.items()]
     listed = files if isinstance(files, list) else [files]
     found: Splits = {}
-    for one in listed:
-        split, patterns = (one.get("split", "train"), one.get("path", [])) if isinstance(one, dict) else ("train", one)
+    for entry in listed:
+        split, patterns = (entry.get("split", "train"), entry.get("path", [])) if isinstance(entry, dict) else ("train", entry)
         for pattern in patterns if isinstance(patterns, list) else [patterns]:
             text, parts = str(pattern), Path(str(pattern)).parts
             where = f"{folder / CARD}: data_files {text!r}"

@@ -130,8 +130,8 @@ def _score(view: RunView, case: Case, criterion: str, detail: CriterionDetail) -
     elif case.response is None:
         why = "there is no answer to judge"
     else:
-        failed = [one for judge in detail.judges.values() for one in judge.passes if one.outcome in FAILED_NAMES]
-        why = "; ".join(dict.fromkeys(f"{one.outcome}: {one.reason}" for one in failed)) or "not judged"
+        failed = [judged for judge in detail.judges.values() for judged in judge.passes if judged.outcome in FAILED_NAMES]
+        why = "; ".join(dict.fromkeys(f"{judged.outcome}: {judged.reason}" for judged in failed)) or "not judged"
     return {"answer": case.response, "explanation": detail.explanations or None} | _valued(detail.score, why)
 
 
@@ -156,21 +156,23 @@ def _votes(view: RunView, record: RecordResult, criterion: str, detail: Criterio
 def _failed_calls(view: RunView, record: RecordResult) -> Iterator[Json]:
     for criterion, detail in record.detailed_criteria.items():
         for name, judge in detail.judges.items():
-            for one in judge.passes:
-                if one.outcome in FAILED_NAMES:
-                    said = {"judge": name, "criterion": criterion, "pass_index": one.pass_index, "outcome": one.outcome}
+            for judged in judge.passes:
+                if judged.outcome in FAILED_NAMES:
+                    said = {"judge": name, "criterion": criterion, "pass_index": judged.pass_index, "outcome": judged.outcome}
                     yield {
                         "event": "error",
                         "timestamp": view.run.created_at.isoformat(),
                         "working_start": 0.0,
-                        "error": _error(f"judge {name}, {criterion}, pass {one.pass_index}: {one.outcome}: {one.reason}"),
-                        "metadata": {**said, "raw_response": one.raw_response},
+                        "error": _error(
+                            f"judge {name}, {criterion}, pass {judged.pass_index}: {judged.outcome}: {judged.reason}"
+                        ),
+                        "metadata": {**said, "raw_response": judged.raw_response},
                     }
 
 
 def _summary(sample: Json) -> Json:
     kept = {name: sample[name] for name in ("id", "epoch", "input", "target", "model_usage", "role_usage", "uuid")}
-    scores = {name: {"value": one["value"]} for name, one in sample["scores"].items()}
+    scores = {name: {"value": score["value"]} for name, score in sample["scores"].items()}
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
     more = {"metadata": {"case_id": sample["metadata"]["case_id"]}, "scores": scores, "completed": True}
     return kept | more | error | {"message_count": len(sample["messages"])}
@@ -242,11 +244,11 @@ def _stats(view: RunView) -> Json:
     models = {judge.name: _slashed(str(judge.reference)) for judge in view.spec.judges}
     usage: dict[str, Json] = {}
     roles: dict[str, Json] = {}
-    for one in view.costs:
-        tokens = _usage(one.prompt_tokens, one.completion_tokens)
-        cost = one.cost if one.currency == "USD" else None
-        name = models[one.name] if one.role == "judge" else _slashed(one.name)
-        for found, key in ((usage, name), (roles, one.role)):
+    for costs in view.costs:
+        tokens = _usage(costs.prompt_tokens, costs.completion_tokens)
+        cost = costs.cost if costs.currency == "USD" else None
+        name = models[costs.name] if costs.role == "judge" else _slashed(costs.name)
+        for found, key in ((usage, name), (roles, costs.role)):
             before = found.get(key, {})
             more = tokens if cost is None else {**tokens, "total_cost": cost}
             found[key] = {figure: value + before.get(figure, 0) for figure, value in more.items()}

@@ -188,12 +188,14 @@ def _conversation(sample: _Sample, attached: Mapping[str, str]) -> tuple[Any, st
         raise ValueError("it has no input")
     if messages[-1].role == "assistant":
         messages = messages[:-1]
-    spoken = [one for one in messages if one.role in _SPOKEN]
+    spoken = [message for message in messages if message.role in _SPOKEN]
     left_out = len(messages) - len(spoken)
-    if left_out or not any(one.role == "user" for one in spoken):
-        spoken, left_out = [one for one in asked if one.role in _SPOKEN], len(sample.messages) - len(asked)
-    system = "\n\n".join(_text(one.content, attached) for one in spoken if one.role == "system")
-    turns = [{"role": one.role, "content": _text(one.content, attached)} for one in spoken if one.role != "system"]
+    if left_out or not any(message.role == "user" for message in spoken):
+        spoken, left_out = [message for message in asked if message.role in _SPOKEN], len(sample.messages) - len(asked)
+    system = "\n\n".join(_text(message.content, attached) for message in spoken if message.role == "system")
+    turns = [
+        {"role": message.role, "content": _text(message.content, attached)} for message in spoken if message.role != "system"
+    ]
     return (turns[0]["content"] if len(turns) == 1 else turns), system, max(0, left_out)
 
 

@@ -39,8 +39,8 @@ def junit_element(view: RunView, locale: Locale) -> Element:
     for key, value in _properties(view):
         SubElement(properties, "property", name=key, value=xml_text(value))
     failing: dict[str, list[FailingScore]] = {}
-    for one in failing_scores(view):
-        failing.setdefault(one.criterion.id, []).append(one)
+    for score in failing_scores(view):
+        failing.setdefault(score.criterion.id, []).append(score)
     title = f"release: {view.spec.part.text}" if view.spec.part else "release"
     verdict = SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name=xml_text(title))
     _verdict_case(verdict, view, release, locale)
@@ -100,7 +100,7 @@ def _verdict_case(own: Element, view: RunView, release: Release | None, locale: 
 def _verdict_lines(view: RunView, release: Release, locale: Locale) -> list[str]:
     """The floors that are not met, open or accepted, and what to do about missing exams."""
     steps = exam_steps(view, release, locale)
-    return [*floor_lines(view, release, locale), *(f"{one.text} {shlex.join(one.command)}".rstrip() for one in steps)]
+    return [*floor_lines(view, release, locale), *(f"{step.text} {shlex.join(step.command)}".rstrip() for step in steps)]
 
 
 def _criterion_case(

@@ -56,8 +56,8 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     """The whole log: one run of the tool."""
     numbers = {criterion.id: number for number, criterion in enumerate(view.spec.criteria)}
     places, seen = _case_places(view), dict[str, int]()
-    found = sorted(failing_scores(view), key=lambda one: not one.counts_first)
-    results = [_result(one, view, numbers, places, seen, locale) for one in islice(found, MOST_RESULTS)]
+    found = sorted(failing_scores(view), key=lambda failing: not failing.counts_first)
+    results = [_result(failing, view, numbers, places, seen, locale) for failing in islice(found, MOST_RESULTS)]
     left_out = len(found) - len(results)
     target = view.spec.answered_by or "dataset"
     part = f"{quote(view.spec.part.text, safe='=')}/" if view.spec.part else ""
@@ -126,26 +126,26 @@ def _rule(criterion: Criterion, view: RunView, locale: Locale) -> dict[str, Any]
 
 
 def _result(
-    one: FailingScore,
+    failing: FailingScore,
     view: RunView,
     numbers: Mapping[str, int],
     places: Mapping[str, _CasePlace],
     seen: dict[str, int],
     locale: Locale,
 ) -> dict[str, Any]:
-    case, criterion, scale = one.case, one.criterion, view.spec.scale
+    case, criterion, scale = failing.case, failing.criterion, view.spec.scale
     # what a failing case is known by in all runs
     fingerprint = digest_of([view.spec.suite, criterion.path, case.prompt, case.maturity, case.system])
     seen[fingerprint] = seen.get(fingerprint, 0) + 1
-    score, limit = locale.number(one.score), locale.short(one.limit)
+    score, limit = locale.number(failing.score), locale.short(failing.limit)
     sentences = [
         locale.say("sarif_failing", criterion=criterion.title, score=score, max=locale.short(scale.max), limit=limit),
         locale.say("sarif_prompt", text=one_line(case.prompt_text, _LONGEST)),
         locale.say("sarif_response", text=one_line(case.response or "", _LONGEST)),
     ]
-    if one.explanation:
-        sentences.append(locale.say("pair", name=one.judge, value=one_line(one.explanation, _LONGEST)))
-    if one.disputed:
+    if failing.explanation:
+        sentences.append(locale.say("pair", name=failing.judge, value=one_line(failing.explanation, _LONGEST)))
+    if failing.disputed:
         sentences.append(locale.say("sarif_disputed"))
     place = places.get(case.id)  # the dataset alone where the line is not known
     path = place.path if place else Path(view.spec.datasets[0] if view.spec.datasets else "dataset")
@@ -160,14 +160,14 @@ def _result(
         "ruleId": criterion.path,
         "ruleIndex": numbers[criterion.id],
         "kind": "fail",
-        "level": "error" if one.counts_first and not one.disputed else "warning",
+        "level": "error" if failing.counts_first and not failing.disputed else "warning",
         "message": {"text": _message(" ".join(sentences))},
         "locations": [{"physicalLocation": physical, "logicalLocations": [logical]}],
         "partialFingerprints": {
             FINGERPRINT: f"{fingerprint}:{seen[fingerprint]}",
             _LINE_HASH: f"{fingerprint[:16]}:{seen[fingerprint]}",
         },
-        "properties": {"case": one_line(case.id), "score": one.score, "limit": one.limit, "disputed": one.disputed},
+        "properties": {"case": one_line(case.id), "score": failing.score, "limit": failing.limit, "disputed": failing.disputed},
     }
 
 

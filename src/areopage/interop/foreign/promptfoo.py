@@ -48,7 +48,7 @@ def read_promptfoo(path: Path) -> Foreign:
     config = _config(path)
     for key in _LOST_KEYS:
         found.left_out[key] += key in config
-    prompts = [one for given in _listed(config.get("prompts")) for one in _prompts(given, path, found)]
+    prompts = [prompt for given in _listed(config.get("prompts")) for prompt in _prompts(given, path, found)]
     defaults = config.get("defaultTest")
     default = Test.of(defaults) if isinstance(defaults, dict) else Test()
     tests = [default.under(test) for test in _tests(config.get("tests"), path, found)]
@@ -145,7 +145,7 @@ def _tests(given: Any, path: Path, found: Foreign) -> Iterator[Test]:
         elif isinstance(entry, str) and file is not None and file.suffix.lower() in (".yaml", ".yml"):
             if file == path.resolve():
                 raise DatasetError(f"{path}: the tests name the file itself")
-            yield from (Test.of(one) for one in _listed(_yaml(file).get("tests")) if isinstance(one, dict))
+            yield from (Test.of(entry) for entry in _listed(_yaml(file).get("tests")) if isinstance(entry, dict))
         else:
             found.left_out[f"tests {entry if isinstance(entry, str) else type(entry).__name__}"[:100]] += 1
 
@@ -154,9 +154,9 @@ def _common_rubrics(tests: Sequence[Test]) -> frozenset[str]:
     """The rubrics that several tests have; the others become references of their cases."""
     counts: dict[str, int] = {}
     for test in tests:
-        for one in test.assertions:
-            if one.type in RUBRICS and isinstance(one.value, str) and not _TEMPLATE.search(one.value):
-                counts[one.value] = counts.get(one.value, 0) + 1
+        for assertion in test.assertions:
+            if assertion.type in RUBRICS and isinstance(assertion.value, str) and not _TEMPLATE.search(assertion.value):
+                counts[assertion.value] = counts.get(assertion.value, 0) + 1
     return frozenset(text for text, count in counts.items() if count >= MANY)
 
 
@@ -218,7 +218,7 @@ def _take(
     said = (
         row["prompt"]
         if isinstance(row["prompt"], str)
-        else "\n".join(f"{one['role']}: {one['content']}" for one in row["prompt"])
+        else "\n".join(f"{turn['role']}: {turn['content']}" for turn in row["prompt"])
     )
     checked, others = _checked(found, test, values, prompt_digest(said))
     criteria = [*checked, *_judged(found, others, values, rubrics, row)]
@@ -231,18 +231,18 @@ def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str)
     """The criteria of a test's exact assertions, each with its check noted, and the other assertions."""
     paths: list[str] = []
     others: list[Assertion] = []
-    for one in test.assertions:
-        check = exact_check(one, lambda text: _filled(text, values))
+    for assertion in test.assertions:
+        check = exact_check(assertion, lambda text: _filled(text, values))
         if check is None:
-            others.append(one)
+            others.append(assertion)
             continue
-        if check.type == "is-json" and one.value:
+        if check.type == "is-json" and assertion.value:
             found.left_out["schema of is-json"] += 1
-        path = _criterion(found, CHECKS, one.type, ForeignCriterion(kind="check", text=one.type))
+        path = _criterion(found, CHECKS, assertion.type, ForeignCriterion(kind="check", text=assertion.type))
         noted = found.checks.setdefault(path, {}).setdefault(digest, [])
         if (plain := msgspec.to_builtins(check)) not in noted:
             noted.append(plain)
-        _note_options(found, one.options)
+        _note_options(found, assertion.options)
         paths.append(path)
     return paths, others
 
@@ -251,26 +251,26 @@ def _judged(
     found: Foreign, others: Sequence[Assertion], values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]
 ) -> Iterator[str]:
     """The criteria of a test's rubrics and expected answers; other assertions are counted."""
-    for one in sorted(others, key=lambda one: one.type not in REFERENCES):
-        is_reference = one.type in REFERENCES
-        if one.is_code or not isinstance(one.value, str) or not (is_reference or one.type in RUBRICS):
-            found.left_out[f"assertion {one.told}"] += 1
+    for assertion in sorted(others, key=lambda assertion: assertion.type not in REFERENCES):
+        is_reference = assertion.type in REFERENCES
+        if assertion.is_code or not isinstance(assertion.value, str) or not (is_reference or assertion.type in RUBRICS):
+            found.left_out[f"assertion {assertion.told}"] += 1
             continue
-        text = _filled(one.value, values)
-        _note_options(found, one.options)
-        if (is_reference or one.value not in rubrics) and "reference" not in row:
+        text = _filled(assertion.value, values)
+        _note_options(found, assertion.options)
+        if (is_reference or assertion.value not in rubrics) and "reference" not in row:
             row["reference"] = text
             kind, name = ("reference", "expected_answer") if is_reference else ("own_rubric", "own_rubric")
             yield _criterion(found, JUDGED, name, ForeignCriterion(kind=kind))  # type: ignore[arg-type]
         elif is_reference:
-            found.left_out[f"second {one.type} of a test"] += 1
+            found.left_out[f"second {assertion.type} of a test"] += 1
         else:
             yield _criterion(found, JUDGED, text[:40], ForeignCriterion(kind="rubric", text=text))
 
 
 def _criterion(found: Foreign, group: str, name: str, wanted: ForeignCriterion) -> str:
     """The path of a criterion, which is added where there is none like it."""
-    known = next((path for path, one in found.criteria.items() if one == wanted), None)
+    known = next((path for path, criterion in found.criteria.items() if criterion == wanted), None)
     if known is None:
         known = path_of(group, name, found.criteria)
         found.criteria[known] = wanted

@@ -21,21 +21,25 @@ _QUOTED = re.compile(r'\\(["\\])|""')
 _SPECIAL = frozenset(".^$*+?()[]{}")
 
 
-def exact_check(one: Assertion, filled: Callable[[str], str]) -> Check | None:
+def exact_check(assertion: Assertion, filled: Callable[[str], str]) -> Check | None:
     """The check that an assertion is; None where none does the same."""
-    kind, negated = one.type.removeprefix("not-"), one.type.startswith("not-")
-    if one.is_code or kind not in (*get_args(CheckType), "regex"):
+    kind, negated = assertion.type.removeprefix("not-"), assertion.type.startswith("not-")
+    if assertion.is_code or kind not in (*get_args(CheckType), "regex"):
         return None
-    if one.value in (None, "", []) and kind not in _WITHOUT_VALUE:
-        raise ValueError(f"the assertion {one.type} has no value")
+    if assertion.value in (None, "", []) and kind not in _WITHOUT_VALUE:
+        raise ValueError(f"the assertion {assertion.type} has no value")
     if kind in _WITHOUT_VALUE:
         return Check(type=kind, negated=negated)  # type: ignore[arg-type]
     if kind in _LISTED:
-        texts = [filled(_text(value)) for value in one.value] if isinstance(one.value, list) else listed(filled(_text(one.value)))
+        texts = (
+            [filled(_text(value)) for value in assertion.value]
+            if isinstance(assertion.value, list)
+            else listed(filled(_text(assertion.value)))
+        )
         return Check(type=kind, values=tuple(texts), negated=negated)  # type: ignore[arg-type]
-    if isinstance(one.value, dict | list):
+    if isinstance(assertion.value, dict | list):
         return None
-    text = filled(_text(one.value))
+    text = filled(_text(assertion.value))
     if kind == "regex":
         return _plain_expression(text, negated=negated)
     return Check(type=kind, values=(text,), negated=negated)  # type: ignore[arg-type]
@@ -44,8 +48,8 @@ def exact_check(one: Assertion, filled: Callable[[str], str]) -> Check | None:
 def listed(text: str) -> list[str]:
     """The texts between commas; one in quotation marks may hold commas, and two marks or a backslash stand for a mark."""
     found: list[str] = []
-    for one in _FIELD.finditer(text):
-        value = one[2].strip() if one[1] is None else _QUOTED.sub(lambda mark: mark[1] or '"', one[1])
+    for field in _FIELD.finditer(text):
+        value = field[2].strip() if field[1] is None else _QUOTED.sub(lambda mark: mark[1] or '"', field[1])
         if value:
             found.append(value)
     return found

@@ -75,15 +75,17 @@ class Test(Struct, frozen=True):
 
 def _assertions(given: Sequence[Any]) -> Iterator[Assertion]:
     """The assertions of a test; those of a set that has no threshold must all pass, as if there were no set."""
-    for one in given:
+    for entry in given:
         inner = (
-            one.get("assert") if isinstance(one, dict) and one.get("type") == "assert-set" and "threshold" not in one else None
+            entry.get("assert")
+            if isinstance(entry, dict) and entry.get("type") == "assert-set" and "threshold" not in entry
+            else None
         )
         if isinstance(inner, list):
-            options = tuple(str(name) for name in one if name not in ("type", "assert"))
+            options = tuple(str(name) for name in entry if name not in ("type", "assert"))
             yield from (structs.replace(made, options=(*made.options, *options)) for made in map(_assertion, inner))
         else:
-            yield _assertion(one)
+            yield _assertion(entry)
 
 
 def _assertion(given: Any) -> Assertion:

@@ -94,7 +94,7 @@ def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...]
             cases.unnamed[risk.id] = None
         if isinstance(content, Conversation):
             _add_grades(cases, content, made["id"])
-    cases.rejected.sort(key=lambda one: (one.file, one.row))
+    cases.rejected.sort(key=lambda row: (row.file, row.row))
     return cases
 
 

@@ -173,7 +173,7 @@ def read_folder(folder: Path) -> KoraFolder:
     """Read the taxonomy and every row of a folder's files; a row that cannot be used is named with its reason."""
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder")
-    places = [folder / one for one in FOLDERS if (folder / one).is_dir()]
+    places = [folder / name for name in FOLDERS if (folder / name).is_dir()]
     names = {path: path.name.lower() for place in places for path in sorted(place.iterdir()) if path.is_file()}
     patterns = [path for path, name in names.items() if not fnmatch(name, _SEEDS)]
     files = [path for path in patterns if any(fnmatch(names[path], pattern) for pattern in ROW_FILES)]
@@ -233,8 +233,8 @@ def _content_of(row: Row | BadRow) -> Scenario | Conversation:
 def _without_nulls(value: Any) -> Any:
     """Objects without the keys that hold null: KORA writes null for what is not there."""
     if isinstance(value, dict):
-        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _shown(row: Row | BadRow) -> str:
