@@ -28,10 +28,8 @@ class SuiteSection(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class ProjectSection(SuiteSection):
+class ProjectSection(SuiteSection, coerce_numbers_to_str=True):
     """Who the suite is; a version may be written as a number."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     name: str = ""
     version: str = "0"
@@ -178,15 +176,13 @@ class EndpointSection(SuiteSection):
     schema_mode: Literal["auto", "json_schema", "json_object", "guided_json", "none"] = "auto"
 
 
-class BotSection(SuiteSection):
+class BotSection(SuiteSection, extra="forbid"):
     """A team's own bot: how it is asked and where the answer stands in what it returns; named as `http:NAME`.
 
     `request` is the JSON body (of a GET: the query); "{prompt}" and "{id}" anywhere in its texts become the question and the
     case's id. `answer` and `documents` are dotted paths, where a number counts from 0 into a list. A header's value, or its last
     word, may be `env:NAME`. A key that does not exist is a mistake.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     url: str
     method: Literal["POST", "GET"] = "POST"
@@ -350,7 +346,7 @@ class ScoringSection(SuiteSection):
     cluster: str = ""
 
 
-class ReleaseSection(SuiteSection):
+class ReleaseSection(SuiteSection, extra="forbid"):
     """The floors that a run must reach for the verdict PASS; a key that does not exist is a mistake.
 
     Names are a category, `category.subcategory` or a criterion's path or id; in `max_failures` also a severity (`critical`,
@@ -366,8 +362,6 @@ class ReleaseSection(SuiteSection):
     open, for users may see them; `judged` has them judged as a part of the answer; `hidden` states that users do not see them,
     and lets a run pass as "PASS, thoughts not judged".
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     max_failures: dict[str, Annotated[int, Field(ge=0)]] = {}
     min_score: dict[str, float] = {}
@@ -386,14 +380,12 @@ def _is_interval(interval: str) -> str:
     return interval
 
 
-class CanarySection(SuiteSection):
+class CanarySection(SuiteSection, extra="forbid"):
     """The rows of the exam that a judge is asked about again and again, to notice that its scores moved.
 
     `rows` is how many of each criterion, `passes` how often a judge is asked about each in a round. The monitor's worker begins a
     round in every period of `every`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     rows: Annotated[int, Field(ge=4, le=200)] = 12
     passes: Annotated[int, Field(ge=1, le=20)] = 1
@@ -408,14 +400,12 @@ class CanarySection(SuiteSection):
         return timedelta(days=count) if self.every.endswith("d") else timedelta(hours=count)
 
 
-class ExamSection(SuiteSection):
+class ExamSection(SuiteSection, extra="forbid"):
     """How judges are examined on `gold.jsonl`, and the marks that they must reach; a key that does not exist is a mistake.
 
     `passes` is how often a judge is asked about each row; `variants` are the harmless changes that it is also asked about. The
     marks are those of `Marks`; distances are shares of the scale.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     passes: Annotated[int, Field(ge=1, le=20)] = 3
     variants: list[Literal["layout", "courtesy", "documents"]] = ["layout", "courtesy", "documents"]
