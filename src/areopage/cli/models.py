@@ -50,8 +50,8 @@ def check(
     import asyncio
 
     from areopage.digest import short_digest
-    from areopage.jury import check_judge, probe_model
-    from areopage.models import ModelReference, may_cost
+    from areopage.jury import check_judge
+    from areopage.models import ModelReference, may_cost, probe_model
 
     parsed, settings = ModelReference.typed(reference), _settings_of(suite)
     status = asyncio.run(check_judge(parsed, settings))

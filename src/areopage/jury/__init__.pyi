@@ -21,7 +21,6 @@ from .opening import check_judge as check_judge  # Open a judge, check it and cl
 from .opening import check_model as check_model  # Open a model, check it and close it.
 from .opening import is_judge_provider as is_judge_provider  # Whether a provider's judges are no language models
 from .opening import open_judge as open_judge  # Open a judge without calling it.
-from .opening import probe_model as probe_model  # Make one small call to a model, and say in one line what it supports.
 from .options import batched_judges as batched_judges  # The names of the judges whose calls go through batch services.
 from .options import choose_judges as choose_judges  # Select the judges of a run.
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from areopage.errors import CallError, ModelError, name_list
+from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models import JUDGES, MODELS, ModelReference, ModelSettings, ModelStatus, Origin, Traffic, open_model
@@ -57,25 +57,6 @@ async def check_model(reference: ModelReference, settings: ModelSettings) -> Mod
         return await model.check()
     finally:
         await model.aclose()
-
-
-async def probe_model(reference: ModelReference, settings: ModelSettings) -> str:
-    """Make one small call to a model, and say in one line what it supports.
-
-    Raises:
-        ModelError: the call fails.
-    """
-    from areopage.models import has_batches, probe
-
-    model = open_model(reference, settings)
-    try:
-        supported = await probe(model)
-    except CallError as fault:
-        raise ModelError(f"{reference}: one small call failed: {fault}") from fault
-    finally:
-        await model.aclose()
-    batches = "batches by --batch" if has_batches(reference) else "no batches"
-    return f"{supported}; {batches}"
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:

@@ -47,7 +47,7 @@ from .prices import Price as Price  # What tokens cost, per million, in one curr
 from .prices import answer_limit as answer_limit  # The most tokens of an answer by a call's options
 from .prices import costs_of as costs_of  # Costs by currency.
 from .prices import known_price as known_price  # The price of a model
-from .probing import probe as probe  # Make one small call, or once more without log-probabilities where the server refuses them.
+from .probing import probe_model as probe_model  # Make one small call to a model, and say in one line what it supports.
 from .providers import JUDGES as JUDGES  # The providers of judges that are not language models.
 from .providers import MODELS as MODELS  # The providers of language models.
 from .providers import listed_models as listed_models  # The models that a provider's server offers.

@@ -1,13 +1,16 @@
 """One small call to a model, to see what it supports."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import msgspec
 
-from areopage.errors import CallRejected
-from areopage.models.port import ANSWERED_BY, NOT_SENT, LanguageModel, Message, Schema
-from areopage.models.retry import TellsAllowances
+from areopage.errors import CallError, CallRejected, ModelError
+from areopage.models.batches import has_batches
+from areopage.models.port import ANSWERED_BY, NOT_SENT, Message, Schema
+from areopage.models.providers import open_model
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
 
 _ASKED = (Message("system", "You answer with one JSON object."), Message("user", 'Give the JSON object {"score": 1}.'))
 _SCHEMA: Schema = {
@@ -20,25 +23,25 @@ _OPTIONS: Mapping[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": 512}
 _LOGPROBS: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 5}
 
 
-@runtime_checkable
-class TellsSchemaMode(Protocol):
-    """A model that knows how its server is told a schema."""
+async def probe_model(reference: ModelReference, settings: ModelSettings) -> str:
+    """Make one small call to a model, and say in one line what it supports.
 
-    @property
-    def schema_mode(self) -> str:
-        """As the last call found out; "none": by the prompt alone."""
-
-
-async def probe(model: LanguageModel) -> str:
-    """Say in one line what a small call shows; without log-probabilities where the server refuses them."""
+    Raises:
+        ModelError: the call fails.
+    """
+    model = open_model(reference, settings)
     try:
-        completion = await model.generate(_ASKED, {**_OPTIONS, **_LOGPROBS}, _SCHEMA)
-    except CallRejected as fault:
-        if fault.hopeless or "logprobs" not in str(fault):
-            raise
-        completion = await model.generate(_ASKED, _OPTIONS, _SCHEMA)
-    mode = model.schema_mode if isinstance(model, TellsSchemaMode) else "?"
-    has_limits = isinstance(model, TellsAllowances) and bool(model.allowances())
+        try:
+            completion = await model.generate(_ASKED, {**_OPTIONS, **_LOGPROBS}, _SCHEMA)
+        except CallRejected as fault:
+            if fault.hopeless or "logprobs" not in str(fault):
+                raise
+            completion = await model.generate(_ASKED, _OPTIONS, _SCHEMA)
+    except CallError as fault:
+        raise ModelError(f"{reference}: one small call failed: {fault}") from fault
+    finally:
+        await model.aclose()
+    mode, has_limits = getattr(model, "schema_mode", "?"), bool(getattr(model, "allowances", tuple)())
     try:
         answer = msgspec.json.decode(completion.text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -57,4 +60,5 @@ async def probe(model: LanguageModel) -> str:
         parts.append(f"the answer ended by {completion.finish_reason}")
     prompts, answers = completion.prompt_tokens, completion.completion_tokens
     counts = "?" if prompts is None or answers is None else f"{prompts} + {answers}"
-    return f"{'; '.join(parts)} (one call, {counts} tokens)"
+    batches = "batches by --batch" if has_batches(reference) else "no batches"
+    return f"{'; '.join(parts)} (one call, {counts} tokens); {batches}"

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from areopage.cases import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
@@ -178,14 +178,6 @@ class Calls:
         raise fault
 
 
-@runtime_checkable
-class TellsAllowances(Protocol):
-    """A model whose server says what is left of its limits."""
-
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the last answers said; each is told once."""
-
-
 class CallBudget(Protocol):
     """What says whether a call may begin."""
 
@@ -220,7 +212,8 @@ class Retrying:
             budget: says when a call may begin; None: at once.
         """
         self._model, self._gauge, self._budget = model, gauge, budget
-        self._allowances = model.allowances if isinstance(model, TellsAllowances) else tuple[Allowance, ...]
+        # what the server says is left of its limits, where the model tells it
+        self._allowances: Callable[[], tuple[Allowance, ...]] = getattr(model, "allowances", tuple)
         self._calls = calls or Calls()
 
     @property
