@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from areopage.bench import JUDGMENT_COLUMNS, RunView, record_results, write_judgments
+from areopage.bench import JUDGMENT_COLUMNS, Export, RunView, record_results, write_judgments
 from areopage.errors import StorageError, UserError
 from areopage.report import Kind, TableColumn, Written, write_rows
 
@@ -71,6 +71,9 @@ def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return cases
+
+
+HUGGINGFACE = Export("dataset", lambda view, path, options: write_huggingface(view, path, options.licence), licensed=True)
 
 
 def _case_rows(view: RunView, criteria: Sequence[str]) -> Iterator[list[Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench import CriterionDetail, RecordResult, RunResult, RunView, record_results, run_result
+from areopage.bench import CriterionDetail, Export, RecordResult, RunResult, RunView, record_results, run_result
 from areopage.cases import Case
 from areopage.digest import digest_of
 from areopage.report import Written, replacing
@@ -67,6 +67,9 @@ def write_inspect_log(view: RunView, path: Path) -> Written:
         }
         _add(log, "header.json", {**start, **end, "invalidated": False, "tags": [], "metadata": {}}, moment)
     return Written(counts["samples"])
+
+
+INSPECT = Export("inspect.eval", lambda view, path, options: write_inspect_log(view, path))
 
 
 def sample_id(case_id: str) -> str:

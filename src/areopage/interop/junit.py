@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from areopage.bench import FailingScore, RunView, exam_steps, failing_scores, floor_lines, no_release_text, release_text
+from areopage.bench import (
+    FailingScore,
+    RunView,
+    exam_steps,
+    failing_scores,
+    floor_lines,
+    for_people,
+    no_release_text,
+    release_text,
+)
 from areopage.criteria import Criterion
 from areopage.locales import Locale, one_line
 from areopage.report import replacing, report_locale, verdict_name
@@ -28,6 +37,9 @@ def write_junit(view: RunView, path: Path, language: str = "") -> None:
     indent(tree)
     with replacing(path) as place:
         tree.write(place, encoding="utf-8", xml_declaration=True)
+
+
+JUNIT = for_people("junit.xml", write_junit)
 
 
 def junit_element(view: RunView, locale: Locale) -> Element:

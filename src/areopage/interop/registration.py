@@ -23,10 +23,10 @@ EXTENSION = Extension(
             "folder": "areopage.interop.dataset_folder:dataset_files",
         },
         "exports": {
-            "junit": "areopage.interop.exports:JUNIT",
-            "sarif": "areopage.interop.exports:SARIF",
-            "inspect": "areopage.interop.exports:INSPECT",
-            "huggingface": "areopage.interop.exports:HUGGINGFACE",
+            "junit": "areopage.interop.junit:JUNIT",
+            "sarif": "areopage.interop.sarif:SARIF",
+            "inspect": "areopage.interop.inspect_export:INSPECT",
+            "huggingface": "areopage.interop.huggingface:HUGGINGFACE",
         },
     },
 )

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from areopage.bench import FailingScore, RunView, failing_scores, release_text
+from areopage.bench import FailingScore, RunView, failing_scores, for_people, release_text
 from areopage.cases import load_dataset
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
@@ -50,6 +50,9 @@ def write_sarif(view: RunView, path: Path, language: str = "") -> None:
     log = sarif_log(view, report_locale(language or view.spec.language))
     with replacing(path) as place:
         place.write_bytes(msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n")
+
+
+SARIF = for_people("results.sarif", write_sarif)
 
 
 def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
