@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from areopage.criteria.records import Check
@@ -94,3 +95,9 @@ def test_what_is_not_kept_is_named_and_a_set_that_must_pass_whole_is_its_members
     for said in ("assert-set: 1", "similar: 1", "equals with an object or a list: 1", "regex: 1"):
         assert f"not kept: assertion {said}\n" in done.out
     assert "1 criterion" in done.out
+
+
+def test_a_check_without_what_it_looks_for_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="the check contains-all needs values"):
+        msgspec.convert({"type": "contains-all"}, Check)
+    assert msgspec.convert({"type": "is-json"}, Check).values == ()

@@ -128,6 +128,11 @@ class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     values: tuple[str, ...] = ()
     negated: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a check without what it looks for, which every response would pass."""
+        if not self.values and self.type not in ("is-json", "is-refusal"):
+            raise ValueError(f"the check {self.type} needs values: write at least one")
+
 
 def prompt_digest(prompt: str) -> str:
     """The key of a prompt's checks."""
