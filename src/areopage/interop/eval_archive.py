@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
 
 from areopage.errors import DatasetError, MissingExtra
 
@@ -61,10 +60,12 @@ class EvalArchive:
     def read(self, name: str) -> bytes:
         """The content of an entry."""
         try:
-            entry = self.entries[name]
-            stored = entry.compress_type != ZSTANDARD
-            with self._zip.open(entry) if stored else _Checked(*_zstd_file(self._packed(entry)), entry.CRC) as stream:
-                content = stream.read(min(MAX_ENTRY, self._left) + 1)
+            entry, most = self.entries[name], min(MAX_ENTRY, self._left) + 1
+            if entry.compress_type == ZSTANDARD:
+                content = self._unpacked(entry, most)
+            else:
+                with self._zip.open(entry) as stream:
+                    content = stream.read(most)
         except _FAULTS as fault:
             raise self._damaged(fault) from fault
         self._left -= len(content)
@@ -74,62 +75,42 @@ class EvalArchive:
             raise TooLarge
         return content
 
-    def _packed(self, entry: zipfile.ZipInfo) -> "_Part":
-        """The compressed bytes of an entry; the archive's parser refuses the method."""
+    def _unpacked(self, entry: zipfile.ZipInfo, most: int) -> bytes:
+        """The content of an entry in Zstandard, up to a number of bytes; the archive's parser refuses the method."""
+        try:
+            from compression import zstd  # Python 3.14
+        except ImportError:
+            try:
+                from backports import zstd
+            except ImportError as fault:
+                raise MissingExtra("reading a log that is compressed with Zstandard", "inspect") from fault
         file = self._zip.fp
         if file is None or entry.flag_bits & 1 or entry.compress_size > self._path.stat().st_size:
             raise zipfile.BadZipFile("an entry is encrypted, or longer than the file")
+        if entry.compress_size > MAX_ENTRY:
+            raise TooLarge
         file.seek(entry.header_offset)
         head = file.read(_LOCAL_SIZE)
         if not head.startswith(_LOCAL):
             raise zipfile.BadZipFile("an entry does not begin where the directory says")
-        names = struct.unpack("<HH", head[26:30])
-        file.seek(sum(names), io.SEEK_CUR)
-        return _Part(file, entry.compress_size)
+        file.seek(sum(struct.unpack("<HH", head[26:30])), io.SEEK_CUR)
+        packed, content = file.read(entry.compress_size), b""
+        while packed and len(content) < most:  # frame by frame
+            frame = zstd.ZstdDecompressor()
+            try:
+                content += frame.decompress(packed, most - len(content))
+            except zstd.ZstdError as fault:
+                raise zipfile.BadZipFile(str(fault)) from fault
+            if len(content) < most and not frame.eof:
+                raise zipfile.BadZipFile("an entry is cut")
+            packed = frame.unused_data
+        if len(content) < most and zlib.crc32(content) != entry.CRC:
+            raise zipfile.BadZipFile("the checksum of an entry is wrong")
+        return content
 
     def _damaged(self, fault: Exception) -> DatasetError:
         reason = str(fault).partition("\n")[0] or type(fault).__name__
         return DatasetError(f"{self._path}: the log is damaged or not a log of Inspect: {reason}")
-
-
-class _Part(io.RawIOBase):
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file, self._size = file, size
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        content = self._file.read(self._size if size < 0 else min(size, self._size))
-        self._size -= len(content)
-        return content
-
-
-class _Checked(io.BufferedIOBase):
-    """The content of a decoder, whose checksum is compared where it ends; a fault of the decoder is one of the archive."""
-
-    def __init__(self, decoder: Any, error: type[Exception], checksum: int) -> None:
-        self._decoder, self._error, self._expected = decoder, error, checksum
-
-    def read(self, size: int | None = -1) -> bytes:
-        try:
-            content: bytes = self._decoder.read(size)
-        except self._error as fault:
-            raise zipfile.BadZipFile(str(fault)) from fault
-        if (size is None or len(content) < size or size < 0) and zlib.crc32(content) != self._expected:
-            raise zipfile.BadZipFile("the checksum of an entry is wrong")
-        return content
-
-
-def _zstd_file(packed: io.RawIOBase) -> tuple[Any, type[Exception]]:
-    try:
-        from compression import zstd  # Python 3.14
-    except ImportError:
-        try:
-            from backports import zstd
-        except ImportError as fault:
-            raise MissingExtra("reading a log that is compressed with Zstandard", "inspect") from fault
-    return zstd.ZstdFile(packed), zstd.ZstdError
 
 
 def _refuse_large_directory(path: Path) -> None:
