@@ -14,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from areopage.monitor import Documents, Prompt
-    from areopage.testing import Claim, Decision, Place, Sample, WhenUndecided
+    from areopage.testing import Claim, Decision, Place, Sample
 
 MARKER = "areopage"
 PROPERTY = "areopage"
@@ -129,7 +129,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Decide on a test's claim when the test itself has passed."""
     result = yield
     if _CLAIMED in item.stash:
-        _decide(item, *item.stash[_CLAIMED])
+        from areopage.errors import UserError
+        from areopage.testing import decide
+
+        claim, sample = item.stash[_CLAIMED]
+        keep = bool(item.config.getoption("--areopage-keep-baseline"))
+        try:
+            decision = decide(claim, sample, item.nodeid, _place(item.config), keep=keep)
+        except UserError as fault:
+            raise _refusal(fault) from None
+        _settle(item, claim, decision)
     return result
 
 
@@ -148,18 +157,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.line(f"{node}: {why}")
 
 
-def _decide(item: pytest.Item, claim: "Claim", sample: "Sample") -> None:
-    from areopage.errors import UserError
-    from areopage.testing import decide
-
-    keep = bool(item.config.getoption("--areopage-keep-baseline"))
-    try:
-        found = decide(claim, sample, item.nodeid, _place(item.config), keep=keep)
-    except UserError as fault:
-        raise _refusal(fault) from None
-    _settle(item, claim, found)
-
-
 def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
     """Fail, skip or pass a test by a decision, whose figures go to its report."""
     __tracebackhide__ = True
@@ -171,7 +168,9 @@ def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
         return
     if found.verdict == "fail":
         pytest.fail(found.text, pytrace=False)
-    how = _when_undecided(item.config, claim)
+    how = item.config.getoption("--areopage-undecided") or claim.undecided or item.config.getini("areopage_undecided")
+    if how not in _UNDECIDED:
+        raise pytest.UsageError(f"areopage_undecided: {how!r} is not one of {', '.join(_UNDECIDED)}")
     item.user_properties.append((f"{PROPERTY}_undecided", found.text))
     if how == "fail":
         pytest.fail(f"not decided: {found.text}", pytrace=False)
@@ -181,13 +180,6 @@ def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
 
 def _refusal(fault: Exception) -> BaseException:
     return pytest.fail.Exception(f"areopage: {fault}", pytrace=False)
-
-
-def _when_undecided(config: pytest.Config, claim: "Claim") -> "WhenUndecided":
-    named = config.getoption("--areopage-undecided") or claim.undecided or config.getini("areopage_undecided")
-    if named not in _UNDECIDED:
-        raise pytest.UsageError(f"areopage_undecided: {named!r} is not one of {', '.join(_UNDECIDED)}")
-    return named
 
 
 def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "Claim":
