@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from areopage.cases.rows import clip
 from areopage.errors import DatasetError, name_list
 from areopage.text import plain
 
@@ -91,13 +92,13 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
         if field is None or field in left_out or name in others:
             unread.append((position, name))
         elif field in fields:
-            raise DatasetError(
-                f"columns {_shown(names[fields[field]])} and {_shown(name)} both mean {field}: rename or remove one of them"
-            )
+            first = names[fields[field]]
+            both = f"{clip(first, 40)!r} and {clip(name, 40)!r}"
+            raise DatasetError(f"columns {both} both mean {field}: rename or remove one of them")
         else:
             fields[field] = position
     if "prompt" not in fields:
-        listed = name_list(_shown(name) for name in names if name)
+        listed = name_list(repr(clip(name, 40)) for name in names if name)
         accepted = name_list(ALIASES["prompt"], limit=20)
         raise DatasetError(f"no column contains the prompt: found {listed or 'no names'}; it may be called {accepted}")
     return ColumnPlan(fields, _distinct(unread))
@@ -129,7 +130,3 @@ def _distinct(unread: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
             unique = f"{wanted}_{count[wanted]}"
         named[unique] = position
     return tuple((position, name) for name, position in named.items())
-
-
-def _shown(name: str) -> str:
-    return repr(name if len(name) <= 40 else name[:39] + "…")

@@ -14,6 +14,7 @@ import yaml
 from msgspec import Struct, convert
 
 from areopage.cases.records import Maturity
+from areopage.cases.rows import clip
 from areopage.text import unaccented
 
 MAX_AGE = 120
@@ -86,10 +87,10 @@ def _read_text(text: str) -> Maturity | None:
     if not folded:
         return None
     if _DATE.fullmatch(folded):
-        raise ValueError(f"maturity {_shown(text)} is a date: did a spreadsheet change an age range such as 6-8 into it?")
+        raise ValueError(f"maturity {clip(text, 40)!r} is a date: did a spreadsheet change an age range such as 6-8 into it?")
     for named in _scan(folded, text):
         if len(named) > 1:
-            raise ValueError(f"maturity {_shown(text)} names several audiences: {', '.join(sorted(named))}")
+            raise ValueError(f"maturity {clip(text, 40)!r} names several audiences: {', '.join(sorted(named))}")
         if named:
             return next(iter(named))
     raise ValueError(_unclear(text))
@@ -121,7 +122,7 @@ def _scan(folded: str, text: str) -> tuple[set[Maturity], set[Maturity], set[Mat
 
 def _band(age: float, text: str) -> Maturity:
     if not 0 < age <= MAX_AGE:
-        raise ValueError(f"maturity {_shown(text)} is not an age: write a number from 1 to {MAX_AGE}")
+        raise ValueError(f"maturity {clip(text, 40)!r} is not an age: write a number from 1 to {MAX_AGE}")
     if age < 9:
         return "Child"
     if age < 13:
@@ -132,7 +133,7 @@ def _band(age: float, text: str) -> Maturity:
 def _band_of_range(low: float, high: float, text: str) -> Maturity:
     """Take the lower end: the stricter audience. A range may begin at 0, where a lone 0 means nothing."""
     if low > high:
-        raise ValueError(f"maturity {_shown(text)} is not an age range: write the lower age first")
+        raise ValueError(f"maturity {clip(text, 40)!r} is not an age range: write the lower age first")
     _band(high, text)
     return "Child" if low == 0 else _band(low, text)
 
@@ -164,8 +165,4 @@ def _plain(phrase: str) -> str:
 
 
 def _unclear(text: str) -> str:
-    return f"maturity {_shown(text)} is not understood: write {', '.join(get_args(Maturity))}, or an age"
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:39] + "…")
+    return f"maturity {clip(text, 40)!r} is not understood: write {', '.join(get_args(Maturity))}, or an age"

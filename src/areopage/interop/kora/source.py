@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from areopage.cases import BadRow, RejectedRow, Row, clip, normalise_maturity, read_rows
 from areopage.errors import DatasetError, name_list
+from areopage.locales import one_line
 
 FOLDERS = ("", "data", "results", "packages/benchmark/data")
 """Where files are looked for, below the folder that is named: in itself, and where KORA's repository has them."""
@@ -272,12 +273,8 @@ def _risks_of(path: Path) -> Iterator[Risk]:
             yield Risk(
                 id=risk.id,
                 category=category.id,
-                name=_one_line(risk.name, _LONGEST_NAME) or plain_name(risk.id),
-                category_name=_one_line(category.name, _LONGEST_NAME) or plain_name(category.id),
-                description=_one_line(risk.description, _LONGEST_TEXT),
+                name=one_line(risk.name, _LONGEST_NAME) or plain_name(risk.id),
+                category_name=one_line(category.name, _LONGEST_NAME) or plain_name(category.id),
+                description=one_line(risk.description, _LONGEST_TEXT),
                 turns=risk.conversation_length,
             )
-
-
-def _one_line(text: str, limit: int) -> str:
-    return clip(" ".join("".join(char if char.isprintable() else " " for char in text).split()), limit)
