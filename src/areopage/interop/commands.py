@@ -32,7 +32,7 @@ def kora(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="A KORA folder: risks.json, scenarios, recorded conversations.")
     ],
-    suite: Annotated[Path, typer.Argument(metavar="DIR", help="The suite's folder, which does not exist yet.")],
+    suite: SuiteArgument,
     turns: Annotated[
         int | None,
         typer.Option(min=1, max=MAX_TURNS, help="Turns of each simulated child; default: as risks.json says, else 3."),
@@ -41,7 +41,7 @@ def kora(
         Path | None,
         typer.Option(metavar="FILE", help="Follow-ups of every child, one per line: no model plays the children."),
     ] = None,
-    lang: Annotated[str, typer.Option(metavar="en|fr", help="Language of the judges' prompts; both are written.")] = "en",
+    lang: LanguageOption = "en",
 ) -> None:
     """Make a suite from a KORA folder: scenarios, recorded conversations, grades."""
     follow_ups: tuple[str, ...] = ()
