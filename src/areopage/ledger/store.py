@@ -269,7 +269,8 @@ class Ledger(Database):
         Of an answer that was not evaluated yet these are the valid judgments of the keys that it is linked to.
         """
         rows = self.rows_in(select(answer_judgments), answer_judgments.c.answer, [number for number, _ in places])
-        links = [row for row in rows if (row.answer, row.run_id) in set(places)]
+        wanted = set(places)
+        links = [row for row in rows if (row.answer, row.run_id) in wanted]
         valid = self.judgments([link.key for link in links if link.judgment is None])
         numbered = self.judgments_numbered([link.judgment for link in links if link.judgment is not None])
         under: dict[tuple[int, str], list[Judgment]] = {}
