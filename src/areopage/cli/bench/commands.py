@@ -128,7 +128,7 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         found = opened.run(run)
         if not opened.fleet.close(found.id, "stopped", datetime.now(UTC)):
             raise UserError(f"workers do not carry out {found.id}")
-        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
+        tell(f"stopped: workers finish their calls in flight. Go on with: {places.command(opened, 'resume', found.id)} --fleet")
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

@@ -1,7 +1,7 @@
 """Where a command finds runs, their configuration and their ledger."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,39 +19,17 @@ class Places(Struct, frozen=True, kw_only=True):
     ledger: str | None
     allowed_variables: tuple[str, ...] = ()
 
-    def resume_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that resumes a run, without a database's password."""
-        allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
-        return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
-
-    def batches_command(self, run: str, ledger: Ledger) -> str:
-        """The command that lists a run's batches, without a database's password."""
-        return shlex.join(self._command("batches", [run], ledger))
-
-    def follow_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that follows a run that workers carry out, without a database's password."""
-        return shlex.join(self._command("follow", [run_id], ledger))
-
-    def stop_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that stops a run that workers carry out, without a database's password."""
-        return shlex.join(self._command("stop", [run_id], ledger))
-
-    def report_command(self, run: str, ledger: Ledger) -> str:
-        """The command that writes a run's files again, without a database's password."""
-        return shlex.join(self._command("report", [run], ledger))
-
-    def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
-        """The command that compares runs, without a database's password."""
-        return shlex.join(self._command("league", run_ids, ledger))
+    def command(self, ledger: Ledger, name: str, *runs: str) -> str:
+        """A command of `areopage bench` on runs, without a database's password."""
+        allowed = self.allowed_variables if name == "resume" else ()
+        variables = [part for variable in allowed for part in ("--allow-variable", variable)]
+        return shlex.join(["areopage", "bench", name, *runs, *self.options(ledger), *variables])
 
     def options(self, ledger: Ledger) -> tuple[str, ...]:
         """The options that name these places, without a database's password."""
         named = ["--config", str(self.config)] if self.config else []
         named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
         return ("--out", str(self.out), *named)
-
-    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
-        return ["areopage", "bench", name, *run_ids, *self.options(ledger)]
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def review(
         view = view_run(opened.run(run), opened)
         if status:
             _print_status(view)
-            typer.echo(f"report with these figures: {places.report_command(view.run.id, opened)}")
+            typer.echo(f"report with these figures: {places.command(opened, 'report', view.run.id)}")
         else:
             now = datetime.now(UTC)
             done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
@@ -149,11 +149,11 @@ def _renew(run: Run, ledger: Ledger, places: Places, named: str) -> None:
         try:
             typer.echo(f"report: {_write_files(run, ledger, folder)}")
         except StorageError as fault:
-            again = places.report_command(named if Path(named).is_dir() else run.id, ledger)
+            again = places.command(ledger, "report", named if Path(named).is_dir() else run.id)
             raise StorageError(f"the run is signed, but its report is not renewed: {fault}; renew it with: {again}") from fault
     else:
         elsewhere = (stored / REPORT).is_file()
-        again = places.report_command(str(stored) if elsewhere else run.id, ledger)
+        again = places.command(ledger, "report", str(stored) if elsewhere else run.id)
         typer.echo(f"the report{f' in {stored}' if elsewhere else ''} does not show the signature yet: {again}")
 
 

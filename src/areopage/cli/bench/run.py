@@ -1,8 +1,9 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import typer
 from areopage.app import find_config
 from areopage.bench import (
     Observers,
+    RunCase,
     RunOptions,
     RunSpec,
     begin_run,
@@ -28,18 +30,22 @@ from areopage.bench import (
     with_measures,
 )
 from areopage.cli.asking import ask_to_send, asking_display, confirm, ended_like_ctrl_c
-from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import tell
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
-from areopage.ledger import Ledger, Run, SentBatch
+from areopage.ledger import CallCounts, Ledger, LedgerOutage, Run, SentBatch
 from areopage.suites import load_suite
 
 if TYPE_CHECKING:
     from areopage.bench import Doubt, RunView
+
+LOOK_EVERY = 1.0
+LOOK_SHARE = 10
+"""Of the follower's time at most one part in this number goes into reading the ledger."""
 
 
 def run_new(
@@ -91,8 +97,7 @@ def run_new(
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
         if fleet:
-            ask = partial(ask_workers, run, prepared.spec, prepared.cases, ledger, budget)
-            return follow_run(run, ledger, places, ask=ask)
+            return follow_run(run, ledger, places, ask=(prepared.spec, prepared.cases, budget))
         _refuse_if_open(run, ledger, places)
         spec, cases = prepared.spec, len(prepared.cases)
         del prepared  # the run reads its cases from the ledger: their texts are held once
@@ -103,7 +108,7 @@ def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:
     """Say that an unfinished run with the same options is there, which a new run does not go on with."""
     if run is not None:
         message = f"a new run begins; that of {run.created_at:%Y-%m-%d %H:%M} UTC is unfinished"
-        typer.echo(f"{message}, go on with it by: {places.resume_command(run.id, ledger)}", err=True)
+        typer.echo(f"{message}, go on with it by: {places.command(ledger, 'resume', run.id)}", err=True)
 
 
 def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) -> "RunView":
@@ -143,7 +148,7 @@ def resume_run(
                 budget_of(budget, [spec], ledger, [run])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            return follow_run(run, ledger, places, named, ask=partial(ask_workers, run, spec, cases, ledger, budget))
+            return follow_run(run, ledger, places, named, ask=(spec, cases, budget))
         _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(run, ledger, configured(places).shared, allowed=allowed, agree=agree)
@@ -157,24 +162,39 @@ def resume_run(
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
-    refuse_if_open(run, ledger, places.follow_command(run.id, ledger), places.stop_command(run.id, ledger))
+    """Check that workers do not carry out a run, before this process does."""
+    submitted = ledger.fleet.run(run.id)
+    if submitted is not None and submitted.state == "open":
+        follow, stop = (places.command(ledger, name, run.id) for name in ("follow", "stop"))
+        raise UserError(f"workers carry out {run.id}: follow it with `{follow}`, or stop it first with `{stop}`")
 
 
-def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "", *, ask: Callable[[], None] = lambda: None) -> int:
-    """Show how far workers are with a run until they have ended it, then write its files.
+def follow_run(
+    run: Run,
+    ledger: Ledger,
+    places: Places,
+    named: str = "",
+    *,
+    ask: tuple[RunSpec, tuple[RunCase, ...], float | None] | None = None,
+) -> int:
+    """Show how far workers are with a run until they have ended it, then write its files; `ask` lets them carry it out first.
 
     Ctrl-C ends this and leaves the run going.
 
     Returns:
         As `run_new`; 130 where the run, or following it, was stopped.
     """
-    hint, follow = places.resume_command(run.id, ledger), places.follow_command(run.id, ledger)
+    hint, follow = places.command(ledger, "resume", run.id), places.command(ledger, "follow", run.id)
     try:
-        ask()
+        if ask is not None:
+            from areopage.bench import planned_phases, run_size
+
+            spec, cases, budget = ask
+            ledger.fleet.ask(run.id, planned_phases(spec, run_size(spec, cases)), datetime.now(UTC), budget)
         typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
-        view = await_end(run, ledger)
+        view = _await_end(run, ledger)
     except KeyboardInterrupt:
-        stop = places.stop_command(run.id, ledger)
+        stop = places.command(ledger, "stop", run.id)
         typer.echo(
             f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
             err=True,
@@ -195,6 +215,35 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "", *, ask
     return _shown(view, folder, f"{hint} --fleet", places.options(ledger))
 
 
+def _await_end(run: Run, ledger: Ledger) -> "RunView | None":
+    """Show the progress until workers have ended the run; None where it was stopped."""
+    from areopage.bench import progress_of, view_run, with_history
+    from areopage.cli.progress.live_display import FleetDisplay
+
+    spec = spec_of(run)
+    counts: CallCounts | None = None
+    outage = LedgerOutage(tell, patience=spec.outage_seconds)
+    with ended_like_ctrl_c(), FleetDisplay() as display:
+        while True:
+            began = time.monotonic()
+            try:
+                progress = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            except StorageError as fault:
+                time.sleep(outage.met(fault))
+                continue
+            outage.over()
+            if progress is None or progress.state == "stopped":
+                return None
+            counts = progress.counts
+            display.show(progress)
+            if progress.state == "spent":
+                raise BudgetSpent("the budget of the run is spent")
+            if progress.state == "ended":
+                break
+            time.sleep(max(LOOK_EVERY, LOOK_SHARE * (time.monotonic() - began)))
+    return with_history(view_run(ledger.run(run.id), ledger), ledger)
+
+
 def _go_on(
     run: Run,
     spec: RunSpec,
@@ -204,7 +253,7 @@ def _go_on(
     named: str = "",
     budget: float | None = None,
 ) -> int:
-    hint = places.resume_command(run.id, ledger)
+    hint = places.command(ledger, "resume", run.id)
     limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
     spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
     with ExitStack() as stack:
@@ -249,7 +298,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
         message = (
             f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
         )
-        typer.echo(f"{message}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
+        typer.echo(f"{message}; cancel them with: {places.command(ledger, 'batches', run_id)} --cancel", err=True)
 
 
 def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
@@ -269,13 +318,7 @@ def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> 
     from areopage.report import print_report
 
     print_report(terminal_report(view, folder, place))
-    return _exit_code(view, hint)
-
-
-def _exit_code(view: "RunView", hint: str) -> int:
-
-    release = view.release
-    if release is not None and release.verdict == "FAIL":
+    if view.release is not None and view.release.verdict == "FAIL":
         return FAILED
     doubt = view.doubt
     if doubt and doubt != "release":

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import typer
 
-from areopage.bench import LongCases, LongKind, ModelPlan, PassSettings, RunCase, RunPlan, RunSize, RunSpec, calls_of, plan_run
+from areopage.bench import LongKind, ModelPlan, PassSettings, RunCase, RunPlan, RunSize, RunSpec, calls_of, plan_run
 from areopage.cli.asking import told_size
 from areopage.errors import counted, name_list
 from areopage.jury import Judge
@@ -47,7 +47,11 @@ def print_plan(
 
 def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool) -> Iterator[str]:
     spec = runs[0][0]
-    yield from _remarks(runs, verbose=verbose)
+    remarks = (str(remark) for other, _ in runs for remark in (*other.remarks, *(other.idle if verbose else ())))
+    yield from (f"note: {remark}" for remark in dict.fromkeys(remarks))
+    if spec.idle and not verbose:
+        keys = counted(len(spec.idle), "key")
+        yield f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)"
     yield from _heads(runs, plans)
     yield from (_judge_line(judge, spec, plans) for judge in spec.judges)
     yield from _batch_lines(spec, sum(other.target is not None for other, _ in runs))
@@ -59,15 +63,6 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     yield f"passes are adaptive: {_adaptive_text(spec.adaptive)}"
     yield f"plan, at least: {_plan_of([plan.least or plan for plan in plans], spec)}"
     yield f"plan, at most: {_plan_of(plans, spec)}"
-
-
-def _remarks(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool) -> Iterator[str]:
-    for remark in dict.fromkeys(
-        str(remark) for other, _ in runs for remark in (*other.remarks, *(other.idle if verbose else ()))
-    ):
-        yield f"note: {remark}"
-    if (idle := runs[0][0].idle) and not verbose:
-        yield f"note: {counted(len(idle), 'key')} of the configuration without a meaning here (--verbose and run.log list them)"
 
 
 def _heads(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan]) -> Iterator[str]:
@@ -157,14 +152,11 @@ def _known_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
 def _long_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
     """The cases that are too long, for each model and each reason."""
     lines: dict[str, None] = {}
-    for cases in (cases for plan in plans for cases in plan.long):
-        lines[f"warning: {cases.name}: {_long_text(cases)}"] = None
+    for long in (long for plan in plans for long in plan.long):
+        size = f"prompts of up to about {long.longest:,} tokens, and the window holds {long.window:,}"
+        names = name_list(long.cases, _FIRST)
+        lines[f"warning: {long.name}: {_LONG[long.kind]}: {counted(len(long.cases), 'case')} ({size}): {names}"] = None
     yield from lines
-
-
-def _long_text(long: LongCases) -> str:
-    size = f"prompts of up to about {long.longest:,} tokens, and the window holds {long.window:,}"
-    return f"{_LONG[long.kind]}: {counted(len(long.cases), 'case')} ({size}): {name_list(long.cases, _FIRST)}"
 
 
 def _adaptive_text(settings: PassSettings) -> str:
@@ -182,22 +174,14 @@ def _plan_of(plans: Sequence[RunPlan], spec: RunSpec) -> str:
     sizes = [plan.size for plan in plans]
     prompts, answers = sum(plan.prompt_tokens for plan in plans), sum(plan.answer_tokens for plan in plans)
     calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
-    text = f"{calls}, {told_size(prompts, answers, _together([plan.costs for plan in plans]))}{_loads_of(sizes)}"
+    costs: dict[str, float] = {}
+    for currency, amount in (pair for plan in plans for pair in plan.costs.items()):
+        costs[currency] = costs.get(currency, 0.0) + amount
+    loads = sizes[0].loads + sum(size.answer_loads for size in sizes[1:])  # judges are loaded once for all runs
+    loaded = f", {counted(loads, 'model load')}" if loads else ""
+    text = f"{calls}, {told_size(prompts, answers, costs)}{loaded}"
     seconds = [plan.seconds for plan in plans]
     return text if None in seconds else f"{text}, {_time(sum(time or 0.0 for time in seconds))}"
-
-
-def _loads_of(sizes: Sequence[RunSize]) -> str:
-    """The loads of all runs: judges are loaded once for all of them. Nothing where servers hold any number of models."""
-    loads = sizes[0].loads + sum(size.answer_loads for size in sizes[1:])
-    return f", {counted(loads, 'model load')}" if loads else ""
-
-
-def _together(costs: Sequence[dict[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for currency, amount in (pair for cost in costs for pair in cost.items()):
-        total[currency] = total.get(currency, 0.0) + amount
-    return total
 
 
 def _time(seconds: float) -> str:

@@ -266,8 +266,8 @@ def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
 
 
 def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
-    resumed = [places.resume_command(member.run.id, ledger) for member in members if member.run.finished_at is None]
-    league = places.league_command([member.run.id for member in members], ledger)
+    resumed = [places.command(ledger, "resume", member.run.id) for member in members if member.run.finished_at is None]
+    league = places.command(ledger, "league", *(member.run.id for member in members))
     return f"Go on with the same command without --fresh and --new, or with: {'; '.join(resumed)}; then: {league}"
 
 
