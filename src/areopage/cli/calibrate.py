@@ -180,7 +180,8 @@ def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOpti
 
 def _print_calibration(found: Calibration) -> None:
     printer, labels = Printer(report_locale("en")), found.labels
-    printer.say(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", "bold")
+    source = f"monitored {found.source}" if found.monitored else f"run {found.run_id}"
+    printer.say(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {source}", "bold")
     raters = name_list(visible(rater) for rater in labels.raters)
     printer.say(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}")
     if found.monitored:
@@ -203,13 +204,25 @@ def _print_calibration(found: Calibration) -> None:
         told = f"judge {judge.name}: {judge.model}, model digest {digest}, {counted(judge.passes, 'pass', 'passes')}"
         printer.say(visible(told))
     printer.say(f"prompt version {found.template}, language {found.language}, hash {found.digest}")
-    printer.table(_before_and_after(found))
-    printer.say(_scope(found))
+    headings = ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "single scores by")
+    cells = ((fit.criterion or ("all" if fit.criterion == OVERALL else ""), *_cells(fit)) for fit in found.criteria)
+    printer.table(Table(columns=columns(*headings, first="score of"), rows=rows(cells)))
+    if not found.monitored:
+        told = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
+        complete = all(fit.mean.labels == fit.mean.judged for fit in found.criteria)
+        printer.say(f"{told}; every answer is labelled, so intervals have no width" if complete else told)
     for fit in found.criteria:
         if fit.failures is not None:
             one = fit.failures
             told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
             printer.say(told)
+    _print_weights(found, printer)
+    for path, answers in found.left_out.items():
+        printer.say(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)")
+
+
+def _print_weights(found: Calibration, printer: Printer) -> None:
+    """How judges are weighed, and what they miss."""
     for fit in found.criteria:
         if fit.agreement:
             weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
@@ -218,28 +231,6 @@ def _print_calibration(found: Calibration) -> None:
             by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
             told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
             printer.say(visible(f"failures of {fit.criterion}: {told}"))
-    for path, answers in found.left_out.items():
-        printer.say(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)")
-
-
-def _scope(found: Calibration) -> str:
-    """What means and intervals are of; "" for monitored answers, of which a line above tells."""
-    if found.monitored:
-        return ""
-    told = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
-    complete = all(fit.mean.labels == fit.mean.judged for fit in found.criteria)
-    return f"{told}; every answer is labelled, so intervals have no width" if complete else told
-
-
-def _labelled(found: Calibration) -> str:
-    """Whose answers were labelled."""
-    return f"monitored {found.source}" if found.monitored else f"run {found.run_id}"
-
-
-def _before_and_after(found: Calibration) -> Table:
-    headings = ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "single scores by")
-    cells = ((fit.criterion or ("all" if fit.criterion == OVERALL else ""), *_cells(fit)) for fit in found.criteria)
-    return Table(columns=columns(*headings, first="score of"), rows=rows(cells))
 
 
 def _cells(fit: CriterionFit) -> tuple[str, ...]:

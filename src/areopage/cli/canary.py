@@ -13,7 +13,6 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell
 from areopage.errors import counted
 from areopage.jury import CallSize
-from areopage.ledger import CanaryRound
 from areopage.report import Printer, report_locale, shift_text
 from areopage.suites import Suite
 from areopage.trust import (
@@ -67,17 +66,15 @@ def _print_plan(canaries: Sequence[Canary]) -> None:
 
 
 def _print_result(canary: Canary, result: CanaryResult) -> None:
-    printer = Printer(report_locale("en"))
+    locale = report_locale("en")
+    printer = Printer(locale)
     if not result.found:
         return
     told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
     every = counted(len(result.found), "criterion", "criteria")
     printer.say(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", "bold")
     for one in sorted(result.found, key=lambda one: not one.moved):
-        printer.say(f"  {_line(one)}", "red" if one.moved else "")
+        state = "moved" if one.moved else "unchanged so far"
+        printer.say(f"  {one.path}: {state}: {shift_text(locale, one)}", "red" if one.moved else "")
     if result.moved:
         tell(f"its later scores count as drifted until it passes an exam: areopage qualify {canary.exam.suite}")
-
-
-def _line(one: CanaryRound) -> str:
-    return f"{one.path}: {'moved' if one.moved else 'unchanged so far'}: {shift_text(report_locale('en'), one)}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from areopage.cases import Case, Dataset, DatasetSource, column_of, load_dataset, source_of, write_rejected
+from areopage.cases import Dataset, DatasetSource, column_of, load_dataset, source_of, write_rejected
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
 from areopage.cli.options import tell, tell_cut
 from areopage.errors import UserError, counted, name_list
@@ -81,16 +81,14 @@ def _table(data: Dataset, *, joined: bool) -> tuple[list[TableColumn], list[list
         *(TableColumn(name, "json") for name in _NESTED),
         *(TableColumn(name, "json") for name in names),
     ]
-    rows = [_cells(case, names, joined=joined) for case in data.cases]
+    rows: list[list[Any]] = []
+    for case in data.cases:
+        plain = msgspec.to_builtins(case)
+        if joined:
+            plain["tags"] = ", ".join(case.tags)
+        rows.append([*(plain[name] for name in (*_TEXTS, *_NESTED)), *(case.metadata.get(name) for name in names)])
     used = [place for place in range(len(every)) if any(row[place] not in (None, "", [], {}) for row in rows)]
     return [every[place] for place in used], [[row[place] for place in used] for row in rows]
-
-
-def _cells(case: Case, names: list[str], *, joined: bool) -> list[Any]:
-    plain = msgspec.to_builtins(case)
-    if joined:
-        plain["tags"] = ", ".join(case.tags)
-    return [*(plain[name] for name in (*_TEXTS, *_NESTED)), *(case.metadata.get(name) for name in names)]
 
 
 def _tell_rejected(data: Dataset, file: Path | None) -> None:

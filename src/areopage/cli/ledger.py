@@ -22,7 +22,7 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
 from areopage.errors import EmptyLedger, UserError, counted
-from areopage.ledger import AuditEntry, Difference
+from areopage.ledger import Difference
 from areopage.locales import one_line
 from areopage.report import LEDGER_FORMS, export_ledger
 
@@ -138,13 +138,12 @@ def show_audit(
     chosen = one_of("--format", form, ("text", "jsonl")) or "text"
     with open_ledger(find_config(config, ledger), read_only=True) as opened:
         for entry in opened.audit.list(subject=subject, limit=limit):
-            typer.echo(msgspec.json.encode(entry).decode() if chosen == "jsonl" else _audit_line(entry))
-
-
-def _audit_line(entry: AuditEntry) -> str:
-    key = f" (key {entry.key_id})" if entry.key_id else ""
-    parts = (f"{entry.at:%Y-%m-%d %H:%M:%S}", f"{entry.actor}{key}", entry.action, entry.subject, entry.detail)
-    return "  ".join(one_line(part, LONGEST_PART) for part in parts if part)
+            if chosen == "jsonl":
+                typer.echo(msgspec.json.encode(entry).decode())
+                continue
+            who = f"{entry.actor} (key {entry.key_id})" if entry.key_id else entry.actor
+            parts = (f"{entry.at:%Y-%m-%d %H:%M:%S}", who, entry.action, entry.subject, entry.detail)
+            typer.echo("  ".join(one_line(part, LONGEST_PART) for part in parts if part))
 
 
 def _tell_difference(one: Difference) -> None:

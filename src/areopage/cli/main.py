@@ -5,7 +5,7 @@ import errno
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import TextIOWrapper
 from typing import Any, NoReturn, TypeVar
 
@@ -58,7 +58,9 @@ class LazyGroup(click.Group):
             return self.groups[cmd_name]
         if cmd_name not in self.places:
             return None
-        return _command_of(imported(self.places[cmd_name][0]))
+        command = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        command.command(cls=_Command)(imported(self.places[cmd_name][0]))
+        return typer.main.get_command(command)
 
     def register(self, words: list[str], command: Command) -> None:
         """Add a command or a group of an extension below this group."""
@@ -130,12 +132,6 @@ def _inserted(table: Mapping[str, T], name: str, value: T, after: str) -> dict[s
     entries = [*table.items()]
     entries.insert([*table].index(after) + 1 if after in table else len(entries), (name, value))
     return dict(entries)
-
-
-def _command_of(function: Callable[..., Any]) -> click.Command:
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    app.command(cls=_Command)(function)
-    return typer.main.get_command(app)
 
 
 BENCH = LazyGroup(
@@ -359,7 +355,9 @@ def main() -> None:
     """
     os.umask(0o077)
     os.environ.setdefault(*ONE_THREAD_OF_ALGEBRA)
-    _mark_what_cannot_be_shown()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="backslashreplace")  # a mark in place of what the terminal does not have
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -380,21 +378,10 @@ def main() -> None:
     except UnicodeEncodeError:
         _complain("a file name contains bytes that are not UTF-8: rename the file")
     except OSError as fault:
-        _complain(_told(fault))
+        if fault.filename:
+            _complain(f"{fault.filename}: {fault.strerror}")
+        _complain(f"the output cannot be written: {fault.strerror}" if fault.errno in _NO_SPACE else str(fault))
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _mark_what_cannot_be_shown() -> None:
-    """Write a mark in place of a character that the terminal's encoding does not have."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _told(fault: OSError) -> str:
-    if fault.filename:
-        return f"{fault.filename}: {fault.strerror}"
-    return f"the output cannot be written: {fault.strerror}" if fault.errno in _NO_SPACE else str(fault)
 
 
 def _complain(message: str) -> NoReturn:

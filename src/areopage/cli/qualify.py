@@ -109,22 +109,15 @@ def qualify(
     prepared = prepare_exam(loaded, wishes).agreed(None if yes else ask_to_send)
     if canary:
         raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
-    exams = _after_drift(prepared.checked(), places)
+    exams: tuple[Exam, ...] = (prepared.checked(),)
+    with suppress(UnknownRun), opened_ledger(places) as opened:  # the first exam makes the ledger
+        exams = exams_after_drift(exams[0], opened)
     for one in exams:
         print_plan(one)
     if plan:
         return
     confirm([one.parts[0].asking for one in exams], yes=yes)
     raise typer.Exit(carry_out(exams, opened_ledger(places, create=True), form))
-
-
-def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
-    """The exam, with the judges apart that are to be asked anew."""
-    try:
-        with opened_ledger(places) as ledger:
-            return exams_after_drift(exam, ledger)
-    except UnknownRun:  # the first exam makes the ledger
-        return (exam,)
 
 
 def print_plan(exam: Exam) -> None:

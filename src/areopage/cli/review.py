@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from areopage.app import AppConfig, fill_settings, find_config, open_ledger
-from areopage.cases import Turn, write_rejected
+from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file
 from areopage.errors import UserError, counted
-from areopage.gate import Decision
 from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
@@ -118,9 +117,13 @@ def label(
         done = review_answer(opened, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
+        kept_back = opened.traces.release(id)
+        waits = ""
+        if kept_back is not None and kept_back.state == "waiting":
+            waits = "; it is still held: use --release, --release-text FILE or --refuse"
         by = " ".join([*said, "by", " ".join(rater.split())])
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
-        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(opened, id)}")
+        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){waits}")
         if scores:
             opened.audit.note_scores_seen(done.labels[0].rater, id)
             _print_comparison(opened, rubric, id)
@@ -239,14 +242,26 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     shown = reveal or (rater is not None and any(one.rater == rater for one in ledger.labels.of(id)))
     case, decision = answer.case, trace.decision if trace is not None else None
     parts = [("audience", case.maturity)] if case.maturity else []
-    parts += [("prompt", case.prompt_text)] if isinstance(case.prompt, str) else _turns(case.prompt)
+    if isinstance(case.prompt, str):
+        parts.append(("prompt", case.prompt))
+    else:
+        parts += [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(case.prompt, 1)]
     parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
     parts += [("reference", case.reference)] if case.reference else []
     parts += [("response", case.response or "")] if decision is None else []
     for title, text in parts:
         typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     if decision is not None:
-        _print_decision(decision, shown=shown)
+        typer.echo("--- response")
+        named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if shown else set()
+        for index, sentence in enumerate(decision.sentences):
+            share = sentence.p_unsupported if index in named else None
+            doubt = "" if share is None else f" (word comparison {share:.2f})"
+            typer.echo(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
+        if shown:
+            typer.echo(f"\n--- verdict: {decision.verdict}")
+            for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
+                typer.echo(f"- {visible(reason)}")
     if trace is not None:
         if shown:
             _print_trace(ledger, trace)
@@ -261,22 +276,6 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
         _print_comparison(ledger, rubric, id)
 
 
-def _turns(turns: Sequence[Turn]) -> list[tuple[str, str]]:
-    return [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(turns, 1)]
-
-
-def _print_decision(decision: Decision, *, shown: bool) -> None:
-    """Print the numbered sentences; the verdict and its reasons where they may be seen."""
-    typer.echo("--- response")
-    for line in _sentence_lines(decision, marked=shown):
-        typer.echo(line)
-    if not shown:
-        return
-    typer.echo(f"\n--- verdict: {decision.verdict}")
-    for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
-        typer.echo(f"- {visible(reason)}")
-
-
 def _print_trace(ledger: Ledger, trace: Trace) -> None:
     for label in ledger.labels.grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
@@ -287,23 +286,6 @@ def _print_trace(ledger: Ledger, trace: Trace) -> None:
         together = ledger.traces.waiting([trace.id]).get(trace.id, 1)
         equal = f"; the decision also applies to {together - 1} equal answers" if together > 1 else ""
         typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
-
-
-def _sentence_lines(decision: Decision, *, marked: bool) -> list[str]:
-    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if marked else set()
-    lines = []
-    for index, sentence in enumerate(decision.sentences):
-        doubt = (
-            f" (word comparison {sentence.p_unsupported:.2f})" if index in named and sentence.p_unsupported is not None else ""
-        )
-        lines.append(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
-    return lines
-
-
-def _still_waits(ledger: Ledger, id: str) -> str:
-    release = ledger.traces.release(id)
-    waits = release is not None and release.state == "waiting"
-    return "; it is still held: use --release, --release-text FILE or --refuse" if waits else ""
 
 
 def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:

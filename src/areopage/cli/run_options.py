@@ -142,7 +142,10 @@ def takes_run_options(*fields: str) -> Callable[[Command], Command]:
             options = _options(kind, {name: values.pop(name) for name in names})
             command(**{place: options}, **values)
 
-        of_run = [Parameter(name, Parameter.KEYWORD_ONLY, default=_default(name), annotation=_hint(name, kind)) for name in names]
+        of_run: list[Parameter] = []
+        for name in names:
+            default = None if _takes_many(name) else getattr(RunOptions(), name)
+            of_run.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_hint(name, kind)))
         kept = {name: [parameter.replace(kind=Parameter.KEYWORD_ONLY)] for name, parameter in parameters.items()}
         shown = [parameter for some in (kept | {place: of_run}).values() for parameter in some]
         filled.__name__, filled.__doc__ = command.__name__, command.__doc__
@@ -150,10 +153,6 @@ def takes_run_options(*fields: str) -> Callable[[Command], Command]:
         return filled
 
     return extended
-
-
-def _default(field: str) -> Any:
-    return None if _takes_many(field) else getattr(RunOptions(), field)
 
 
 def _takes_many(field: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +69,8 @@ def rescore_run(
         The judgments that were read otherwise than they are stored.
     """
     view = with_calibration(view_run(run, ledger, variant), ledger, calibration)
-    folder = _new_folder(folder, "rescore")
+    number = next(number for number in count(1) if not (folder / f"rescore-{number}").exists())
+    folder = folder / f"rescore-{number}"
     if texts:
         write_run_files(view, folder)
     else:
@@ -79,13 +81,6 @@ def rescore_run(
     more = "" if texts else "; --texts writes results.json, the report and the other files too"
     typer.echo(f"written to {folder}{more}", err=True)
     return list(view.readings)
-
-
-def _new_folder(parent: Path, stem: str) -> Path:
-    number = 1
-    while (parent / f"{stem}-{number}").exists():
-        number += 1
-    return parent / f"{stem}-{number}"
 
 
 def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:

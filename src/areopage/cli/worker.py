@@ -5,7 +5,6 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,27 +69,23 @@ def worker(
     if run and kind == MONITOR:
         raise UserError("--run is a benchmark run: leave out --only monitor")
     listed = [name.strip() for name in endpoints.split(",")] if endpoints is not None else chosen.section.fleet.endpoints
-    monitors = kind == MONITOR or (kind is None and not run and _has_monitor(chosen))
+    has_section = chosen.document is not None and "monitor" in chosen.document.data
+    monitors = kind == MONITOR or (kind is None and not run and has_section)
     with open_ledger(chosen, create=not run) as opened:
         if run:
             run = opened.run(run).id
-        benches = None if kind == MONITOR else _run_worker(opened, chosen, out, listed, run, grace)
+        benches = None
+        if kind != MONITOR:
+            from areopage.app import RunWorker
+
+            servers = [name for name in listed if name]
+            benches = RunWorker(opened, chosen, out, endpoints=servers, run_id=run, grace=grace)
         _work(opened, chosen, benches, run, grace, monitors=monitors)
 
 
 def monitor_worker(config: ConfigOption = None, grace: GraceOption = 30.0) -> None:
     """Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."""
     worker(only=MONITOR, endpoints=None, run="", out=OUTPUTS, config=config, ledger=None, grace=grace, share=None, named="")
-
-
-def _has_monitor(config: AppConfig) -> bool:
-    return config.document is not None and "monitor" in config.document.data
-
-
-def _run_worker(ledger: Ledger, config: AppConfig, out: Path, endpoints: Sequence[str], run: str, grace: float) -> "RunWorker":
-    from areopage.app import RunWorker
-
-    return RunWorker(ledger, config, out, endpoints=[name for name in endpoints if name], run_id=run, grace=grace)
 
 
 def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: str, grace: float, *, monitors: bool) -> None:
@@ -147,7 +142,8 @@ def _work_until_stopped(
                     return
                 if monitor is not None and time.monotonic() - told_at >= every:
                     told_at = time.monotonic()
-                    show_progress(monitor, line)
+                    with suppress(StorageError):  # the worker says so, and goes on by itself
+                        line(monitor.progress())
         finally:
             if benches is not None:
                 benches.stop()
@@ -157,12 +153,6 @@ def _work_until_stopped(
             finally:
                 if benches is not None:
                     benches.close()
-
-
-def show_progress(monitor: "MonitorWorker", line: "ProgressLine") -> None:
-    """Show how far a worker is; nothing while the ledger cannot be used: the worker says so, and goes on by itself."""
-    with suppress(StorageError):
-        line(monitor.progress())
 
 
 def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:
@@ -175,7 +165,14 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
 
     hurried = threading.Event()
     with open_ledger(config) as ledger, stop_signals(hurried.set) as stopping:
-        _watch_parent(stopping.set)
+
+        def watch_parent() -> None:
+            """The worker that started this process holds the other end of the standard input."""
+            while os.read(0, 1):  # not by sys.stdin: a thread that holds its lock aborts the end of the process
+                pass
+            stopping.set()
+
+        threading.Thread(target=watch_parent, name="parent", daemon=True).start()
         run = ledger.run(run_id)
         stored = spec_of(run)
         spec = at_worker(stored, config.shared)
@@ -190,17 +187,6 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
         folder = run_folder(run, out)
         work = work_on(ledger, run, spec, found, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
         return END_CODES[asyncio.run(work)]
-
-
-def _watch_parent(ended: Callable[[], None]) -> None:
-    """Call something when the worker that started this process is gone: it holds the other end of the standard input."""
-
-    def watch() -> None:
-        while os.read(0, 1):  # not by sys.stdin: a thread that holds its lock aborts the end of the process
-            pass
-        ended()
-
-    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class ProgressLine:

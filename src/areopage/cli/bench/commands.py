@@ -1,7 +1,7 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,6 +39,9 @@ from areopage.cli.run_options import (
 )
 from areopage.errors import UserError
 from areopage.extensions import required
+
+if TYPE_CHECKING:
+    from areopage.ledger import Ledger
 
 
 @takes_run_options()
@@ -149,7 +152,6 @@ def show(
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import terminal_report, view_run, with_calibration, with_history
-    from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.report import print_report
 
@@ -163,7 +165,7 @@ def show(
         found = opened.run(names[0])
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_report(terminal_report(view, Path(found.folder), places.options(opened)))
-        print_batches(opened, found.id)
+        _print_batches(opened, found.id)
 
 
 def batches(
@@ -176,16 +178,37 @@ def batches(
     yes: YesOption = False,
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
-    from areopage.cli.bench.batches import cancel_run, print_batches
-    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.places import Places, configured, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
         found = opened.run(run)
         if cancel:
-            cancel_run(found, opened, places, yes=yes)
-        if not print_batches(opened, found.id):
+            import asyncio
+
+            from msgspec.structs import replace
+
+            from areopage.bench import agreed, cancel_batches, spec_of
+            from areopage.cli.asking import ask_to_send
+            from areopage.jury import reached_by
+
+            spec = spec_of(found)
+            settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
+            spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)
+            asyncio.run(cancel_batches(opened, found.id, spec.settings.with_environment()))
+        if not _print_batches(opened, found.id):
             typer.echo(f"run {found.id} has no batches")
+
+
+def _print_batches(ledger: "Ledger", run_id: str) -> int:
+    """Print a line for each batch of a run, as it was last seen; returns how many there are."""
+    from areopage.cli.progress.lines import batch_text
+
+    batches = ledger.batches.of_run(run_id)
+    for batch in batches:
+        seen = f", seen {batch.seen_at:%Y-%m-%d %H:%M} UTC" if batch.seen_at else ""
+        typer.echo(f"{batch_text(batch)}{seen}{', stored' if batch.ended_at else ''}")
+    return len(batches)
 
 
 def rescore(

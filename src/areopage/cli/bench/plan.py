@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from areopage.bench import PlannedSize, PrecisionPlan, RunSpec
+from areopage.bench import PrecisionPlan, RunSpec
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
 from areopage.cli.run_options import BudgetOption, NewRun, SuiteOption, VerboseOption, takes_run_options
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report import report_locale
-from areopage.scoring import NodePath
 
 if TYPE_CHECKING:
     from areopage.bench import PreparedRun, RunOptions
     from areopage.cli.bench.places import Places
-    from areopage.suites import Suite
 
 
 @takes_run_options()
@@ -71,7 +69,7 @@ def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | 
     """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
     from msgspec import structs
 
-    from areopage.bench import budget_of, with_measures
+    from areopage.bench import budget_of, prepare_benchmark, prepare_run, with_measures
     from areopage.cli.bench.missing_exam import missing_exam_lines
     from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
@@ -79,7 +77,15 @@ def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | 
 
     loaded = load_suite(suite).with_shared(configured(places).shared)
     wanted = options.targets or (None,)
-    prepared = [_checked_where_reached(loaded, structs.replace(options, target=target)) for target in wanted]
+    prepared: list[PreparedRun] = []
+    for target in wanted:
+        of_target = structs.replace(options, target=target)
+        try:
+            prepared.append(prepare_benchmark(loaded, of_target))
+        except (ServerDown, MissingKey) as fault:
+            told = " ".join(str(fault).split())
+            typer.echo(f"note: planned without what servers tell of windows and slots: {told}", err=True)
+            prepared.append(prepare_run(loaded, of_target))
     with ExitStack() as stack:
         opened = None
         with suppress(UnknownRun):
@@ -90,17 +96,6 @@ def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | 
         place = places.options(opened) if opened is not None else ("--out", str(places.out))
         exam = missing_exam_lines(loaded, runs[0][0], opened, place)
         print_plan(runs, opened, verbose=verbose, budget=budget, exam=exam, err=False)
-
-
-def _checked_where_reached(suite: "Suite", options: "RunOptions") -> "PreparedRun":
-    """The run, with what its models' servers tell of windows and slots; without it where one cannot be asked, which is said."""
-    from areopage.bench import prepare_benchmark, prepare_run
-
-    try:
-        return prepare_benchmark(suite, options)
-    except (ServerDown, MissingKey) as fault:
-        typer.echo(f"note: planned without what servers tell of windows and slots: {' '.join(str(fault).split())}", err=True)
-        return prepare_run(suite, options)
 
 
 def _plan_precision(
@@ -147,40 +142,24 @@ def _print_precision(plan: PrecisionPlan, spec: RunSpec, source: str) -> None:
     rests = f"{source}, {counted(plan.from_cases, 'case')}" if plan.from_cases else source
     text = f"95 % interval of ± {plan.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
     printer.say(text, "bold")
-    scores = (
-        Row(
-            cells=(
-                _name(score.path, spec),
-                "" if score.half_width is None else f"± {score.half_width:.2f}",
-                _cases(score.cases),
-            ),
-            css=f"l{len(score.path)}",
-        )
-        for score in plan.scores
-    )
+    scores: list[Row] = []
+    for score in plan.scores:
+        criterion = spec.criteria_by_id().get(score.path[-1]) if score.path else None
+        name = criterion.name if criterion else spec.labels.get(".".join(score.path)) if score.path else "final score"
+        width = "" if score.half_width is None else f"± {score.half_width:.2f}"
+        cases = "over a million, or too few to say" if score.cases is None else f"{score.cases:,}"
+        scores.append(Row(cells=(name, width, cases), css=f"l{len(score.path)}"))
     printer.table(Table(columns=columns("now", "cases needed", first="score of"), rows=tuple(scores)))
-    plans = (Row(cells=_cells(row), css="l1" if row is plan.cheapest else "") for row in plan.passes)
+    plans: list[Row] = []
+    for row in plan.passes:
+        cells: list[str] = ["over a million", "", "", "", ""]
+        if row.cases is not None:
+            counts = (row.cases, row.calls, row.prompt_tokens, row.completion_tokens)
+            cells = [*(f"{count:,}" for count in counts), report_locale("en").costs(row.costs) or ""]
+        plans.append(Row(cells=(str(row.passes), *cells), css="l1" if row is plan.cheapest else ""))
     heads = columns("cases", "calls", "prompt tokens", "answer tokens", "cost", first="passes")
     printer.table(Table(columns=heads, rows=tuple(plans)))
     if plan.cheapest is not None and plan.cheapest.cases and plan.difference is not None and plan.failures is not None:
         text = f"fewest calls: {counted(plan.cheapest.cases, 'case')}, {counted(plan.cheapest.passes, 'pass', 'passes')}"
         text = f"{text}. They can tell differences of at least {plan.difference:.2f} points, and failures of at least"
         printer.say(f"{text} {plan.failures:.1%} of cases")
-
-
-def _name(path: NodePath, spec: RunSpec) -> str:
-    if not path:
-        return "final score"
-    criterion = spec.criteria_by_id().get(path[-1])
-    return criterion.name if criterion else spec.labels.get(".".join(path))
-
-
-def _cases(cases: int | None) -> str:
-    return "over a million, or too few to say" if cases is None else f"{cases:,}"
-
-
-def _cells(row: PlannedSize) -> tuple[str, ...]:
-    if row.cases is None:
-        return (str(row.passes), "over a million", "", "", "", "")
-    counts = (row.cases, row.calls, row.prompt_tokens, row.completion_tokens)
-    return (str(row.passes), *(f"{count:,}" for count in counts), report_locale("en").costs(row.costs) or "")

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -35,10 +35,9 @@ from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger import SAMPLE, Ledger, ReviewItem, Run
+from areopage.ledger import SAMPLE, Ledger, Run
 from areopage.report import agreement_text, replacing, report_locale, table
 from areopage.review import Rubric
-from areopage.scoring import Share
 from areopage.text import visible
 
 DEFAULT_SAMPLE = 50
@@ -72,7 +71,11 @@ def review(
     Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
     the review pages, with `areopage review`, or in a table (--export).
     """
-    places, kinds = Places(out=out, config=config, ledger=ledger), _kinds(where)
+    places = Places(out=out, config=config, ledger=ledger)
+    named = [name.strip() for name in where.split(",") if name.strip()]
+    kinds = tuple(kind for name in named if (kind := one_of("--where", name, KINDS)) is not None)
+    if not kinds:
+        raise UserError(f"--where: give some of {', '.join(KINDS)}")
     with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         if status:
@@ -162,14 +165,6 @@ def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
     return folder / REPORT
 
 
-def _kinds(where: str) -> tuple[Kind, ...]:
-    named = [name.strip() for name in where.split(",") if name.strip()]
-    found: list[Kind] = [kind for name in named if (kind := one_of("--where", name, KINDS)) is not None]
-    if not found:
-        raise UserError(f"--where: give some of {', '.join(KINDS)}")
-    return tuple(found)
-
-
 def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
     """How many answers of each kind there are, were drawn, are queued and are labelled blind."""
     found, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
@@ -210,14 +205,11 @@ def _failure_rows(view: RunView, people: PeopleResult) -> list[str]:
     first = [("any that counts first", figures.first)] if figures and len(pairs) > 1 else []
     for name, found in [*first, *pairs]:
         counts = [str(count) for count in (found.items, found.people, found.jury, found.both)]
-        rows.append([name, *counts, *map(_share, (found.sensitivity, found.specificity, found.agreement))])
+        for share in (found.sensitivity, found.specificity, found.agreement):
+            unknown = share.share is None or share.low is None or share.high is None
+            counts.append("-" if unknown else f"{share.hits}/{share.of} ({share.low:.0%} to {share.high:.0%})")
+        rows.append([name, *counts])
     return table(rows)
-
-
-def _share(share: Share) -> str:
-    if share.share is None or share.low is None or share.high is None:
-        return "-"
-    return f"{share.hits}/{share.of} ({share.low:.0%} to {share.high:.0%})"
 
 
 def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
@@ -239,9 +231,11 @@ def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
 def _export(view: RunView, ledger: Ledger, file: Path) -> None:
     """Write the queued answers without any score: a column per criterion is to be filled in."""
     rubric = Rubric.of_panel(view.spec, view.run.id)
-    items = sorted((item for item in view.people.items.values() if item.state == "open"), key=_in_queue)
+    items = [item for item in view.people.items.values() if item.state == "open"]
+    items.sort(key=lambda item: (item.why != SAMPLE, item.number))
     cases = {view.answer_ids[case.id]: case for case in view.cases if case.id in view.answer_ids}
-    criteria = [entry.name if _is_unique(entry.name, rubric.paths) else entry.path for entry in rubric.entries]
+    names = Counter(path.rpartition(".")[2] for path in rubric.paths)
+    criteria = [entry.name if names[entry.name] == 1 else entry.path for entry in rubric.entries]
     ledger.audit.note(actor(), "export", view.run.id, f"{len(items)} answers to label")
     with replacing(file) as place, place.open("w", encoding=CSV_ENCODING, newline="") as stream:
         write = table_writer(stream)
@@ -253,11 +247,3 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
     typer.echo(f"written: {file} ({answers_text(len(items))})")
     known = ["--ledger", ledger.place]
     typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *known])}")
-
-
-def _in_queue(item: ReviewItem) -> tuple[bool, int]:
-    return item.why != SAMPLE, item.number
-
-
-def _is_unique(name: str, paths: Sequence[str]) -> bool:
-    return sum(path.rpartition(".")[2] == name for path in paths) == 1

@@ -109,7 +109,8 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
     if file is None:
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
-        given = tuple(_read_document(path) for path in documents)
+        wanted = "only the passages that the answer uses"
+        given = tuple(Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, wanted)) for path in documents)
         return [Case(id="answer", prompt=prompt, response=response, documents=given)], 0
     if prompt is not None or response is not None or documents:
         raise UserError("--file cannot be combined with --prompt, --response or --document")
@@ -121,10 +122,6 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
             path, line = dataset.places.get(case.id, (str(file), 0))
             raise DatasetError(f"{path} row {line}: no response: add a column response")
     return list(dataset.cases), len(dataset.rejected)
-
-
-def _read_document(path: Path) -> Document:
-    return Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, "only the passages that the answer uses"))
 
 
 LONGEST_SENTENCE = 120

@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated, Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -15,7 +14,7 @@ from msgspec import structs
 
 from areopage.app import find_config, open_ledger
 from areopage.cases import RejectedRow, table_writer
-from areopage.checking import Difference, Imported, Progress
+from areopage.checking import Imported, Progress
 from areopage.checking import import_logs as take
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
@@ -51,7 +50,11 @@ def import_logs(
     Pass all files in one command: the import joins each metrics row with its response and its snapshot.
     A second import adds no duplicates.
     """
-    zone = _zone_of(timezone)
+    try:
+        zone = ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        advice = "no such time zone; use a name such as UTC or Europe/Paris"
+        raise UserError(f"--timezone {timezone[:40]!r}: {advice}") from None
     with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as kept:
         found = take(opened, places, zone=zone, reject=kept.add, progress=_plain_progress())
         opened.audit.note(
@@ -59,7 +62,11 @@ def import_logs(
         )
     _tell_imported(found)
     if differences is not None:
-        _write_differences(found.differences, differences)
+        with differences.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+            write = table_writer(stream)
+            write(("file", "line", "field", "said", "derived"))
+            for one in found.differences:
+                write((one.place, one.line, one.field, one.said, one.derived))
         typer.echo(f"written: {differences}", err=True)
     if found.rejected:
         _tell_rejected(found.rejected, kept.shown, rejected)
@@ -118,13 +125,6 @@ def export(
                 file.write(row)
                 count += 1
     typer.echo(f"{count:,} answers written to {output}", err=True)
-
-
-def _zone_of(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise UserError(f"--timezone {name[:40]!r}: no such time zone; use a name such as UTC or Europe/Paris") from None
 
 
 class RejectedRows:
@@ -201,11 +201,3 @@ def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> N
         typer.echo(f"written: {path}", err=True)
     elif count > len(shown):
         typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)
-
-
-def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
-    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        write = table_writer(stream)
-        write(("file", "line", "field", "said", "derived"))
-        for one in found:
-            write((one.place, one.line, one.field, one.said, one.derived))

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from areopage.app import RULES_FILE, AppConfig, find_config, load_rules, open_ledger, write_rules
+from areopage.app import RULES_FILE, find_config, load_rules, open_ledger, write_rules
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError, counted
 from areopage.gate import CONTROLS, Ask, Control, GateConfig, Outcome, Tuned, Tuning, interval, tuned, tuned_rules
-from areopage.ledger import TraceFilter
 from areopage.review import LabelSet
 from areopage.version import __version__
 
@@ -60,13 +59,18 @@ def tune(
     """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
     control = one_of("--of", of, CONTROLS) or "delivered"
     ask = Ask(risk=risk, confidence=confidence, control=control, grey_band=grey_band, precision=precision, seed=seed)
-    _refuse_nonsense(ask)
+    for name, share in (("--risk", risk), ("--confidence", confidence), ("--precision", precision)):
+        if not 0.0 < share < 1.0:
+            raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
     settings = find_config(config, ledger)
     base = load_rules(rules) if rules else settings.gate
     if output is not None and not force and (output / RULES_FILE).exists():
         raise UserError(f"{output / RULES_FILE} exists: choose another folder, or replace it with --force")
     if labels == [LEDGER]:
-        given = _ledger_labels(settings, scope_of(since, until, collection))
+        scope = scope_of(since, until, collection)
+        tell_reduced_texts(settings)
+        with open_ledger(settings, advice=NO_ANSWERS) as opened:
+            given = LabelSet.of_ledger(opened, scope)
     else:
         given = _file_labels(labels, [since, until, collection])
     for why, count in given.left_out.items():
@@ -82,24 +86,16 @@ def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, f
         advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
         typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
     if output is not None and (certain or forced):
-        path = _write(found, given, output, who=who, certain=certain)
+        provenance = {"by": who, "at": _today(), "program": __version__}
+        rules = tuned_rules(found, given.rows, source=given.source, skewed=given.skewed, certain=certain, **provenance)
+        if rules is None:
+            raise UserError("other rules hold every labelled answer: there is no threshold to write")
+        path = write_rules(rules, output)
         typer.echo(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}", err=True)
     elif not certain and output is not None:
         typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
     if not certain:
         raise typer.Exit(INCONCLUSIVE)
-
-
-def _refuse_nonsense(ask: Ask) -> None:
-    for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
-        if not 0.0 < share < 1.0:
-            raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
-
-
-def _ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
-    tell_reduced_texts(settings)
-    with open_ledger(settings, advice=NO_ANSWERS) as opened:
-        return LabelSet.of_ledger(opened, scope)
 
 
 def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
@@ -132,15 +128,6 @@ def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tune
     return found
 
 
-def _write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: bool) -> Path:
-    rules = tuned_rules(
-        found, given.rows, source=given.source, skewed=given.skewed, by=who, at=_today(), program=__version__, certain=certain
-    )
-    if rules is None:
-        raise UserError("other rules hold every labelled answer: there is no threshold to write")
-    return write_rules(rules, output)
-
-
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
@@ -153,21 +140,29 @@ CLAIMS: dict[Control, str] = {
 OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "average": "of all"}
 
 
-def _claim_text(tuning: Tuning) -> str:
-    ask = tuning.ask
-    text = CLAIMS[ask.control].replace("{risk}", _percent(ask.risk)).replace("{confidence}", _percent(ask.confidence))
-    return text[:1].upper() + text[1:]
-
-
 def _tuning_lines(tuning: Tuning) -> list[str]:
+    ask, now, groups = tuning.ask, tuning.now, tuning.groups
+    claim = CLAIMS[ask.control].replace("{risk}", _percent(ask.risk)).replace("{confidence}", _percent(ask.confidence))
     lines = [
         f"{tuning.rows:,} labelled answers ({tuning.ungrounded:,} ungrounded); each group counts once: {tuning.groups:,}",
         f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
-        f"{_claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
+        f"{claim[:1].upper()}{claim[1:]}: {'certified' if tuning.certified else 'NOT certified'}",
     ]
     lines += [f"  {line}" for line in (_certified_lines(tuning) if tuning.certified else _needed_lines(tuning))]
-    return [*lines, "", *_now(tuning), "", *_other_risks(tuning)]
+    certain = f"with {_percent(ask.confidence)} confidence"
+    known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
+    at = "" if ask.control == "average" else f", at {_percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
+    return [
+        *lines,
+        "",
+        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers, groups)}; "
+        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded, groups)}",
+        "",
+        f"other risks, {OF[ask.control]}, each on its own{at}:",
+        "  risk  threshold  delivered            ungrounded  grounded held",
+        *(_row(one, groups, marked=one.risk == ask.risk) for one in tuning.alternatives),
+    ]
 
 
 def _certified_lines(tuning: Tuning) -> list[str]:
@@ -215,26 +210,6 @@ def _needed_lines(tuning: Tuning) -> list[str]:
     elif ask.control != "average":
         lines.append("too few labels to estimate how many are needed: label a random sample of the traffic")
     return lines
-
-
-def _now(tuning: Tuning) -> list[str]:
-    now, ask, groups = tuning.now, tuning.ask, tuning.groups
-    certain = f"with {_percent(ask.confidence)} confidence"
-    known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
-    return [
-        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers, groups)}; "
-        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded, groups)}"
-    ]
-
-
-def _other_risks(tuning: Tuning) -> list[str]:
-    ask = tuning.ask
-    at = "" if ask.control == "average" else f", at {_percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
-    lines = [
-        f"other risks, {OF[ask.control]}, each on its own{at}:",
-        "  risk  threshold  delivered            ungrounded  grounded held",
-    ]
-    return [*lines, *(_row(one, tuning.groups, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
 
 
 def _row(one: Outcome, groups: int, *, marked: bool) -> str:

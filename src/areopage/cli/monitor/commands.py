@@ -96,7 +96,8 @@ def status(config: ConfigOption = None) -> None:
     _show_spool(chosen.monitor)
     states = [one.state_at(now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
-        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, seen {_ago(one.seen_at, now)}")
+        seen = f"seen {duration(max(0.0, (now - one.seen_at).total_seconds()))} ago"
+        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, {seen}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
@@ -143,10 +144,6 @@ def _show_spool(config: MonitorConfig) -> None:
 
 def _kinds(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-
-
-def _ago(moment: datetime, now: datetime) -> str:
-    return f"{duration(max(0.0, (now - moment).total_seconds()))} ago"
 
 
 def list_alerts(
