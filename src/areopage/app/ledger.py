@@ -32,7 +32,9 @@ def open_ledger(
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    place = _from_here(config.ledger)
+    place, here = config.ledger, Path.cwd()
+    if "://" not in place and Path(place).is_relative_to(here):
+        place = str(Path(place).relative_to(here))
     if read_only and ledger_exists(config):
         with Ledger.open_to_read(place) as ledger:
             yield ledger
@@ -51,8 +53,3 @@ def open_ledger(
 def ledger_exists(config: AppConfig) -> bool:
     """Whether a configuration's ledger is a file that is there, or a database's URL."""
     return "://" in config.ledger or Path(config.ledger).is_file()
-
-
-def _from_here(place: str) -> str:
-    here = Path.cwd()
-    return str(Path(place).relative_to(here)) if "://" not in place and Path(place).is_relative_to(here) else place

@@ -51,12 +51,16 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
     """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue."""
     monitor = config.monitor
+
+    async def fill(due: datetime) -> None:
+        await asyncio.to_thread(fill_queue, ledger, fill_settings(monitor), due)
+
     single = (
         report_job(ledger, monitor),
         retention_job(ledger, monitor),
         trace_job(ledger, config),
         canary_job(ledger, monitor),
-        _review_job(ledger, monitor),
+        ScheduledJob(name="review", schedule=HOURLY, run=fill),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]
 
@@ -95,13 +99,6 @@ def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
         await asyncio.to_thread(export.run)
 
     return ScheduledJob(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
-
-
-def _review_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob:
-    async def fill(due: datetime) -> None:
-        await asyncio.to_thread(fill_queue, ledger, fill_settings(config), due)
-
-    return ScheduledJob(name="review", schedule=HOURLY, run=fill)
 
 
 def fill_settings(config: MonitorConfig) -> FillSettings:

@@ -198,7 +198,9 @@ class _Recomputing:
         for answer, one in found:
             panel = self._panel(one.run_id)
             if panel is not None:
-                computed = _recomputed(panel, one, judgments.get((answer, one.run_id), ()))
+                made = judgments.get((answer, one.run_id), ())
+                again = evaluated_again(panel, one.run_id, Case(id=one.id, prompt=""), made, one.timestamp)
+                computed = with_computed(one, again, has_texts=all(judgment.stored == "full" for judgment in made))
                 differences = evaluation_differences(one, computed)
                 if one.number in words:
                     indexed, wanted = words[one.number]
@@ -237,11 +239,6 @@ def _are_same_cases(texts: Iterable[str], digest: str) -> bool:
             return True
         cases.append(case)
     return digest_of_list(cases) == digest
-
-
-def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:
-    found = evaluated_again(panel, stored.run_id, Case(id=stored.id, prompt=""), judgments, stored.timestamp)
-    return with_computed(stored, found, has_texts=all(one.stored == "full" for one in judgments))
 
 
 def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:

@@ -1,7 +1,7 @@
 """Verify a ledger: its hash chains, and every stored score and count against what it is computed from."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,12 @@ from msgspec import Struct
 
 from areopage.app.kept_results import MOST_NAMED, figure_differences
 from areopage.app.rebuild import Comparison, Progress, check_ledger
-from areopage.app.rereadings import check_rereadings
-from areopage.errors import UserError
-from areopage.ledger import ChainCheck, Difference, Head, Ledger
+from areopage.bench import spec_of
+from areopage.cases import Case
+from areopage.errors import StorageError, UserError
+from areopage.jury import Panel, reparsed
+from areopage.ledger import ChainCheck, Difference, Head, Judgment, Ledger, Run, chunks
+from areopage.scoring import Scored
 
 _HEAD = re.compile(r"(\d{1,9})-(\d{1,18})-([0-9a-f]{64})")
 _IN_REPORT = re.compile(rf"(?:<code>|`)({_HEAD.pattern})(?:</code>|`)")
@@ -63,6 +66,65 @@ class Verification(Struct, frozen=True, kw_only=True):
         return not self.scores.unreadable and not self.unread
 
 
+class RereadCheck(Struct, frozen=True, kw_only=True):
+    """What a comparison of judgments with their raw texts found; `left` could not be compared."""
+
+    faults: int
+    left: int
+
+
+def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[str], None]) -> RereadCheck:
+    """Read the raw texts of judgments once more, and compare the verdicts; nothing is written.
+
+    Args:
+        numbers: of the judgments whose raw texts were read again.
+        found: is told each judgment whose verdicts differ.
+    """
+    panels, faults, left = _Panels(ledger), 0, 0
+    for part in chunks(numbers):
+        judgments = ledger.judgments_numbered(part)
+        cases = ledger.answers.cases_of([one.key for one in judgments.values()])
+        for number, judgment in judgments.items():
+            panel = panels.of(judgment.run_id)
+            if panel is None or _is_expectation(judgment):
+                left += 1
+            elif not _is_as_read(judgment, panel, cases.get(judgment.key)):
+                faults += 1
+                found(f"judgments {number}: altered (its scores are not those of its raw text)")
+    return RereadCheck(faults=faults, left=left)
+
+
+class _Panels:
+    """The panels of a ledger, each read once; None where another version stored it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._runs: dict[str, Run] = {one.id: one for kind in ("monitor", "gate") for one in ledger.panels(kind)}
+        self._runs |= {one.id: one for one in ledger.runs()}
+        self._panels: dict[str, Panel | None] = {}
+
+    def of(self, run_id: str) -> Panel | None:
+        if run_id not in self._panels:
+            run = self._runs.get(run_id)
+            try:
+                self._panels[run_id] = None if run is None else spec_of(run) if run.kind == "bench" else Panel.of(run)
+            except StorageError:
+                self._panels[run_id] = None
+        return self._panels[run_id]
+
+
+def _is_expectation(judgment: Judgment) -> bool:
+    """Whether a score was computed from log-probabilities, which no raw text holds."""
+    return any(isinstance(one.outcome, Scored) and one.outcome.mass is not None for one in judgment.verdicts)
+
+
+def _is_as_read(judgment: Judgment, panel: Panel, case: Case | None) -> bool:
+    """Whether the verdicts are those of the raw text; only whole raw texts are read again."""
+    known = panel.criteria_by_id()
+    if judgment.stored != "full" or not judgment.raw_text or any(one.criterion not in known for one in judgment.verdicts):
+        return False
+    return reparsed(judgment, panel, case or Case(id="", prompt="")).outcomes == judgment.outcomes
+
+
 def verify_ledger(
     ledger: Ledger,
     kept: tuple[Head, ...],
@@ -85,24 +147,18 @@ def verify_ledger(
     chains = ledger.chains.check(kept, lambda fault: found(str(fault)))
     read = check_rereadings(ledger, chains.reread, found)
     unread = read.left + chains.reread_and_erased
+    differences = None if results is None else figure_differences(ledger, results)
+    figures = None if differences is None else 0
+    for figures, difference in enumerate(differences or (), 1):
+        if figures <= MOST_NAMED:
+            found(f"the file's {difference}")
     return Verification(
         chains=chains,
         scores=check_ledger(ledger, progress, differs),
         misread=read.faults,
         unread=unread,
-        figures=None if results is None else _compared_figures(ledger, results, found),
+        figures=figures,
     )
-
-
-def _compared_figures(ledger: Ledger, results: Mapping[str, Any], found: Callable[[str], None]) -> int | None:
-    differences = figure_differences(ledger, results)
-    if differences is None:
-        return None
-    count = 0
-    for count, one in enumerate(differences, 1):
-        if count <= MOST_NAMED:
-            found(f"the file's {one}")
-    return count
 
 
 def kept_heads(path: Path) -> tuple[Head, ...]:
@@ -120,11 +176,7 @@ def kept_heads(path: Path) -> tuple[Head, ...]:
         texts = [*told.ledger_heads, *told.run.metadata.ledger_heads]
     except msgspec.MsgspecError:
         texts = [match[0] for match in _IN_REPORT.findall(content.decode("utf-8", "replace"))]
-    found = {_head_of(match) for text in texts if (match := _HEAD.fullmatch(text))}
+    found = {Head(int(match[1]), int(match[2]), match[3]) for text in texts if (match := _HEAD.fullmatch(text))}
     if not found:
         raise UserError(f"{path} names no head of a ledger: give a results.json or a report of bench, monitor or gate")
     return tuple(sorted(found))
-
-
-def _head_of(match: re.Match[str]) -> Head:
-    return Head(int(match[1]), int(match[2]), match[3])

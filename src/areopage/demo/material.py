@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import StorageError
-from areopage.suites import BUNDLED, CONFIG_FILE, Band, copy_suite, load_suite, read_gold
+from areopage.suites import BUNDLED, CONFIG_FILE, copy_suite, load_suite, read_gold
 from areopage.yaml_document import read_yaml
 
 CONTENT = Path(__file__).with_name("content")
@@ -99,13 +99,26 @@ def lay_out(folder: Path, language: str, now: datetime) -> Places:
     )
     copy_suite(SUITE, places.suite)
     copy_suite(DAY_SUITE, folder / DESK)
-    _write_lines(places.prompts, _prompts(material))
+    prompts = (
+        {
+            "id": case.id,
+            "prompt": case.prompt,
+            "maturity": case.maturity,
+            "criteria_selection": f"{case.criterion},{READABILITY}",
+        }
+        for case in material.cases
+    )
+    _write_lines(places.prompts, prompts)
     for target in material.targets:
-        _write_lines(places.suite / answers_of(target), _answers(material, target, language))
+        told = {"asked": "target", "criterion": "", "model": RECORDED[language]}
+        answers = ({"case_id": case.id, **told, "text": case.answers[target]} for case in material.cases)
+        _write_lines(places.suite / answers_of(target), answers)
     _write_lines(places.suite / VERDICTS, chain(_verdicts(material, language), _exams(material, places.suite, language)))
     _write_lines(places.day, _day(material, language, now))
     _write_lines(folder / DESK / VERDICTS, _day_verdicts(material, language))
-    _write(places.config, _config(material, folder.resolve() / DESK / VERDICTS, language))
+    template = Template(CONTENT.joinpath(CONFIG_FILE).read_text(encoding="utf-8"))
+    judges = json.dumps([f"{judge}=replay:{folder.resolve() / DESK / VERDICTS}" for judge in material.day.judges])
+    _write(places.config, template.substitute(language=language, suite=DESK, judges=judges))
     return places
 
 
@@ -117,24 +130,14 @@ def answers_of(target: str) -> str:
 Line = Mapping[str, Any]
 
 
-def _prompts(material: Material) -> Iterator[Line]:
-    for case in material.cases:
-        selected = f"{case.criterion},{READABILITY}"
-        yield {"id": case.id, "prompt": case.prompt, "maturity": case.maturity, "criteria_selection": selected}
-
-
-def _answers(material: Material, target: str, language: str) -> Iterator[Line]:
-    for case in material.cases:
-        yield {"case_id": case.id, "asked": "target", "criterion": "", "text": case.answers[target], "model": RECORDED[language]}
-
-
 def _verdicts(material: Material, language: str) -> Iterator[Line]:
     for case in material.cases:
-        for target, judge, verdict in _said_of(material, case):
-            score, _, reason = verdict.partition(" ")
-            text = _verdict_text(int(score), reason)
-            named = {"case_id": case.id, "asked": judge, "criterion": case.criterion, "pass_index": 1}
-            yield {**named, "response": case.answers[target], "text": text, "model": RECORDED[language]}
+        for target in material.targets:
+            for judge, verdict in zip(material.judges, case.verdicts[target], strict=True):
+                score, _, reason = verdict.partition(" ")
+                text = _verdict_text(int(score), reason)
+                named = {"case_id": case.id, "asked": judge, "criterion": case.criterion, "pass_index": 1}
+                yield {**named, "response": case.answers[target], "text": text, "model": RECORDED[language]}
 
 
 def _exams(material: Material, suite: Path, language: str) -> Iterator[Line]:
@@ -145,22 +148,11 @@ def _exams(material: Material, suite: Path, language: str) -> Iterator[Line]:
             path = id.partition("__")[0]
             for place, judge in enumerate(material.judges if path in asked else ()):
                 named = {"case_id": row.id, "asked": judge, "criterion": path, "model": RECORDED[language]}
-                text = _exam_text(band, number + place, language)
+                text = json.dumps({"applicable": False, "explanation": EXAMINED[language]}, ensure_ascii=False)
+                if band is not None:
+                    scores = range(ceil(band[0]), floor(band[1]) + 1)
+                    text = _verdict_text(scores[(number + place) % len(scores)], EXAMINED[language])
                 yield from ({**named, "pass_index": index, "text": text} for index in range(1, EXAM_PASSES + 1))
-
-
-def _exam_text(band: Band | None, number: int, language: str) -> str:
-    if band is None:
-        return json.dumps({"applicable": False, "explanation": EXAMINED[language]}, ensure_ascii=False)
-    scores = range(ceil(band[0]), floor(band[1]) + 1)
-    return _verdict_text(scores[number % len(scores)], EXAMINED[language])
-
-
-def _said_of(material: Material, case: DemoCase) -> Iterator[tuple[str, str, str]]:
-    """Target, judge and verdict."""
-    for target in material.targets:
-        for judge, verdict in zip(material.judges, case.verdicts[target], strict=True):
-            yield target, judge, verdict
 
 
 def _day(material: Material, language: str, now: datetime) -> Iterator[Line]:
@@ -184,12 +176,6 @@ def _day_verdicts(material: Material, language: str) -> Iterator[Line]:
 def _verdict_text(score: int, reason: str) -> str:
     """What a judge answers."""
     return json.dumps({"explanation": reason, "score": score, "evidence_extracts": []}, ensure_ascii=False)
-
-
-def _config(material: Material, verdicts: Path, language: str) -> str:
-    template = Template(CONTENT.joinpath(CONFIG_FILE).read_text(encoding="utf-8"))
-    judges = [f"{judge}=replay:{verdicts}" for judge in material.day.judges]
-    return template.substitute(language=language, suite=DESK, judges=json.dumps(judges))
 
 
 def _write_lines(path: Path, lines: Iterator[Line]) -> None:

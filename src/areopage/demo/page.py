@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from areopage.bench import TRUST, RunView, floor_lines
 from areopage.demo.detect import LocalServer
@@ -32,9 +31,6 @@ from areopage.report import (
 )
 from areopage.suites import CONFIG_FILE
 from areopage.version import __version__
-
-if TYPE_CHECKING:
-    from areopage.cases import Document
 
 WORDS = Path(__file__).with_name("words.yml")
 _FINDINGS = 3
@@ -70,8 +66,7 @@ def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
         headline=None,
         sections=(
             Section(id="before", title=locale.say("tour_before"), blocks=tuple(_before(shown, locale))),
-            *_comparison_sections(shown, locale),
-            *_gate_sections(shown, locale),
+            *_middle(shown, locale),
             Section(id="day", title=locale.say("tour_day"), blocks=tuple(_day(shown, locale))),
             Section(id="next", title=locale.say("tour_next"), blocks=tuple(_next(servers, locale))),
         ),
@@ -135,7 +130,8 @@ def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterato
     )
 
 
-def _comparison_sections(shown: Shown, locale: Locale) -> Iterator[Section]:
+def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
+    """The comparison of the runs, and what the gate holds, where there is something."""
     if (comparison := shown.comparison) is not None:
         blocks = (
             Paragraph(text=_worse_lead(shown, comparison, locale), look="lead"),
@@ -143,6 +139,8 @@ def _comparison_sections(shown: Shown, locale: Locale) -> Iterator[Section]:
             Paragraph(text=_link(shown, comparison.page, locale.say("tour_comparison"))),
         )
         yield Section(id="worse", title=locale.say("tour_worse"), blocks=blocks)
+    if shown.held:
+        yield Section(id="held", title=locale.say("tour_held"), blocks=tuple(_held(shown, shown.held[0], locale)))
 
 
 def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str:
@@ -150,25 +148,15 @@ def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str
     return locale.say("tour_worse_lead", first=first, other=other, outcome=locale.say(f"outcome_{comparison.outcome}"))
 
 
-def _gate_sections(shown: Shown, locale: Locale) -> Iterator[Section]:
-    if shown.held:
-        yield Section(id="held", title=locale.say("tour_held"), blocks=tuple(_held(shown, shown.held[0], locale)))
-
-
 def _held(shown: Shown, one: Held, locale: Locale) -> Iterator[Block]:
     counts = {"held": locale.whole(len(shown.held)), "checked": locale.whole(shown.checked)}
     yield Paragraph(text=locale.say("tour_held_lead", **counts), look="lead")
     yield _text(locale, locale.say("tour_prompt"), one.case.prompt_text)
     yield _text(locale, locale.say("tour_response"), one.case.response or "")
-    for document in _nearest(one):
+    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
+    for document in [document for document in one.case.documents if not named or document.id in named]:
         yield _text(locale, locale.say("tour_document", title=document.title), document.text)
     yield Listing(title=locale.say("tour_reason"), items=tuple(explain(one.decision, shown.language)))
-
-
-def _nearest(one: Held) -> "list[Document]":
-    """The documents that the decisive reasons name; where they name none, all."""
-    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
-    return [document for document in one.case.documents if not named or document.id in named]
 
 
 def _day(shown: Shown, locale: Locale) -> Iterator[Block]:

@@ -1,7 +1,7 @@
 """The steps of the demonstration, each by the functions that the commands call: two runs, their comparison, a day, the gate."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,7 +80,9 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
     config = load_config(places.config)
     with open_ledger(config, create=True) as ledger:
         tell("runs")
-        _examine(places, ledger)
+        criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
+        exam = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
+        run_exam(prepare_exam(load_suite(str(places.suite)), exam).checked(), ledger)
         runs = tuple(_run(places, target, language, ledger) for target in places.material.targets)
         reports = tuple(folder / RUNS / view.run.id / REPORT for view in runs)
         for view, report in zip(runs, reports, strict=True):
@@ -92,7 +94,9 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
             comparison = imported(place)(ledger, runs, folder / COMPARISON, pages, language)
         tell("gate")
         day = load_dataset([places.day], default_maturity="").cases
-        held = _held(config, day, str(places.material.day.answer["id"]))
+        gate, planted = open_gate(config), str(places.material.day.answer["id"])
+        decided = [Held(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day]
+        held = [one for one in decided if one.decision.verdict != "deliver"]
         tell("day")
         figures = _judge_day(config, places, ledger, language, now)
         write_report(quality_report(figures), "html", folder / QUALITY)
@@ -102,7 +106,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         runs=runs,
         reports=reports,
         comparison=comparison,
-        held=held,
+        held=tuple(sorted(held, key=lambda one: one.case.id != planted)),
         checked=len(day),
         day=figures,
         day_page=folder / QUALITY,
@@ -112,13 +116,6 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
 
 def _recorded(places: Places) -> tuple[str, ...]:
     return tuple(f"{judge}=replay:{places.suite / VERDICTS}" for judge in places.material.judges)
-
-
-def _examine(places: Places, ledger: Ledger) -> None:
-    """Hold the recorded exams of the recorded judges, on the criteria that they judge."""
-    criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
-    options = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
-    run_exam(prepare_exam(load_suite(str(places.suite)), options).checked(), ledger)
 
 
 def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
@@ -131,14 +128,6 @@ def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
         passes=1,
     )
     return run_benchmark(str(places.suite), options, ledger=ledger, out=places.folder / RUNS)
-
-
-def _held(config: AppConfig, day: Sequence[Case], planted: str) -> tuple[Held, ...]:
-    """The answers that the gate would not deliver to the user, the one with the planted error first."""
-    gate = open_gate(config)
-    decided = [Held(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day]
-    held = [one for one in decided if one.decision.verdict != "deliver"]
-    return tuple(sorted(held, key=lambda one: one.case.id != planted))
 
 
 def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str, now: datetime) -> QualityFigures:

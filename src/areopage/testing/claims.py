@@ -67,7 +67,18 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
     if unknown := sorted(set(given) - set(Claim.__struct_fields__)):
         raise UserError(f"the marker areopage has no {name_list(unknown)}: use {name_list(Claim.__struct_fields__, 20)}")
     lists = {name: _several(name, given.get(name)) for name in _LISTS}
-    undecided = given.get("undecided")
+    undecided, baseline, passes = given.get("undecided"), given.get("baseline", False), given.get("passes")
+    at_least, confidence = given.get("at_least"), given.get("confidence", CONFIDENCE)
+    if not isinstance(baseline, bool):
+        raise UserError(f"baseline={baseline!r:.40}: give True or False")
+    if passes is not None and (isinstance(passes, bool) or not isinstance(passes, int) or passes < 1):
+        raise UserError(f"passes={passes!r:.40}: give a whole number from 1 on")
+    if at_least is not None and (
+        isinstance(at_least, bool) or not isinstance(at_least, int | float) or not 0.0 < at_least <= 1.0
+    ):
+        raise UserError(f"at_least={at_least!r:.40}: give a share greater than 0 and at most 1")
+    if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
+        raise UserError(f"confidence={confidence!r:.40}: give a number from 0.5 to under 1, such as 0.95")
     if undecided is not None and undecided not in get_args(WhenUndecided):
         raise UserError(f"undecided={undecided!r}: use {name_list(get_args(WhenUndecided))}")
     claim = Claim(
@@ -75,10 +86,10 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
         criteria=(*map(str, positional), *lists["criteria"]),
         judges=lists["judges"] or tuple(judges),
         datasets=tuple(folder / name for name in lists["datasets"]),
-        at_least=_share(given.get("at_least")),
-        confidence=_confidence(given.get("confidence", CONFIDENCE)),
-        baseline=_flag("baseline", given.get("baseline", False)),
-        passes=_passes(given.get("passes")),
+        at_least=None if at_least is None else float(at_least),
+        confidence=confidence,
+        baseline=baseline,
+        passes=passes,
         language=given.get("language"),
         undecided=undecided,
     )
@@ -98,29 +109,3 @@ def _several(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, Sequence) and all(isinstance(one, str | Path) for one in value):
         return tuple(map(str, value))
     raise UserError(f"{name}: give a text or a list of texts, not {value!r:.60}")
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise UserError(f"{name}={value!r:.40}: give True or False")
-    return value
-
-
-def _passes(value: Any) -> int | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise UserError(f"passes={value!r:.40}: give a whole number from 1 on")
-    return value
-
-
-def _share(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= 1.0:
-        raise UserError(f"at_least={value!r:.40}: give a share greater than 0 and at most 1")
-    return float(value)
-
-
-def _confidence(value: Any) -> float:
-    if not isinstance(value, float) or not 0.5 <= value < 1.0:
-        raise UserError(f"confidence={value!r:.40}: give a number from 0.5 to under 1, such as 0.95")
-    return value

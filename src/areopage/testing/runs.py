@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -109,7 +109,10 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
         if claim.at_least is not None:
             found.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
         if claim.baseline and not keep:
-            baseline = _kept(ledger, place.baselines().get(test))
+            baseline: Run | None = None
+            if kept_run := place.baselines().get(test):
+                with suppress(UnknownRun):  # the ledger may no longer have it
+                    baseline = ledger.run(kept_run)
             found.append(required("claims", "regression", "a baseline")(ledger, baseline, view.run, claim.own_confidence))
     if claim.baseline and keep:
         kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
@@ -136,7 +139,8 @@ def decide_answer(claim: Claim, case: Case, test: str, place: Place) -> Decision
 def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, ledger: Ledger) -> RunView:
     """The run of a sample. Its dataset stays beside the ledger, so that the run can be looked at and judged again."""
     make_folder(place.folder / SAMPLES)
-    path = place.folder / SAMPLES / f"{_file_name(test)}.jsonl"
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[-_LONGEST_NAME:]
+    path = place.folder / SAMPLES / f"{plain}-{digest_of(test)[:8]}.jsonl"
     with replacing(path) as written:
         written.write_bytes(sample_lines(answered))
     options = RunOptions(
@@ -153,17 +157,3 @@ def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, led
 
 def _suite_of(claim: Claim) -> Suite:
     return load_suite(claim.suite).with_shared(find_config().shared)
-
-
-def _kept(ledger: Ledger, run: str | None) -> Run | None:
-    """The run that is kept, if the ledger still has it."""
-    try:
-        return ledger.run(run) if run else None
-    except UnknownRun:
-        return None
-
-
-def _file_name(test: str) -> str:
-    """A file's name for a test, whose name may hold anything."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[-_LONGEST_NAME:]
-    return f"{plain}-{digest_of(test)[:8]}"

@@ -132,9 +132,8 @@ def cases_of(suite: Suite, datasets: Sequence[Path], language: str | None) -> tu
 
 def sample_lines(answered: Sequence[Case]) -> bytes:
     """A dataset of the answers, one JSON object to a line, as `load_dataset` reads it."""
-    return b"".join(msgspec.json.encode(_row(case)) + b"\n" for case in answered)
-
-
-def _row(case: Case) -> dict[str, Any]:
-    fields = {name: value for name, value in structs.asdict(case).items() if value and name not in ("metadata", "child")}
-    return {**case.metadata, **fields}
+    lines: list[bytes] = []
+    for case in answered:
+        fields = {name: value for name, value in structs.asdict(case).items() if value and name not in ("metadata", "child")}
+        lines.append(msgspec.json.encode({**case.metadata, **fields}) + b"\n")
+    return b"".join(lines)

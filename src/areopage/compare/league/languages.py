@@ -3,32 +3,14 @@
 from areopage.bench import part_notices
 from areopage.compare.league.table import Entry, League
 from areopage.compare.league.text import failed_text, interval_notes, standing_cell, uncounted
-from areopage.locales import MISSING, Locale
+from areopage.locales import MISSING
 from areopage.report import Cell, Column, Notice, Report, Row, Section, Table, qualification_text, report_locale, verdict_name
 
 
 def languages_report(league: League, language: str = "en") -> Report:
     """Build the report, for a terminal."""
     locale, spec = report_locale(language), league.entries[0].spec
-    title = locale.say("pair", name=locale.say("release"), value=verdict_name(league.standing, locale))
-    return Report(
-        locale=locale,
-        kind=locale.say("report"),
-        title=spec.answered_by or locale.say("given_responses"),
-        window="",
-        facts=(
-            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
-            (locale.say("languages"), ", ".join(entry.spec.language for entry in league.entries)),
-        ),
-        notices=(*part_notices(spec, locale), Notice(title=title, blocks=(), alarm=league.standing == "FAIL")),
-        headline=None,
-        sections=(_languages(league, locale),),
-        footer=(),
-        figures={},
-    )
 
-
-def _languages(league: League, locale: Locale) -> Section:
     def row(entry: Entry) -> Row:
         cells = (
             entry.spec.language,
@@ -49,4 +31,20 @@ def _languages(league: League, locale: Locale) -> Section:
         *(Column(heading=locale.say(key), kind="text") for key in ("qualification", "run_id")),
     )
     table = Table(columns=heads, rows=tuple(map(row, league.entries)))
-    return Section(id="languages", title=locale.say("languages"), blocks=(table,), console=True)
+    section = Section(id="languages", title=locale.say("languages"), blocks=(table,), console=True)
+    title = locale.say("pair", name=locale.say("release"), value=verdict_name(league.standing, locale))
+    return Report(
+        locale=locale,
+        kind=locale.say("report"),
+        title=spec.answered_by or locale.say("given_responses"),
+        window="",
+        facts=(
+            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+            (locale.say("languages"), ", ".join(entry.spec.language for entry in league.entries)),
+        ),
+        notices=(*part_notices(spec, locale), Notice(title=title, blocks=(), alarm=league.standing == "FAIL")),
+        headline=None,
+        sections=(section,),
+        footer=(),
+        figures={},
+    )

@@ -151,11 +151,12 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
     def row(pair: Pair) -> Row:
         failures, score = pair.failures, pair.score
         alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
+        lone = len(score.only_first) + len(score.only_second)
+        pairing = [locale.count("one_side", lone)] if lone else []
+        pairing += [locale.count("clusters_noted", score.clusters)] if score.clusters < score.pairs else []
         p = [] if failures.p_value is None else [p_text(failures.p_value, locale)]
         cells = (
-            Cell(
-                text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(_pairing(pair, locale))
-            ),
+            Cell(text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(pairing)),
             locale.whole(score.pairs),
             locale.say("fails_alone_text", first=next(alone), second=next(alone)),
             Cell(text=percent_difference(failures.difference, locale), under=tuple(p)),
@@ -174,13 +175,6 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
         Table(columns=heads, rows=tuple(map(row, league.pairs)), css="league"),
     )
     return Section(id="differences", title=locale.say("differences"), blocks=blocks, console=True)
-
-
-def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
-    if lone := len(pair.score.only_first) + len(pair.score.only_second):
-        yield locale.count("one_side", lone)
-    if pair.score.clusters < pair.score.pairs:
-        yield locale.count("clusters_noted", pair.score.clusters)
 
 
 def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
@@ -258,13 +252,20 @@ def _tokens(use: Use, locale: Locale) -> str:
 def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str], locale: Locale) -> Section:
     labels = league.entries[0].spec.labels
     heads = columns(locale.say("shared_cases"), *(names[one.run.id] for one in league.entries), first=locale.say("slice_value"))
+
+    def shown(cell: SliceCell) -> Cell:
+        under = (*count_notes(cell.failures, locale), locale.say("slice_score", score=locale.number(cell.score)))
+        small = (Badge(text=locale.say("few_cases")),) if cell.is_small else ()
+        css = "failed" if cell.failures.failed else ""
+        return Cell(text=failed_text(cell.failures, locale), under=(*under, *small), css=css)
+
     table = Table(
         columns=heads,
         rows=rows(
             (
                 slice_value(slices.column, row.value, labels, locale),
                 locale.whole(row.cases),
-                *(_slice_cell(one, locale) for one in row.cells),
+                *map(shown, row.cells),
             )
             for row in slices.rows[:SHOWN_VALUES]
         ),
@@ -276,16 +277,6 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
     title = locale.say("slices_by", column=column_name(slices.column, locale))
     return Section(id=f"slices-{place}", title=title, blocks=tuple(blocks), console=True)
-
-
-def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:
-    under = [
-        *count_notes(cell.failures, locale),
-        locale.say("slice_score", score=locale.number(cell.score)),
-    ]
-    small = (Badge(text=locale.say("few_cases")),) if cell.is_small else ()
-    css = "failed" if cell.failures.failed else ""
-    return Cell(text=failed_text(cell.failures, locale), under=(*under, *small), css=css)
 
 
 def _method(league: League, names: Mapping[str, str], locale: Locale) -> Section:

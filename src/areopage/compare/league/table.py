@@ -196,6 +196,11 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
     standing: Standing = "INCONCLUSIVE" if doubt else release.verdict if release else "NO_FLOORS"
     asked = tuple(msgspec.structs.replace(one.case, response=None) for one in view.items)
     first = [one.id for one in spec.criteria if one.category in view.failures.categories]
+    groups: dict[str, dict[str, FailureCount]] = {}
+    for column in dict.fromkeys(by):
+        values = case_column(asked, column)
+        found = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
+        groups[column] = {value: group.first for value, group in found.items()}
     return Entry(
         run=view.run,
         spec=spec,
@@ -221,7 +226,7 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
         fails=_fails(view, first),
         fails_primary=_fails(view, primary_criteria(spec.criteria)),
         failing=view.failures.by_case,
-        groups={column: _groups(view, case_column(asked, column)) for column in dict.fromkeys(by)},
+        groups=groups,
     )
 
 
@@ -231,12 +236,6 @@ def _fails(view: RunView, first: Sequence[str]) -> dict[str, bool | None]:
     found = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     concerned = {score.case_id: False for score in view.scores.criteria if score.criterion in first and score.applies}
     return concerned | dict.fromkeys(found.missing) | dict.fromkeys(found.failed, True)
-
-
-def _groups(view: RunView, values: Mapping[str, str]) -> dict[str, FailureCount]:
-    spec = view.spec
-    found = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
-    return {value: group.first for value, group in found.items()}
 
 
 def _weakest(view: RunView, first: Sequence[str]) -> tuple[str, float] | None:
@@ -305,20 +304,16 @@ def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Sli
     ids: dict[str, list[str]] = {}
     for id, value in case_column(cases, column).items():
         ids.setdefault(value, []).append(id)
-    rows = [
-        SliceRow(value=value, cases=len(own), cells=tuple(_cell(entry, own, entry.groups[column][value]) for entry in entries))
-        for value, own in ids.items()
-    ]
+    rows: list[SliceRow] = []
+    for value, own in ids.items():
+        cells: list[SliceCell] = []
+        for entry in entries:
+            failures = entry.groups[column][value]
+            scores = [score for id in own if (score := entry.scores.get(id)) is not None]
+            is_small = max(len(scores), failures.scored) < Interval.MIN_CASES
+            mean = fmean(scores) if scores else None
+            cells.append(SliceCell(failures=failures, score=mean, scored=len(scores), is_small=is_small))
+        rows.append(SliceRow(value=value, cases=len(own), cells=tuple(cells)))
     ages: Mapping[str, int] = {name: place for place, name in enumerate(MATURITIES)} if field_named(column) == "maturity" else {}
     rows.sort(key=lambda row: (ages.get(row.value, len(ages)), -row.cases, row.value))
     return Slices(column=column, rows=tuple(rows))
-
-
-def _cell(entry: Entry, ids: Sequence[str], failures: FailureCount) -> SliceCell:
-    scores = [score for id in ids if (score := entry.scores.get(id)) is not None]
-    return SliceCell(
-        failures=failures,
-        score=fmean(scores) if scores else None,
-        scored=len(scores),
-        is_small=max(len(scores), failures.scored) < Interval.MIN_CASES,
-    )

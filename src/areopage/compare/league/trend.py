@@ -102,16 +102,11 @@ def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
             groups.append([entry])
         else:
             own.append(entry)
-    return tuple(_group(groups, place) for place in range(len(groups)))
-
-
-def _group(groups: Sequence[Sequence[Entry]], place: int) -> TrendGroup:
-    own = groups[place]
-    apart = [part_differences(before[0].parts, own[0].parts) for before in groups[:place]]
-    concluded = conclusions(own, case_clusters(own[0].cases))
-    if not apart:
-        return TrendGroup(entries=tuple(own), conclusions=concluded)
-    nearest = min(range(place), key=lambda number: (len(apart[number]), -number))
-    return TrendGroup(
-        entries=tuple(own), conclusions=concluded, nearest=nearest, differs=tuple(one.part for one in apart[nearest])
-    )
+    made: list[TrendGroup] = []
+    for place, group in enumerate(groups):
+        concluded = conclusions(group, case_clusters(group[0].cases))
+        apart = [part_differences(before[0].parts, group[0].parts) for before in groups[:place]]
+        nearest = min(range(place), key=lambda number: (len(apart[number]), -number), default=None)
+        differs = () if nearest is None else tuple(one.part for one in apart[nearest])
+        made.append(TrendGroup(entries=tuple(group), conclusions=concluded, nearest=nearest, differs=differs))
+    return tuple(made)

@@ -150,7 +150,11 @@ def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table
             Cell(text=failed_text(entry.failures, locale), under=count_notes(entry.failures, locale)),
             Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
             locale.percent(entry.coverage),
-            _against(conclusion, locale),
+            Cell(
+                text=conclusion_of_run(conclusion, locale),
+                under=(expected_text(conclusion, locale),) if conclusion.pool else (),
+                css="failed" if conclusion.outcome == "regression" else "",
+            ),
             version_text(entry.spec.target, locale) or MISSING,
         )
         return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
@@ -162,12 +166,6 @@ def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table
         Column(heading=locale.say("version_of_target"), kind="text"),
     )
     return Table(columns=heads, rows=tuple(map(row, group.entries, group.conclusions)), css="league")
-
-
-def _against(conclusion: Conclusion, locale: Locale) -> Cell:
-    under = (expected_text(conclusion, locale),) if conclusion.pool else ()
-    css = "failed" if conclusion.outcome == "regression" else ""
-    return Cell(text=conclusion_of_run(conclusion, locale), under=under, css=css)
 
 
 def version_text(target: Target | None, locale: Locale) -> str:

@@ -25,10 +25,8 @@ from areopage.server import (
     REPORT_STYLES,
     Actor,
     Asked,
-    Choice,
     Ignored,
     Reader,
-    ServerContext,
     ServerPart,
     context_of,
     ignore_unknown,
@@ -94,16 +92,18 @@ def show_comparison(request: Request, reader: Reader) -> Response:
         return render(request, "missing.html.j2", 404)
     chosen = [run for run in runs if run is not None]
     report: Report | None = None
-    refused = _fault_of(asked, locale)
+    is_same = bool(asked.first) and asked.first == asked.other
+    refused = Refused(text=locale.say("compare_same")) if is_same else None
     if refused is None and asked.first and asked.other:
         made = _compared(request, reader, asked, chosen, locale)
         report, refused = (made, None) if isinstance(made, Report) else (None, made)
+    listed = [] if reader.collections else context.ledger.runs()
     return render(
         request,
         "compare.html.j2",
         422 if refused else 200,
         asked=asked,
-        choices=_choices(context, reader, chosen),
+        choices=run_choices([*(run for run in chosen if run.id not in {one.id for one in listed}), *listed]),
         production=PRODUCTION,
         sources=[] if reader.collections else context.ledger.lists.sources(),
         report=report,
@@ -132,22 +132,14 @@ def _asked(request: Request, reader: Actor) -> ComparisonAsked:
     )
 
 
-def _fault_of(asked: ComparisonAsked, locale: Locale) -> Refused | None:
-    if asked.first and asked.first == asked.other:
-        return Refused(text=locale.say("compare_same"))
-    return None
-
-
-def _choices(context: ServerContext, reader: Actor, chosen: Sequence[Run]) -> list[Choice]:
-    """The runs of the form: the newest ones; of a reader that cannot list them those of the address."""
-    listed = [] if reader.collections else context.ledger.runs()
-    return run_choices([*(run for run in chosen if run.id not in {one.id for one in listed}), *listed])
-
-
 def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale) -> Report | Refused:
     try:
         if asked.first == PRODUCTION:
-            return _against_production(context_of(request), asked, runs[0], locale)
+            assert asked.period is not None  # noqa: S101 - only lists may be of all days
+            ledger, run = context_of(request).ledger, runs[0]
+            wanted = Wanted(period=asked.period, suite=spec_of(run).suite, source=asked.source, most=MOST_ANSWERS)
+            found = compare_production(ledger, run, wanted, anyway=asked.anyway)
+            return production_report(found, locale.code, link=run_url(run.id))
         return _side_by_side(request, reader, asked, runs, locale)
     except StorageError:
         raise
@@ -157,13 +149,6 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
         )
     except UserError as fault:
         return Refused(text=str(fault))
-
-
-def _against_production(context: ServerContext, asked: ComparisonAsked, run: Run, locale: Locale) -> Report:
-    assert asked.period is not None  # noqa: S101 - only lists may be of all days
-    wanted = Wanted(period=asked.period, suite=spec_of(run).suite, source=asked.source, most=MOST_ANSWERS)
-    found = compare_production(context.ledger, run, wanted, anyway=asked.anyway)
-    return production_report(found, locale.code, link=run_url(run.id))
 
 
 def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale) -> Report:

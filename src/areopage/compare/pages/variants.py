@@ -1,7 +1,6 @@
 """The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
 
 import shlex
-from collections.abc import Sequence
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -42,7 +41,9 @@ def show_variants(request: Request, reader: Reader) -> Response:
     asked = chosen(request, context.now().date(), TODAY, reader.collections)
     by_question = request.query_params.get(BY_QUESTION) == "1"
     variants = context.ledger.lists.variants(reader.collections)
-    baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else _usual(context, asked, variants)
+    baseline = asked.baseline
+    if baseline is None or baseline not in variants:
+        baseline = most_frequent({variant: _answers(context, asked, variant) for variant in variants}) or ""
     begun = asked.name == CUSTOM and len(variants) > 1
     too_many = begun and _answers(context, asked) > MOST_ANSWERS
     compared: tuple[VariantComparison, ...] = ()
@@ -72,11 +73,6 @@ def show_variants(request: Request, reader: Reader) -> Response:
         report_styles=REPORT_STYLES,
         command=_command(asked, baseline, by_question=by_question),
     )
-
-
-def _usual(context: ServerContext, asked: Chosen, variants: Sequence[str]) -> str:
-    """The most frequent variant of the period."""
-    return most_frequent({variant: _answers(context, asked, variant) for variant in variants}) or ""
 
 
 def _answers(context: ServerContext, asked: Chosen, variant: str | None = None) -> int:

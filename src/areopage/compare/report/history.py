@@ -51,11 +51,6 @@ def conclusion_of_run(conclusion: Conclusion, locale: Locale) -> str:
     return locale.say(f"history_{conclusion.outcome}")
 
 
-def newly_head(conclusion: Conclusion, locale: Locale) -> str:
-    """How many cases fail a criterion that they failed in no earlier run."""
-    return locale.say("history_new", n=locale.whole(len(conclusion.newly)))
-
-
 def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str, str, str]]:
     """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
     criteria = found.entry.spec.in_language(locale.code).criteria_by_id()
@@ -91,6 +86,15 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
     locale = report_locale(language or spec.language)
     outcome = locale.say(f"outcome_{found.conclusion.outcome}")
     name = spec.title or locale.say("given_responses")
+    blocks: list[Paragraph | Listing] = [Paragraph(text=expected_text(found.conclusion, locale))]
+    blocks.append(Paragraph(text=locale.say("history_new", n=locale.whole(len(found.conclusion.newly)))))
+    items: list[Line] = [
+        (Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}")
+        for id, names, prompt in newly_lines(found, locale)
+    ]
+    if items:
+        blocks.append(Listing(items=tuple(items)))
+    blocks += [Paragraph(text=text) for text in history_remarks(found.conclusion, locale)]
     return Report(
         locale=locale,
         kind=locale.say("comparison"),
@@ -105,7 +109,7 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
             *part_notices(spec, locale),
             Notice(
                 title=locale.say("pair", name=found.entry.run.id, value=outcome),
-                blocks=tuple(_blocks(found, locale, prompts=prompts)),
+                blocks=tuple(blocks),
                 alarm=found.conclusion.outcome == "regression" or bool(found.conclusion.newly),
             ),
         ),
@@ -121,19 +125,6 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
         footer=(f"areopage {__version__}",),
         figures=history_figures(found),
     )
-
-
-def _blocks(found: HistoryComparison, locale: Locale, *, prompts: bool) -> Iterator[Paragraph | Listing]:
-    yield Paragraph(text=expected_text(found.conclusion, locale))
-    yield Paragraph(text=newly_head(found.conclusion, locale))
-    items: list[Line] = [
-        (Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}")
-        for id, names, prompt in newly_lines(found, locale)
-    ]
-    if items:
-        yield Listing(items=tuple(items))
-    for text in history_remarks(found.conclusion, locale):
-        yield Paragraph(text=text)
 
 
 def _runs(found: HistoryComparison, links: Mapping[str, str], locale: Locale) -> Table:

@@ -344,8 +344,10 @@ class _Part(Sections):
         locale = self.locale
         most = _BRIEF_PARTS if self.brief else _SHOWN_PARTS
         told = [one for one in parts if one.amount][:most]
+        titles = {id: criterion.title for id, criterion in self.spec.criteria_by_id().items()} if key == "criterion" else {}
+        titles[ONE_SIDED] = locale.say("one_sided")
         made: list[tuple[Cell | str, ...]] = [
-            (self._part_name(key, one.name), locale.signed(one.amount, 3), _share(one.share, locale)) for one in told
+            (titles.get(one.name, one.name), locale.signed(one.amount, 3), _share(one.share, locale)) for one in told
         ]
         left = [one for one in parts if one.amount][most:]
         if left:
@@ -355,12 +357,6 @@ class _Part(Sections):
             made.append((name, locale.signed(amount, 3), _share(sum(shares) if shares else None, locale)))
         heads = columns(locale.say("part_amount"), locale.say("part_share"), first=locale.say(key))
         return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
-
-    def _part_name(self, key: str, name: str) -> str:
-        if name == ONE_SIDED:
-            return self.locale.say("one_sided")
-        criteria = self.spec.criteria_by_id()
-        return criteria[name].title if key == "criterion" and name in criteria else name
 
     def _slices(self, slices: Sequence[SliceDifference]) -> Iterator[Block]:
         locale = self.locale

@@ -11,7 +11,7 @@ from areopage.compare.report.text import (
     level_findings,
     run_verdict_text,
 )
-from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison, Standardised
+from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison
 from areopage.compare.statistics.levels import UnpairedOutcomes
 from areopage.locales import MISSING, Locale
 from areopage.report import (
@@ -234,16 +234,12 @@ class _Page(Sections):
             return
         yield Paragraph(text=locale.say("production_standardised_lead", n=least), look="soft")
         heads = (Column(heading=locale.say("production_column"), kind="text"), Column(heading=locale.say("production_covered")))
-        yield Table(
-            columns=(*heads, *self._columns),
-            rows=tuple(map(self._standardised_row, self._found.standardised)),
-            css="league slices",
-        )
-
-    def _standardised_row(self, one: Standardised) -> Row:
-        values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
-        first = Cell(text=Span(column_name(one.column, self.locale), "strong"), under=(values,))
-        return Row(cells=(first, self.locale.percent(one.covered, 0), *self._compared(one.difference, counted=False)))
+        made: list[Row] = []
+        for one in self._found.standardised:
+            values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
+            first = Cell(text=Span(column_name(one.column, locale), "strong"), under=(values,))
+            made.append(Row(cells=(first, locale.percent(one.covered, 0), *self._compared(one.difference, counted=False))))
+        yield Table(columns=(*heads, *self._columns), rows=tuple(made), css="league slices")
 
 
 def production_figures(found: ProductionComparison) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from areopage.compare.statistics.contributions import Drivers, failure_drivers, 
 from areopage.compare.statistics.levels import LevelDifference, compare_cases, compare_levels, primary_criteria
 from areopage.compare.statistics.tested import decided_levels, decided_slices, fewest_changes
 from areopage.ledger import Ledger, Run
-from areopage.scoring import ALPHA, FailingCases, FailureCount, RecordScores, Release
+from areopage.scoring import ALPHA, FailingCases, RecordScores, Release
 
 
 def compare_runs(
@@ -51,29 +51,23 @@ def compare_runs(
 
 def compared_run(view: RunView) -> ComparedRun:
     """The figures of a run by itself."""
-    release, by_scores = view.release, view.scores_release
+    spec, release, by_scores = view.spec, view.release, view.scores_release
     failed = release is not None and release.verdict == "FAIL"
+    limits = spec.failures.limits(spec.criteria, spec.scale)
     return ComparedRun(
         run=view.run,
-        spec=view.spec,
-        name=view.spec.answered_by,
+        spec=spec,
+        name=spec.answered_by,
         verdict=release.verdict if release else None,
         verdict_by_scores=by_scores.verdict if by_scores else None,
         doubt="" if failed else view.doubt,
         coverage=view.coverage.share,
         score=view.scores.tree.score,
         interval=view.scores.interval,
-        failures=_primary_failures(view),
+        failures=FailingCases.of(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count,
         unfit=tuple(health.judge for health in view.health if health.unfit),
-        costs=totals(view.costs) if view.calls or view.spec.target is None else {},
+        costs=totals(view.costs) if view.calls or spec.target is None else {},
     )
-
-
-def _primary_failures(view: RunView) -> FailureCount:
-    """The cases of a run that fail a criterion of the primary test."""
-    spec = view.spec
-    limits = spec.failures.limits(spec.criteria, spec.scale)
-    return FailingCases.of(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count
 
 
 def _compared(

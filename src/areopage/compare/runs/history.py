@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import Part, RunView, case_clusters, part_differences, spec_of, view_run
+from areopage.bench import Part, case_clusters, part_differences, spec_of, view_run
 from areopage.compare.league.table import Entry, entry_of
 from areopage.compare.runs.records import LOST, Outcome
 from areopage.compare.runs.shared import FREE
@@ -81,6 +81,10 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
         pool = admitted[-size:]
         failures = pooled_failures(entry.fails_primary, [earlier.fails_primary for earlier in pool], clusters=clusters)
         fault = _fault_of(entry)
+        newly = {
+            id: tuple(name for name in criteria if not any(name in earlier.failing.get(id, ()) for earlier in pool))
+            for id, criteria in entry.failing.items()
+        }
         outcomes: dict[str, Outcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
         outcome = outcomes[failures.direction]
         if not pool or (fault is not None and outcome != "regression"):
@@ -91,7 +95,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
                 failures=failures,
                 pool=tuple(earlier.run.id for earlier in pool),
                 left_out=tuple(left_out),
-                newly=_newly(entry, pool),
+                newly={id: criteria for id, criteria in newly.items() if criteria and pool},
                 outcome=outcome,
             )
         )
@@ -119,14 +123,6 @@ def of_other_panel(entry: Entry, newest: Entry) -> PassedOver | None:
     return PassedOver(run=entry.run.id, why="other_panel", differs=differs) if differs else None
 
 
-def _newly(entry: Entry, pool: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
-    newly = {
-        id: tuple(name for name in criteria if not any(name in earlier.failing.get(id, ()) for earlier in pool))
-        for id, criteria in entry.failing.items()
-    }
-    return {id: criteria for id, criteria in newly.items() if criteria and pool}
-
-
 def compare_history(
     ledger: Ledger, run: Run, size: int = POOL_SIZE, since: datetime | None = None, where: Sequence[str] = ()
 ) -> HistoryComparison:
@@ -135,7 +131,11 @@ def compare_history(
     alike, passed = _earlier(ledger, newest, _SEARCHED * size, since, where)
     if not alike:
         name = newest.spec.answered_by or "the given responses"
-        told = f" ({len(passed)} left out: {name_list(_told(one) for one in passed)})" if passed else ""
+        reasons: list[str] = []
+        for one in passed:
+            differs = f": {', '.join(one.differs)}" if one.differs else ""
+            reasons.append(f"{one.run} ({one.why.replace('_', ' ')}{differs})")
+        told = f" ({len(passed)} left out: {name_list(reasons)})" if passed else ""
         lack = f"{run.id} has no earlier complete run of {name} with the same panel and the same cases{told}"
         raise UserError(f"{lack}: run the benchmark once more")
     ordered = [*reversed(alike), newest]
@@ -174,24 +174,13 @@ def _earlier(
         if not most:
             break
         most -= 1
-        view = _view_with(other, ledger, where)
-        entry = entry_of(view) if view is not None else None
-        fault = PassedOver(run=other.id, why="no_such_case") if entry is None else of_other_panel(entry, newest)
-        if fault is not None:
+        try:
+            entry = entry_of(view_run(other, ledger, where=where))
+        except (DatasetError, UserError):  # no such value, or no such column
+            passed.append(PassedOver(run=other.id, why="no_such_case"))
+            continue
+        if (fault := of_other_panel(entry, newest)) is not None:
             passed.append(fault)
-        elif entry is not None:
+        else:
             alike.append(entry)
     return alike, passed
-
-
-def _told(one: PassedOver) -> str:
-    differs = f": {', '.join(one.differs)}" if one.differs else ""
-    return f"{one.run} ({one.why.replace('_', ' ')}{differs})"
-
-
-def _view_with(run: Run, ledger: Ledger, where: Sequence[str]) -> RunView | None:
-    """The chosen cases of a run; None where it has none."""
-    try:
-        return view_run(run, ledger, where=where)
-    except (DatasetError, UserError):  # no such value, or no such column
-        return None

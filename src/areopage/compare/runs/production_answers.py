@@ -11,7 +11,7 @@ from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import UserError, name_list
 from areopage.jury import Panel
-from areopage.ledger import CriterionResult, Evaluation, Filters, Ledger, Period, Scope, chunks
+from areopage.ledger import CriterionResult, Filters, Ledger, Period, Scope, chunks
 from areopage.scoring import Consistency, CriterionScore, Leaf, RecordScores, Weights, score_tree
 
 _LONGEST_VALUE = 80
@@ -53,7 +53,16 @@ def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
     found: list[JudgedAnswer] = []
     for one in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
         if one.suite == wanted.suite:
-            found.append(_judged(one))
+            found.append(
+                JudgedAnswer(
+                    id=one.id,
+                    panel=one.run_id,
+                    day=one.timestamp.date(),
+                    language=one.language,
+                    prompt=digest_of(one.prompt) if one.prompt else "",
+                    criteria=one.criteria,
+                )
+            )
         if wanted.most is not None and len(found) > wanted.most:
             raise UserError(f"more than {wanted.most} answers were evaluated in this period: choose a shorter one")
     if not found:
@@ -64,17 +73,6 @@ def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
             f"to {wanted.period.last}; suites that judged answers of the monitor: {known}"
         )
     return found
-
-
-def _judged(one: Evaluation) -> JudgedAnswer:
-    return JudgedAnswer(
-        id=one.id,
-        panel=one.run_id,
-        day=one.timestamp.date(),
-        language=one.language,
-        prompt=digest_of(one.prompt) if one.prompt else "",
-        criteria=one.criteria,
-    )
 
 
 def answer_scores(

@@ -119,7 +119,11 @@ def compare_levels(
         whole = (criterion.category, criterion.subcategory, criterion.id)
         for depth in range(len(whole) + 1):
             nodes.setdefault(whole[:depth], {})[criterion.id] = None
-    scores = [_scores_by_path(side) for side in (first, second)]
+    scores: list[dict[NodePath, dict[str, float | None]]] = [{}, {}]
+    for side, by_path in zip((first, second), scores, strict=True):
+        for id, record in side.items():
+            for path, node in record.tree.paths:
+                by_path.setdefault(path, {})[id] = node.score
     levels: list[TestedLevel[D]] = []
     for path, below in nodes.items():
         counted = basis.primary if not path else tuple(below)
@@ -212,11 +216,3 @@ def failure_states(records: Records, criteria: Collection[str], basis: Basis) ->
         elif scores:
             states[id] = None if any(score.is_missing for score in scores) else False
     return states
-
-
-def _scores_by_path(records: Records) -> dict[NodePath, dict[str, float | None]]:
-    found: dict[NodePath, dict[str, float | None]] = {}
-    for id, record in records.items():
-        for path, node in record.tree.paths:
-            found.setdefault(path, {})[id] = node.score
-    return found

@@ -59,15 +59,13 @@ def day_blocks(first: Column, second: Column, random: np.random.Generator) -> Co
     made = np.empty((_SHUFFLES, blocks))
     if blocks:
         for shuffle in made:
-            means = [_dealt(random.permutation(side), blocks) for side in (first, second)]
+            means: list[Column] = []
+            for side in (first, second):
+                scores, places = random.permutation(side), np.arange(len(side)) % blocks
+                sums = np.bincount(places, weights=scores, minlength=blocks)
+                means.append(sums / np.bincount(places, minlength=blocks))
             shuffle[:] = means[0] - means[1]
     return made
-
-
-def _dealt(scores: Column, blocks: int) -> Column:
-    places = np.arange(len(scores)) % blocks
-    means: Column = np.bincount(places, weights=scores, minlength=blocks) / np.bincount(places, minlength=blocks)
-    return means
 
 
 def sequential_difference(days: Sequence[Column], *, span: float, alpha: float = ALPHA) -> SequentialDifference:

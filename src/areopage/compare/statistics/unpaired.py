@@ -9,10 +9,10 @@ strata. To first order it is a mean of one value for each group of cases that be
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from areopage.scoring import GUARANTEED, LEVEL, Column, CountedValues, cluster_numbers, difference_interval
@@ -88,38 +88,34 @@ def unpaired_difference(
         level: of the interval, in (0.5, 1).
         unseen: see `mean_interval`.
     """
-    sides = [_mean_of(one, ends) for one in (first, second)]
-    known = [one for one in sides if one is not None]
-    cases = _cases(sides[0]), _cases(sides[1])
-    clusters = _size(sides[0]), _size(sides[1])
-    means = _mean(sides[0]), _mean(sides[1])
+    here, there = _mean_of(first, ends), _mean_of(second, ends)
+    known = [side for side in (here, there) if side is not None]
+    found = UnpairedDifference(
+        cases=(here.cases if here else 0, there.cases if there else 0),
+        clusters=(int(here.counted.counts.sum()) if here else 0, int(there.counted.counts.sum()) if there else 0),
+        means=(here.mean if here else None, there.mean if there else None),
+        difference=None,
+        low=None,
+        high=None,
+        p_value=None,
+    )
     if len(known) < 2:
-        return UnpairedDifference(cases=cases, clusters=clusters, means=means, difference=None, low=None, high=None, p_value=None)
+        return found
     low, high, p_value = difference_interval(known[0].counted, known[1].counted, level=level, unseen=unseen)
     difference = float(np.round(known[0].mean - known[1].mean, _DIGITS)) + 0.0
-    return UnpairedDifference(
-        cases=cases,
-        clusters=clusters,
-        means=means,
+    counts: Counter[float] = Counter()
+    for side in known:
+        for value, count in zip(side.counted.values.tolist(), side.counted.counts.tolist(), strict=True):
+            counts[value] += int(count)
+    return structs.replace(
+        found,
         difference=difference,
         low=min(low, difference),
         high=max(high, difference),
         p_value=p_value,
-        changed=_changed(known),
+        changed=counts.total() - max(counts.values()),
         level=level,
     )
-
-
-def _cases(one: _Mean | None) -> int:
-    return 0 if one is None else one.cases
-
-
-def _mean(one: _Mean | None) -> float | None:
-    return None if one is None else one.mean
-
-
-def _size(one: _Mean | None) -> int:
-    return 0 if one is None else int(one.counted.counts.sum())
 
 
 def _mean_of(sample: Sample, ends: tuple[float, float]) -> _Mean | None:
@@ -165,12 +161,3 @@ def _linear(values: Column, weights: Column, centres: Column, numbers: NDArray[n
         kinds, counts = np.unique(((mean + moved) / step).round() * step, return_counts=True)
     low, high = min(mean + float(worst.min()), float(kinds[0])), max(mean + float(best.max()), float(kinds[-1]))
     return _Mean(mean=mean, cases=len(values), counted=CountedValues(kinds, counts.astype(np.float64), low, high))
-
-
-def _changed(sides: Sequence[_Mean]) -> int:
-    """How many groups have another value than the commonest of both sides."""
-    found: Counter[float] = Counter()
-    for one in sides:
-        for value, count in zip(one.counted.values.tolist(), one.counted.counts.tolist(), strict=True):
-            found[value] += int(count)
-    return found.total() - max(found.values())

@@ -1,6 +1,5 @@
 """`areopage monitor compare`: the variants of an A/B test against one of them, on any day."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,7 +11,6 @@ from areopage.cli import DONE, FAILED, INCONCLUSIVE, ConfigOption, last_day, one
 from areopage.compare.variants.comparison import VariantComparison
 from areopage.compare.variants.text import variant_sections
 from areopage.errors import UserError, name_list
-from areopage.ledger import Period
 from areopage.monitor import criterion_labels
 from areopage.report import Printer, report_locale
 
@@ -46,30 +44,17 @@ def compare(
             known = name_list([one or '""' for one in ledger.lists.variants()]) or "none"
             raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {known}")
     if as_json:
-        typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())
+        figures = {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
+        typer.echo(msgspec.json.encode(figures).decode())
     else:
-        _print(baseline, period, compared, criterion_labels(suite, "en"), by_question)
-    raise typer.Exit(_exit_code(compared, fails=fails))
-
-
-def _exit_code(compared: Sequence[VariantComparison], *, fails: bool) -> int:
+        locale = report_locale("en")
+        printer = Printer(locale)
+        printer.say(f"from {period.start} on")
+        for section in variant_sections(compared, baseline, criterion_labels(suite, "en"), locale):
+            printer.section(section)
+        note = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
+        printer.say(f"{locale.say('variants_note')} {note}")
     tests = [test for one in compared for test in one.tests]
     if any(test.direction == "worse" for test in tests):
-        return FAILED if fails else DONE
-    return DONE if any(test.difference.blocks for test in tests) else INCONCLUSIVE
-
-
-def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison]) -> dict[str, object]:
-    return {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
-
-
-def _print(
-    baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str], by_question: bool
-) -> None:
-    locale = report_locale("en")
-    printer = Printer(locale)
-    printer.say(f"from {period.start} on")
-    for section in variant_sections(compared, baseline, labels, locale):
-        printer.section(section)
-    paired = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
-    printer.say(f"{locale.say('variants_note')} {paired}")
+        raise typer.Exit(FAILED if fails else DONE)
+    raise typer.Exit(DONE if any(test.difference.blocks for test in tests) else INCONCLUSIVE)

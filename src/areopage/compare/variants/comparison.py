@@ -17,7 +17,7 @@ from areopage.compare.statistics.sequential import SequentialDifference, day_blo
 from areopage.compare.statistics.tested import Direction
 from areopage.criteria import Scale
 from areopage.digest import digest_of
-from areopage.ledger import Evaluation, Filters, Ledger, Period
+from areopage.ledger import Filters, Ledger, Period
 from areopage.scoring import ALPHA, holm
 
 Column = NDArray[np.float64]
@@ -91,91 +91,64 @@ class VariantComparison(Struct, frozen=True, kw_only=True):
         by_variant: dict[str, list[_Answer]] = {}
         for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
             if evaluation.suite == suite:
-                by_variant.setdefault(evaluation.variant, []).append(_answer(evaluation))
+                values: dict[_Measure, float] = {
+                    ("criterion", one.criterion): one.score for one in evaluation.criteria if one.score is not None
+                }
+                if evaluation.score_global is not None:
+                    values["score", OVERALL] = evaluation.score_global
+                    values["weak", OVERALL] = float(evaluation.grade == "weak")
+                question, day = digest_of(evaluation.prompt) if evaluation.prompt else "", evaluation.timestamp.date()
+                answer = _Answer(day=day, panel=evaluation.run_id, question=question, values=values)
+                by_variant.setdefault(evaluation.variant, []).append(answer)
         if not (base := by_variant.pop(baseline, [])):
             return ()
         measured = [
-            measure
+            (variant, *measure)
             for variant in sorted(by_variant)
-            for measure in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
+            for measure in _measured(by_variant[variant], base, scale, by_question=by_question)
         ]
-        weights = group_weights([measure.kind for measure in measured], _SHARES)
-        p_values = [measure.difference.p_value for measure in measured]
+        weights = group_weights([test.kind for _, test, _, _ in measured], _SHARES)
+        p_values = [test.difference.p_value for _, test, _, _ in measured]
         corrected, levels = holm(p_values, weights), holm_levels(p_values, weights, ALPHA)
         tests: dict[str, list[VariantTest]] = {}
-        for measure, p_value, level in zip(measured, corrected, levels, strict=True):
-            tests.setdefault(measure.variant, []).append(_settled(_at_level(measure, level), p_value, scale))
+        for (variant, test, days, span), p_value, level in zip(measured, corrected, levels, strict=True):
+            # the interval has the level at which it is tested: it leaves out 0 exactly where the test finds something
+            at_level = sequential_difference(days, span=span, alpha=level)
+            difference = structs.replace(test.difference, low=at_level.low, high=at_level.high)
+            direction: Direction = "unclear"
+            if p_value < ALPHA:
+                rises = (difference.low + difference.high) > 0
+                direction = "better" if rises == (test.kind != "weak" and scale.higher_is_better) else "worse"
+            settled = structs.replace(test, difference=difference, corrected=p_value, direction=direction)
+            tests.setdefault(variant, []).append(settled)
         return tuple(cls(variant=variant, tests=tuple(variant_tests)) for variant, variant_tests in tests.items())
 
 
-class _Measured(Struct, frozen=True, kw_only=True):
-    variant: str
-    kind: Kind
-    criterion: str
-    answers: tuple[int, int]
-    means: tuple[float | None, float | None]
-    difference: SequentialDifference
-    days: list[Column]
-    span: float
-
-
-def _at_level(measured: _Measured, level: float) -> _Measured:
-    """A measure with the interval of the level at which it is tested: it leaves out 0 exactly where the test finds something."""
-    difference = sequential_difference(measured.days, span=measured.span, alpha=level)
-    return structs.replace(measured, difference=structs.replace(measured.difference, low=difference.low, high=difference.high))
-
-
-def _settled(measured: _Measured, corrected: float, scale: Scale) -> VariantTest:
-    direction: Direction = "unclear"
-    if corrected < ALPHA:
-        rises = (measured.difference.low + measured.difference.high) > 0
-        direction = "better" if rises == (measured.kind != "weak" and scale.higher_is_better) else "worse"
-    return VariantTest(
-        kind=measured.kind,
-        criterion=measured.criterion,
-        answers=measured.answers,
-        means=measured.means,
-        difference=measured.difference,
-        corrected=corrected,
-        direction=direction,
-    )
-
-
-def _answer(evaluation: Evaluation) -> _Answer:
-    values: dict[_Measure, float] = {
-        ("criterion", criterion.criterion): criterion.score for criterion in evaluation.criteria if criterion.score is not None
-    }
-    if evaluation.score_global is not None:
-        values["score", OVERALL] = evaluation.score_global
-        values["weak", OVERALL] = float(evaluation.grade == "weak")
-    question = digest_of(evaluation.prompt) if evaluation.prompt else ""
-    return _Answer(day=evaluation.timestamp.date(), panel=evaluation.run_id, question=question, values=values)
-
-
 def _measured(
-    variant: str, answers: Sequence[_Answer], base: Sequence[_Answer], scale: Scale, *, by_question: bool
-) -> Iterator[_Measured]:
-    """All measures of a variant and the baseline: the global score, weak answers, criteria by name."""
+    answers: Sequence[_Answer], base: Sequence[_Answer], scale: Scale, *, by_question: bool
+) -> Iterator[tuple[VariantTest, list[Column], float]]:
+    """All measures of a variant and the baseline: the global score, weak answers, criteria by name; tests are not corrected yet.
+
+    Yields:
+        The test, the differences that it rests on, and the width of the scale.
+    """
     measures = sorted({measure for answer in (*answers, *base) for measure in answer.values})
     for measure in sorted(measures, key=lambda measure: (_ORDER.index(measure[0]), measure[1])):
         sides = [[answer for answer in side if measure in answer.values] for side in (answers, base)]
         days = _by_question(sides, measure) if by_question else _by_day(sides, measure)
         values = [[answer.values[measure] for answer in side] for side in sides]
         span = 1.0 if measure[0] == "weak" else scale.max - scale.min
-        yield _Measured(
-            variant=variant,
+        means = [sum(side) / len(side) if side else None for side in values]
+        test = VariantTest(
             kind=measure[0],
             criterion=measure[1],
             answers=(len(values[1]), len(values[0])),
-            means=(_mean(values[1]), _mean(values[0])),
+            means=(means[1], means[0]),
             difference=sequential_difference(days, span=span),
-            days=days,
-            span=span,
+            corrected=1.0,
+            direction="unclear",
         )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+        yield test, days, span
 
 
 def _by_day(sides: Sequence[Sequence[_Answer]], measure: _Measure) -> list[Column]:

@@ -10,12 +10,6 @@ from areopage.report import Block, Cell, Column, Paragraph, Row, Section, Span, 
 _DECIMALS = 2
 
 
-def variant_headings(locale: Locale) -> tuple[str, ...]:
-    """The headings of the cells of a test."""
-    keys = ("variants_measure", "variants_answers", "variants_means", "difference", "variants_days")
-    return (*map(locale.say, keys), locale.say("corrected_p_head"), locale.say("conclusion"))
-
-
 def variant_cells(test: VariantTest, labels: Mapping[str, str], locale: Locale) -> tuple[str, ...]:
     """A test in cells: the measure, then figures of the baseline / of the variant, the difference and what it says.
 
@@ -57,25 +51,24 @@ def variant_sections(
     compared: Sequence[VariantComparison], baseline: str, labels: Mapping[str, str], locale: Locale
 ) -> tuple[Section, ...]:
     """A section for each variant."""
+    keys = ("variants_answers", "variants_means", "difference", "variants_days", "corrected_p_head")
+    heads = (
+        Column(heading=locale.say("variants_measure"), kind="text"),
+        *(Column(heading=locale.say(key)) for key in keys),
+        Column(heading=locale.say("conclusion"), kind="text"),
+    )
     made = []
     for place, comparison in enumerate(compared, 1):
         title = locale.say(
             "variants_against", name=variant_name(comparison.variant, locale), baseline=variant_name(baseline, locale)
         )
         blocks: list[Block] = [Paragraph(text=finding) for finding in variant_findings(comparison, labels, locale)]
-        blocks.append(_table(comparison, labels, locale))
+        rows: list[Row] = []
+        for test in comparison.tests:
+            first, *figures, conclusion = variant_cells(test, labels, locale)
+            name = Cell(text=first if test.kind == "criterion" else Span(first, "strong"))
+            cells = (name, *figures, Cell(text=Span(conclusion, "strong")))
+            rows.append(Row(cells=cells, css="alarm" if test.direction == "worse" else ""))
+        blocks.append(Table(columns=heads, rows=tuple(rows), css="league"))
         made.append(Section(id=f"variant-{place}", title=title, blocks=tuple(blocks)))
     return tuple(made)
-
-
-def _table(comparison: VariantComparison, labels: Mapping[str, str], locale: Locale) -> Table:
-    headings = variant_headings(locale)
-    kinds = ("text", *["number"] * (len(headings) - 2), "text")
-    rows = []
-    for test in comparison.tests:
-        first, *figures, conclusion = variant_cells(test, labels, locale)
-        name = first if test.kind == "criterion" else Span(first, "strong")
-        cells: tuple[Cell | str, ...] = (Cell(text=name), *figures, Cell(text=Span(conclusion, "strong")))
-        rows.append(Row(cells=cells, css="alarm" if test.direction == "worse" else ""))
-    heads = tuple(Column(heading=heading, kind=kind) for heading, kind in zip(headings, kinds, strict=True))  # type: ignore[arg-type]
-    return Table(columns=heads, rows=tuple(rows), css="league")
