@@ -17,13 +17,7 @@ from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
 from areopage.report import Printer, Table, columns, fit_period, report_locale, rows
 from areopage.text import visible
-from areopage.trust import (
-    OVERALL,
-    Calibration,
-    CriterionFit,
-    CriterionPlan,
-    teaching_answers,
-)
+from areopage.trust import OVERALL, Calibration, CriterionPlan, teaching_answers
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 
@@ -205,7 +199,13 @@ def _print_calibration(found: Calibration) -> None:
         printer.say(visible(told))
     printer.say(f"prompt version {found.template}, language {found.language}, hash {found.digest}")
     headings = ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "single scores by")
-    cells = ((fit.criterion or ("all" if fit.criterion == OVERALL else ""), *_cells(fit)) for fit in found.criteria)
+    cells: list[tuple[str, ...]] = []
+    for fit in found.criteria:
+        mean, alone = fit.mean, fit.mean.labels_alone
+        name = fit.criterion or ("all" if fit.criterion == OVERALL else "")
+        figures = (f"{mean.judged:,}", f"{mean.labels:,}", f"{fit.jury:.2f}", f"{mean.value:.2f}")
+        saved = MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}"
+        cells.append((name, *figures, _range(mean.low, mean.high), _range(alone.low, alone.high), saved, fit.singles))
     printer.table(Table(columns=columns(*headings, first="score of"), rows=rows(cells)))
     if not found.monitored:
         told = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
@@ -231,20 +231,6 @@ def _print_weights(found: Calibration, printer: Printer) -> None:
             by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
             told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
             printer.say(visible(f"failures of {fit.criterion}: {told}"))
-
-
-def _cells(fit: CriterionFit) -> tuple[str, ...]:
-    mean, alone = fit.mean, fit.mean.labels_alone
-    return (
-        f"{mean.judged:,}",
-        f"{mean.labels:,}",
-        f"{fit.jury:.2f}",
-        f"{mean.value:.2f}",
-        _range(mean.low, mean.high),
-        _range(alone.low, alone.high),
-        MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}",
-        fit.singles,
-    )
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -1,7 +1,6 @@
 """Rounds of canaries on the console: `areopage qualify SUITE --canary`."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -30,7 +29,17 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
     with opened_ledger(places) as ledger, resumed_by_the_same_command():
         canaries = plan_canaries(suite, exam.checked(), ledger)
         require_references(canaries)
-        _print_plan(canaries)
+        sizes = [canary.exam.size for canary in canaries]
+        for canary, size in zip(canaries, sizes, strict=True):
+            who = f"{canary.judge.name} ({canary.judge.reference})"
+            criteria = counted(len(canary.references), "criterion", "criteria")
+            tell(f"canary of {who}, round {canary.round}: {criteria}, {counted(size.calls, 'call')}")
+            if left_out := canary.left_out_text:
+                tell(f"note: not in the canary of {canary.judge.name}: {left_out}")
+        for line in dict.fromkeys(line for canary in canaries for line in canary.exam.parts[0].asking.contacts):
+            tell(line)
+        size = CallSize.of_all(sizes)
+        tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")
         if plan:
             return DONE
         confirm([one.exam.parts[0].asking for one in canaries], yes=yes)
@@ -43,7 +52,8 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
         typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
         for canary, result in zip(canaries, results, strict=True):
-            _print_result(canary, result)
+            if result.found:
+                _print_result(canary, result)
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided there; the same command tries them again")
     if any(result.moved for result in results):
@@ -51,25 +61,9 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
     return INCONCLUSIVE if open_calls else DONE
 
 
-def _print_plan(canaries: Sequence[Canary]) -> None:
-    sizes = [canary.exam.size for canary in canaries]
-    for canary, size in zip(canaries, sizes, strict=True):
-        who = f"{canary.judge.name} ({canary.judge.reference})"
-        criteria = counted(len(canary.references), "criterion", "criteria")
-        tell(f"canary of {who}, round {canary.round}: {criteria}, {counted(size.calls, 'call')}")
-        if left_out := canary.left_out_text:
-            tell(f"note: not in the canary of {canary.judge.name}: {left_out}")
-    for line in dict.fromkeys(line for canary in canaries for line in canary.exam.parts[0].asking.contacts):
-        tell(line)
-    size = CallSize.of_all(sizes)
-    tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")
-
-
 def _print_result(canary: Canary, result: CanaryResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
-    if not result.found:
-        return
     told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
     every = counted(len(result.found), "criterion", "criteria")
     printer.say(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", "bold")

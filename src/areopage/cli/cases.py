@@ -68,7 +68,12 @@ def convert(
     if rejected is not None:
         with replacing(rejected) as place:
             write_rejected(data.rejected, place)
-    _tell_rejected(data, rejected)
+    if data.rejected:
+        tell(f"rejected: {counted(len(data.rejected), 'row')}" + (f", see {rejected}" if rejected else ""))
+    for row in data.rejected[:_SHOWN]:
+        tell(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
+    if len(data.rejected) > _SHOWN:
+        tell(f"  and {len(data.rejected) - _SHOWN:,} more" + ("" if rejected else ": --rejected FILE writes them all"))
     typer.echo(f"written: {out} ({counted(written.rows, 'case')})")
     raise typer.Exit(INCONCLUSIVE if data.rejected else DONE)
 
@@ -89,13 +94,3 @@ def _table(data: Dataset, *, joined: bool) -> tuple[list[TableColumn], list[list
         rows.append([*(plain[name] for name in (*_TEXTS, *_NESTED)), *(case.metadata.get(name) for name in names)])
     used = [place for place in range(len(every)) if any(row[place] not in (None, "", [], {}) for row in rows)]
     return [every[place] for place in used], [[row[place] for place in used] for row in rows]
-
-
-def _tell_rejected(data: Dataset, file: Path | None) -> None:
-    if not data.rejected:
-        return
-    tell(f"rejected: {counted(len(data.rejected), 'row')}" + (f", see {file}" if file else ""))
-    for row in data.rejected[:_SHOWN]:
-        tell(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
-    if len(data.rejected) > _SHOWN:
-        tell(f"  and {len(data.rejected) - _SHOWN:,} more" + ("" if file else ": --rejected FILE writes them all"))

@@ -169,15 +169,11 @@ def _lines_of_verification(found: Verification, against: Path | None) -> list[st
         by = f" ({one_line(kind.actor, LONGEST_PART)})" if kind.actor else ""
         lines.append(f"  {kind.table}: {rows:,} {kind.change}{by}")
     lines += [f"head: {head}" for head in chains.heads]
-    return [*lines, _verdict_of(found)]
-
-
-def _verdict_of(found: Verification) -> str:
     if not found.intact:
-        return "altered"
+        return [*lines, "altered"]
     if not found.whole:
-        return "not altered, as far as it could be compared"
-    return "intact; areopage has changed rows since, see above" if found.chains.since else "intact"
+        return [*lines, "not altered, as far as it could be compared"]
+    return [*lines, "intact; areopage has changed rows since, see above" if chains.since else "intact"]
 
 
 def _lines_of(found: Comparison) -> list[str]:

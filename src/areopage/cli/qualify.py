@@ -163,6 +163,15 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
 def _print_result(exam: Exam, result: ExamResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
+
+    def row(one: Qualification) -> tuple[str, ...]:
+        result, apart = one.result, one.result.separation
+        interval = f" [{_number(apart.low)}, {_number(apart.high)}]" if apart.value is not None else ""
+        figures = (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)
+        counts = f"{result.rows} ({result.low_rows} low, {result.high_rows} high)"
+        separation = f"{_number(apart.value)}{interval}"
+        return one.path, one.state.replace("_", " "), counts, separation, *(_number(figure.value) for figure in figures)
+
     for judge in exam.judges:
         own = [one for one in result.found if one.judge == judge.name]
         passed = sum(one.state == "qualified" for one in own)
@@ -172,29 +181,13 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
         printer.say(f"{judge.name} ({judge.reference}): {told}", "bold")
         if not own:
             continue
-        printer.table(_figures(own))
+        printer.table(Table(columns=columns(*HEADINGS, first="criterion", texts=(1, 2)), rows=rows(map(row, own))))
         for one in own:
             if one.result.missed:
                 why = "; ".join(mark_text(locale, mark) for mark in one.result.missed)
                 printer.say(f"  not qualified: {one.path}: {why}")
     if result.found:
         printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}")
-
-
-def _figures(found: Sequence[Qualification]) -> Table:
-    def row(one: Qualification) -> tuple[str, ...]:
-        result, apart = one.result, one.result.separation
-        interval = f" [{_number(apart.low)}, {_number(apart.high)}]" if apart.value is not None else ""
-        figures = (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)
-        return (
-            one.path,
-            one.state.replace("_", " "),
-            f"{result.rows} ({result.low_rows} low, {result.high_rows} high)",
-            f"{_number(apart.value)}{interval}",
-            *(_number(figure.value) for figure in figures),
-        )
-
-    return Table(columns=columns(*HEADINGS, first="criterion", texts=(1, 2)), rows=rows(map(row, found)))
 
 
 def _number(value: float | None) -> str:

@@ -48,8 +48,34 @@ def list_items(
     ledger: LedgerOption = None,
 ) -> None:
     """List the answers that need a label; with --rater those without a label by this reviewer, and held ones to release."""
+    # --reveal adds why each was queued, which hints at what the judge or the gate said
     with open_ledger(find_config(config, ledger)) as opened:
-        _print_queue(opened, rater, limit, reveal=reveal)
+        queue = opened.review_queue
+        items = queue.open_items(rater, limit=limit)
+        if not items:
+            typer.echo("the review queue is empty (areopage review fill adds answers)")
+            return
+        ids = [item.answer_id for item in items]
+        opened.audit.note(actor(), "read", "", f"a list of {len(ids)} answers")
+        if reveal and rater is not None:
+            opened.audit.note_scores_listed(rater, ids)
+        given, together = opened.labels.current_of(ids), opened.traces.waiting(ids)
+        labelled = {id for id, who, _ in given if who == rater}
+        rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
+        for item in items:
+            raters = len({who for id, who, _ in given if id == item.answer_id})
+            answer = opened.answers.get(item.answer_id)
+            waiting = together.get(item.answer_id, 0)
+            held = item.why == HELD and (reveal or item.answer_id in labelled)
+            kind = "answer" if not held else f"held ({waiting} waiting)" if waiting > 1 else "held"
+            why = [item.why] if reveal else []
+            prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
+            queued = f"{item.created_at:%Y-%m-%d %H:%M}"
+            rows.append([one_line(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
+        typer.echo("\n".join(table(rows)))
+        all_open = queue.count_open()
+        if all_open > len(items):
+            typer.echo(f"shown: {len(items)} of {all_open}")
 
 
 def show(
@@ -66,7 +92,44 @@ def show(
     """
     settings = find_config(config, ledger)
     with open_ledger(settings) as opened:
-        _print_answer(opened, _rubric(settings, opened, id, suite), id, rater, reveal=reveal)
+        rubric = _rubric(settings, opened, id, suite)
+        answer, trace = find_answer(opened, id), opened.traces.get(id)
+        opened.audit.note(actor(), "read", answer.id)
+        shown = reveal or (rater is not None and any(one.rater == rater for one in opened.labels.of(id)))
+        case, decision = answer.case, trace.decision if trace is not None else None
+        parts = [("audience", case.maturity)] if case.maturity else []
+        if isinstance(case.prompt, str):
+            parts.append(("prompt", case.prompt))
+        else:
+            parts += [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(case.prompt, 1)]
+        parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
+        parts += [("reference", case.reference)] if case.reference else []
+        parts += [("response", case.response or "")] if decision is None else []
+        for title, text in parts:
+            typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
+        if decision is not None:
+            typer.echo("--- response")
+            named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if shown else set()
+            for index, sentence in enumerate(decision.sentences):
+                share = sentence.p_unsupported if index in named else None
+                doubt = "" if share is None else f" (word comparison {share:.2f})"
+                typer.echo(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
+            if shown:
+                typer.echo(f"\n--- verdict: {decision.verdict}")
+                for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
+                    typer.echo(f"- {visible(reason)}")
+        if trace is not None:
+            if shown:
+                _print_trace(opened, trace)
+            if opened.evaluations.get(id) is None:
+                return
+        scale = rubric.scale
+        names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
+        typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
+        if shown:
+            if rater is not None:
+                opened.audit.note_scores_seen(rater, id)
+            _print_comparison(opened, rubric, id)
 
 
 def label(
@@ -204,76 +267,6 @@ def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Se
         text = read_text_file(release_text, MAX_BYTES, "the text to release")
         return Settlement(state="released", text=text)
     return Settlement(state="released") if release else None
-
-
-def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
-    """Print the open items; `reveal` adds why each was queued, which hints at what the judge or the gate said."""
-    queue = ledger.review_queue
-    items = queue.open_items(rater, limit=limit)
-    if not items:
-        typer.echo("the review queue is empty (areopage review fill adds answers)")
-        return
-    ids = [item.answer_id for item in items]
-    ledger.audit.note(actor(), "read", "", f"a list of {len(ids)} answers")
-    if reveal and rater is not None:
-        ledger.audit.note_scores_listed(rater, ids)
-    given, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
-    labelled = {id for id, who, _ in given if who == rater}
-    rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
-    for item in items:
-        raters = len({who for id, who, _ in given if id == item.answer_id})
-        answer = ledger.answers.get(item.answer_id)
-        waiting = together.get(item.answer_id, 0)
-        held = item.why == HELD and (reveal or item.answer_id in labelled)
-        kind = "answer" if not held else f"held ({waiting} waiting)" if waiting > 1 else "held"
-        why = [item.why] if reveal else []
-        prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
-        queued = f"{item.created_at:%Y-%m-%d %H:%M}"
-        rows.append([one_line(item.answer_id, 128), kind, queued, f"{raters}/{item.wanted}", *why, prompt])
-    typer.echo("\n".join(table(rows)))
-    all_open = queue.count_open()
-    if all_open > len(items):
-        typer.echo(f"shown: {len(items)} of {all_open}")
-
-
-def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
-    answer, trace = find_answer(ledger, id), ledger.traces.get(id)
-    ledger.audit.note(actor(), "read", answer.id)
-    shown = reveal or (rater is not None and any(one.rater == rater for one in ledger.labels.of(id)))
-    case, decision = answer.case, trace.decision if trace is not None else None
-    parts = [("audience", case.maturity)] if case.maturity else []
-    if isinstance(case.prompt, str):
-        parts.append(("prompt", case.prompt))
-    else:
-        parts += [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(case.prompt, 1)]
-    parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
-    parts += [("reference", case.reference)] if case.reference else []
-    parts += [("response", case.response or "")] if decision is None else []
-    for title, text in parts:
-        typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
-    if decision is not None:
-        typer.echo("--- response")
-        named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if shown else set()
-        for index, sentence in enumerate(decision.sentences):
-            share = sentence.p_unsupported if index in named else None
-            doubt = "" if share is None else f" (word comparison {share:.2f})"
-            typer.echo(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
-        if shown:
-            typer.echo(f"\n--- verdict: {decision.verdict}")
-            for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
-                typer.echo(f"- {visible(reason)}")
-    if trace is not None:
-        if shown:
-            _print_trace(ledger, trace)
-        if ledger.evaluations.get(id) is None:
-            return
-    scale = rubric.scale
-    names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
-    typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
-    if shown:
-        if rater is not None:
-            ledger.audit.note_scores_seen(rater, id)
-        _print_comparison(ledger, rubric, id)
 
 
 def _print_trace(ledger: Ledger, trace: Trace) -> None:

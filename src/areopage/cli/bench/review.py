@@ -14,7 +14,6 @@ from areopage.bench import (
     KINDS,
     REPORT,
     Kind,
-    PeopleResult,
     RunView,
     answers_by_kind,
     folder_of,
@@ -125,7 +124,19 @@ def sign(
             over = (visible(reservation_line(one, report_locale("en"))) for one in signed.signed.over)
             typer.echo(f"signed over: {'; '.join(over)}")
         typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
-        _renew(view.run, opened, places, run)
+        folder, stored = folder_of(view.run, places.out, run), Path(view.run.folder)
+        if (folder / REPORT).is_file():
+            try:
+                typer.echo(f"report: {_write_files(view.run, opened, folder)}")
+            except StorageError as fault:
+                again = places.command(opened, "report", run if Path(run).is_dir() else view.run.id)
+                raise StorageError(
+                    f"the run is signed, but its report is not renewed: {fault}; renew it with: {again}"
+                ) from fault
+        else:
+            elsewhere = (stored / REPORT).is_file()
+            again = places.command(opened, "report", str(stored) if elsewhere else view.run.id)
+            typer.echo(f"the report{f' in {stored}' if elsewhere else ''} does not show the signature yet: {again}")
 
 
 def report(
@@ -143,21 +154,6 @@ def report(
             typer.echo(f"report: {write_pages(view, folder)[0]}")
             return
         typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")
-
-
-def _renew(run: Run, ledger: Ledger, places: Places, named: str) -> None:
-    """Write the files of a signed run again where they are, or say which command does it."""
-    folder, stored = folder_of(run, places.out, named), Path(run.folder)
-    if (folder / REPORT).is_file():
-        try:
-            typer.echo(f"report: {_write_files(run, ledger, folder)}")
-        except StorageError as fault:
-            again = places.command(ledger, "report", named if Path(named).is_dir() else run.id)
-            raise StorageError(f"the run is signed, but its report is not renewed: {fault}; renew it with: {again}") from fault
-    else:
-        elsewhere = (stored / REPORT).is_file()
-        again = places.command(ledger, "report", str(stored) if elsewhere else run.id)
-        typer.echo(f"the report{f' in {stored}' if elsewhere else ''} does not show the signature yet: {again}")
 
 
 def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
@@ -192,12 +188,6 @@ def _print_status(view: RunView) -> None:
     sampled = people.sample is not None
     if not sampled:
         typer.echo("figures over all labelled answers, which speak for no others:")
-    typer.echo("\n".join(_failure_rows(view, people)))
-    typer.echo("")
-    typer.echo(agreement_text(run_reviewed(view, "en", sample_only=sampled).report, locale), nl=False)
-
-
-def _failure_rows(view: RunView, people: PeopleResult) -> list[str]:
     figures = people.sample or people.all_labelled
     rows = [["failures", "answers", "people", "jury", "both", "sensitivity", "specificity", "agreement"]]
     names = view.spec.criteria_by_id()
@@ -209,7 +199,9 @@ def _failure_rows(view: RunView, people: PeopleResult) -> list[str]:
             unknown = share.share is None or share.low is None or share.high is None
             counts.append("-" if unknown else f"{share.hits}/{share.of} ({share.low:.0%} to {share.high:.0%})")
         rows.append([name, *counts])
-    return table(rows)
+    typer.echo("\n".join(table(rows)))
+    typer.echo("")
+    typer.echo(agreement_text(run_reviewed(view, "en", sample_only=sampled).report, locale), nl=False)
 
 
 def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import typer
 
-from areopage.bench import RunSpec, RunSummary, run_summaries
-from areopage.ledger import Ledger, Run
+from areopage.bench import RunSummary, run_summaries
+from areopage.ledger import Ledger
 from areopage.locales import MISSING
 from areopage.report import UNSEEN_WIDTH, Printer, Table, columns, report_locale, rows, text_console
 
@@ -23,7 +23,17 @@ def print_runs(ledger: Ledger) -> None:
     )
 
     def row(summary: RunSummary) -> tuple[str, ...]:
-        facts = run_facts(summary.run, summary.spec)
+        run, spec = summary.run, summary.spec
+        facts = dict.fromkeys(("target", "mode", "language", "dataset"), MISSING)
+        facts |= {"begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
+        facts["state"] = "complete" if run.finished_at else "unfinished"
+        if spec is not None:  # else another version of areopage wrote the run
+            facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
+            facts["target"] = spec.answered_by or "recorded answers"
+            facts["target"] += f" (answers of {spec.reassessed.run})" if spec.reassessed is not None else ""
+            facts["mode"] = spec.mode if spec.target is not None else MISSING
+            facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
+            facts["dataset"] += f", only {spec.part.text}" if spec.part is not None else ""
         coverage = MISSING if summary.coverage is None else f"{summary.coverage.share:.1%}"
         if summary.reused:
             facts["begun"] += f", answers of {summary.reused.oldest:%Y-%m-%d} and later"
@@ -34,21 +44,3 @@ def print_runs(ledger: Ledger) -> None:
     console = text_console()
     console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
     Printer(report_locale("en"), console).table(Table(columns=heads, rows=rows(map(row, summaries))))
-
-
-def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
-    """What a run measures."""
-    facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
-    facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
-    facts["state"] = "complete" if run.finished_at else "unfinished"
-    if spec is not None:
-        facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
-        facts["target"] = spec.answered_by or "recorded answers"
-        if spec.reassessed is not None:
-            facts["target"] += f" (answers of {spec.reassessed.run})"
-        if spec.target is not None:
-            facts["mode"] = spec.mode
-        facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
-        if spec.part is not None:
-            facts["dataset"] += f", only {spec.part.text}"
-    return facts

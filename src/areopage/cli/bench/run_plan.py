@@ -56,7 +56,13 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     yield from (_judge_line(judge, spec, plans) for judge in spec.judges)
     yield from _batch_lines(spec, sum(other.target is not None for other, _ in runs))
     yield from calls_of([other for other, _ in runs])
-    yield from (*_savings(plans, joint=spec.joint), *_known_lines(plans), *_long_lines(plans))
+    if ruled_out := sum(plan.size.ruled_out for plan in plans):
+        pairs, saved = counted(ruled_out, "pair"), counted(sum(plan.size.saved_calls for plan in plans), "call")
+        yield f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved"
+    if spec.joint:
+        saved = counted(sum(plan.size.joint_saved for plan in plans), "call")
+        yield f"joint: one call asks a model about all criteria of a scope: {saved} saved"
+    yield from (*_known_lines(plans), *_long_lines(plans))
     if spec.adaptive is None:
         yield f"plan: {_plan_of(plans, spec)}"
         return
@@ -125,15 +131,6 @@ def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
             direct = f"calls to the {'target' if targets == 1 else 'targets'}, and those that repair a judge's answer,"
         line = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
         yield f"{line}; {direct} are direct, at the full price"
-
-
-def _savings(plans: Sequence[RunPlan], *, joint: bool) -> Iterator[str]:
-    if ruled_out := sum(plan.size.ruled_out for plan in plans):
-        pairs, saved = counted(ruled_out, "pair"), counted(sum(plan.size.saved_calls for plan in plans), "call")
-        yield f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved"
-    if joint:
-        saved = counted(sum(plan.size.joint_saved for plan in plans), "call")
-        yield f"joint: one call asks a model about all criteria of a scope: {saved} saved"
 
 
 def _known_lines(plans: Sequence[RunPlan]) -> Iterator[str]:

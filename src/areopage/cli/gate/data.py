@@ -69,7 +69,13 @@ def import_logs(
                 write((one.place, one.line, one.field, one.said, one.derived))
         typer.echo(f"written: {differences}", err=True)
     if found.rejected:
-        _tell_rejected(found.rejected, kept.shown, rejected)
+        typer.echo(f"rejected: {found.rejected:,} lines", err=True)
+        for row in kept.shown:
+            typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
+        if rejected is not None:
+            typer.echo(f"written: {rejected}", err=True)
+        elif found.rejected > len(kept.shown):
+            typer.echo(f"  and {found.rejected - len(kept.shown):,} more: --rejected FILE writes them all", err=True)
         raise typer.Exit(INCONCLUSIVE)
 
 
@@ -191,13 +197,3 @@ def _tell_imported(found: Imported) -> None:
     rest = sum(found.contradictions.values()) - SHOWN
     if rest > 0:
         typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
-
-
-def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
-    typer.echo(f"rejected: {count:,} lines", err=True)
-    for row in shown:
-        typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
-    if path is not None:
-        typer.echo(f"written: {path}", err=True)
-    elif count > len(shown):
-        typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)

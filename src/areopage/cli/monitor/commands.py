@@ -23,7 +23,6 @@ from areopage.monitor import (
     Golden,
     Intake,
     Losses,
-    MonitorConfig,
     accept_level,
     golden_section,
     monitor_locale,
@@ -93,7 +92,18 @@ def status(config: ConfigOption = None) -> None:
     left_out = sum(day.left_out for day in days)
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")
-    _show_spool(chosen.monitor)
+    spool = chosen.monitor.spool
+    if spool.is_dir():
+        unread = rejected_lines(spool)
+        typer.echo(
+            f"spool {spool}: {waiting_bytes(spool):,} bytes wait"
+            + (f"; {unread} lines could not be submitted: see {spool / 'rejected'}" if unread else "")
+        )
+        losses = Losses.of(spool)
+        if losses.counts:
+            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
+        if losses.doubts:
+            typer.echo(f"recorded with a doubt: {_kinds(losses.doubts)}; last: {losses.doubtful} by {losses.doubt}")
     states = [one.state_at(now, chosen.monitor.section.worker.dead_after) for one in workers]
     for one, state in zip(workers, states, strict=True):
         seen = f"seen {duration(max(0.0, (now - one.seen_at).total_seconds()))} ago"
@@ -126,20 +136,6 @@ def retry(
     if not again and not whole:
         raise UserError(f"storage.text is {policy}: given-up answers keep no whole text to judge: submit them under new ids")
     typer.echo(f"{answers_text(again)} will be tried again")
-
-
-def _show_spool(config: MonitorConfig) -> None:
-    if config.spool.is_dir():
-        unread = rejected_lines(config.spool)
-        typer.echo(
-            f"spool {config.spool}: {waiting_bytes(config.spool):,} bytes wait"
-            + (f"; {unread} lines could not be submitted: see {config.spool / 'rejected'}" if unread else "")
-        )
-        losses = Losses.of(config.spool)
-        if losses.counts:
-            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
-        if losses.doubts:
-            typer.echo(f"recorded with a doubt: {_kinds(losses.doubts)}; last: {losses.doubtful} by {losses.doubt}")
 
 
 def _kinds(counts: Mapping[str, int]) -> str:

@@ -7,12 +7,12 @@ from typing import Annotated, get_args
 
 import typer
 
-from areopage.app import AppConfig, find_config, open_ledger
+from areopage.app import find_config, open_ledger
 from areopage.checking import trace_export
 from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError, counted
-from areopage.ledger import Filters, Grade, Ledger, Period, last_days
+from areopage.ledger import Filters, Grade, Period, last_days
 from areopage.locales import LANGUAGES
 from areopage.monitor import criterion_labels, erase_older
 from areopage.report import (
@@ -173,22 +173,17 @@ def erase(
             erased = ledger.erasure.erase(named)
             for id in named:
                 ledger.audit.note(actor(), "erase", id)
-        left = _erase_files(settings, ledger)
+        export, left = trace_export(settings.rag, ledger), ""
+        try:
+            done = export.run()
+        except StorageError as fault:
+            left = str(fault)
+        else:
+            said = f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+            tell(f"trace files in {export.folder}: {said}; not looked into: {ELSEWHERE}")
     typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
     if left:
         raise StorageError(left)
-
-
-def _erase_files(config: AppConfig, ledger: Ledger) -> str:
-    """Rewrite the trace files from the ledger. Return why a file may still hold erased texts, or ""."""
-    export = trace_export(config.rag, ledger)
-    try:
-        done = export.run()
-    except StorageError as fault:
-        return str(fault)
-    said = f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
-    tell(f"trace files in {export.folder}: {said}; not looked into: {ELSEWHERE}")
-    return ""
 
 
 def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> TableForm:

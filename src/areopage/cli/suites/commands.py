@@ -154,7 +154,16 @@ def _listed(names: str) -> list[str]:
 
 
 def _report_faults(suite: str) -> None:
-    faults, warnings, notes = _found(suite)
+    checked = check_folder(suite)
+    faults, warnings, notes = list(checked.faults), checked.warnings, list[str]()
+    try:
+        loaded = load_suite(suite)
+    except UserError as fault:  # likely one of those that are named; a run says it in these words
+        faults = faults or [str(fault)]
+    else:
+        tried, told_faults = dry_run(loaded), "\n".join(faults)
+        notes = [*loaded.warnings, *tried.notes]
+        faults += [fault for fault in tried.faults if fault not in told_faults]
     for fault in faults:
         typer.echo(fault)
     for kind, lines in (("warning", warnings), ("note", notes)):
@@ -163,27 +172,12 @@ def _report_faults(suite: str) -> None:
     if faults:
         typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
         raise typer.Exit(FAILED)
-    loaded = load_suite(suite)
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
     found = f"no faults, {counted(len(warnings), 'warning')}" if warnings else "no faults"
     typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {found}", err=True)
     raise typer.Exit(0)
-
-
-def _found(named: str) -> tuple[list[str], Sequence[str], list[str]]:
-    """The faults of a suite, those that a run would name among them, its warnings, and notes."""
-    checked = check_folder(named)
-    faults = list(checked.faults)
-    try:
-        loaded = load_suite(named)
-    except UserError as fault:  # likely one of those that are named; a run says it in these words
-        return faults or [str(fault)], checked.warnings, []
-    tried = dry_run(loaded)
-    told = "\n".join(faults)
-    notes = [*loaded.warnings, *tried.notes]
-    return [*faults, *(fault for fault in tried.faults if fault not in told)], checked.warnings, notes
 
 
 def _unselected(suite: Suite, outside: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from areopage.bench import PassView, RunOptions, RunView, passes_of
+from areopage.bench import RunOptions, RunView, passes_of
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
@@ -89,15 +89,11 @@ def _criterion_lines(view: RunView, score: CriterionScore) -> Iterator[str]:
     failed = score.criterion in view.failures.by_case.get(score.case_id, ())
     yield f"  {score.criterion}: {shown}{f', a failure (limit {limit:g})' if failed else ''}"
     for one in passes_of(view, score):
-        yield from _pass_lines(one)
-
-
-def _pass_lines(one: PassView) -> Iterator[str]:
-    told = "not asked" if one.outcome is None else one.outcome_name.replace("_", " ")
-    number = f" {one.score:.2f}" if one.score is not None else ""
-    yield f"    {visible(one.judge)}, pass {one.pass_index}: {told}{number}{_reason(one.reason or one.explanation)}"
-    if one.outcome is not None and not isinstance(one.outcome, Given) and one.judgment is not None and one.judgment.raw_text:
-        yield from _text("  the judge's reply", one.judgment.raw_text)
+        told = "not asked" if one.outcome is None else one.outcome_name.replace("_", " ")
+        number = f" {one.score:.2f}" if one.score is not None else ""
+        yield f"    {visible(one.judge)}, pass {one.pass_index}: {told}{number}{_reason(one.reason or one.explanation)}"
+        if one.outcome is not None and not isinstance(one.outcome, Given) and one.judgment is not None and one.judgment.raw_text:
+            yield from _text("  the judge's reply", one.judgment.raw_text)
 
 
 def _reason(text: str) -> str:
