@@ -18,7 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from filelock import FileLock
 
 from areopage.bench.spec import spec_of
-from areopage.compare.league.files import write_league
+from areopage.compare.league.page import write_league
 from areopage.compare.league.table import league_of
 from areopage.compare.league.trend import Trend, trend_groups
 from areopage.compare.league.trend_page import write_trend

@@ -9,7 +9,7 @@ import pytest
 
 from areopage.bench.panels import part_differences
 from areopage.bench.spec import Target
-from areopage.compare.league.files import write_league
+from areopage.compare.league.page import write_league
 from areopage.compare.league.table import Absent, Entry, entry_of, league_of
 from areopage.compare.league.text import beside
 from areopage.compare.league.trend import Trend, trend_groups

@@ -38,6 +38,7 @@ from .figures.failures import case_group as case_group  # The group of a case
 # How many cases fail a criterion of the categories that count first, which are named.
 from .figures.failures import failures_title as failures_title
 from .figures.people import PeopleResult as PeopleResult  # People's part in a run.
+from .figures.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
 from .figures.people import human_criterion as human_criterion  # The agreement with people on one criterion, in short.
 from .figures.people import human_texts as human_texts  # The agreement with people in a line or two of plain text
 from .figures.people import run_reviewed as run_reviewed  # The jury of a run against people
@@ -86,14 +87,12 @@ from .planning.dry_run import dry_run as dry_run
 
 # The specification with the bytes for each token that the ledger's calls to its models tell.
 from .planning.measures import with_measures as with_measures
-from .planning.precision import PlannedSize as PlannedSize  # A run with the wished precision of the final score.
 from .planning.precision import PrecisionPlan as PrecisionPlan  # What a wished half-width takes.
 from .planning.precision import plan_assumed as plan_assumed  # A plan from a stated spread of the cases' final scores.
 from .planning.precision import plan_like as plan_like  # A plan from the spread of an earlier run's scores.
 from .planning.prepare import PreparedRun as PreparedRun  # A run before its first model call.
 from .planning.prepare import prepare_run as prepare_run  # Build a run from the user's options.
 from .planning.reassess import answers_of_run as answers_of_run  # Read the answers of a run, in any state
-from .planning.run_plan import LongCases as LongCases  # The cases that are too long for one model.
 from .planning.run_plan import LongKind as LongKind  # `not_sent`
 from .planning.run_plan import ModelPlan as ModelPlan  # What is asked of one judge, the target or the model that plays children.
 from .planning.run_plan import RunPlan as RunPlan  # The plan of one run.
@@ -134,7 +133,6 @@ from .results.evaluations import run_evaluations as run_evaluations
 
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
-from .results.pass_views import PassView as PassView  # One planned pass, over a reply if `turn` is not 0.
 from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
 from .results.pass_views import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
 from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally

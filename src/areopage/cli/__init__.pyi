@@ -27,11 +27,11 @@ from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
 from .options import LedgerOption as LedgerOption
 from .options import OutOption as OutOption
-from .options import day_of as day_of  # Parse a day.
+from .options import last_day as last_day  # The last day of a period
+from .options import midnight_of as midnight_of  # The beginning of a day, in UTC.
 from .options import one_of as one_of  # The allowed value equal to `name`, or None without a name.
+from .options import period_since as period_since  # The days from that of --since to the last one.
 from .options import tell as tell  # Print a line on stderr.
-from .periods import last_day as last_day  # The last day of a period
-from .periods import period_since as period_since  # The days from that of --since to the last one.
 from .process import command as command  # Run the command as a process of its own.
 from .progress.pace import PLAIN_EVERY as PLAIN_EVERY
 from .progress.run_log import RunLog as RunLog  # The run's log, `run.log`

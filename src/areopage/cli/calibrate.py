@@ -9,8 +9,7 @@ import typer
 from areopage.app import find_config, open_ledger
 from areopage.bench import RunView, answers_by_kind, fit_run, judged_run, planned_labels, queue_answers, view_run
 from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text
-from areopage.cli.periods import last_day
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days

@@ -149,7 +149,7 @@ BENCH = LazyGroup(
             "Show the report of a run in short; of runs in several languages the one verdict.",
         ),
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
-        "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
+        "reassess": ("bench.commands:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (

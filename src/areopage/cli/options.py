@@ -3,13 +3,16 @@
 import getpass
 import io
 import re
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import IO, Annotated, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
 from areopage.errors import UserError, counted
+
+if TYPE_CHECKING:
+    from areopage.ledger import Period
 
 OUTPUTS = Path("outputs")
 STDOUT = "-"
@@ -103,6 +106,29 @@ def day_of(option: str, text: str) -> date:
 def midnight_of(option: str, text: str | None) -> datetime | None:
     """The beginning of a day, in UTC."""
     return None if text is None else datetime.combine(day_of(option, text), time(), tzinfo=UTC)
+
+
+def last_day(until: str | None, now: datetime) -> date:
+    """The last day of a period: that of --until, else today, in UTC.
+
+    Raises:
+        UserError: the text is not a day.
+    """
+    return day_of("--until", until) if until else now.date()
+
+
+def period_since(since: str, last: date) -> "Period":
+    """The days from that of --since to the last one.
+
+    Raises:
+        UserError: the text is not a day, or the day is after the last one.
+    """
+    from areopage.ledger import Period
+
+    first = day_of("--since", since)
+    if first > last:
+        raise UserError(f"--since {first} is after the last day, {last}")
+    return Period(start=first, end=last + timedelta(days=1))
 
 
 def actor() -> str:

@@ -142,8 +142,7 @@ def _work_until_stopped(
                     return
                 if monitor is not None and time.monotonic() - told_at >= every:
                     told_at = time.monotonic()
-                    with suppress(StorageError):  # the worker says so, and goes on by itself
-                        line(monitor.progress())
+                    show_progress(monitor, line)
         finally:
             if benches is not None:
                 benches.stop()
@@ -153,6 +152,12 @@ def _work_until_stopped(
             finally:
                 if benches is not None:
                     benches.close()
+
+
+def show_progress(monitor: "MonitorWorker", line: "ProgressLine") -> None:
+    """Show how far a worker is; nothing while the ledger cannot be used: the worker says so, and goes on by itself."""
+    with suppress(StorageError):
+        line(monitor.progress())
 
 
 def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:

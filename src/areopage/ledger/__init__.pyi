@@ -141,7 +141,6 @@ from .write.fleet import FleetPhase as FleetPhase  # The calls to the target or 
 from .write.fleet import FleetState as FleetState
 from .write.operations import Alert as Alert  # One condition that holds or held.
 from .write.operations import ApiKey as ApiKey  # A key's record
-from .write.operations import AuditEntry as AuditEntry  # Who did what to what.
 from .write.operations import GoldenRun as GoldenRun  # One round of golden questions.
 from .write.operations import Role as Role  # A key's permission.
 from .write.operations import Worker as Worker  # A worker's heartbeat.

@@ -36,7 +36,6 @@ from .pages.rendering import REPORT_STYLES as REPORT_STYLES
 from .pages.rendering import language as language  # Return the reader's locale.
 from .pages.rendering import render as render  # Render a page in the reader's language.
 from .pages.rendering import run_url as run_url  # The page of a benchmark run.
-from .pages.runs import Choice as Choice  # A run that can be chosen
 from .pages.runs import run_choices as run_choices  # The newest runs as choices
 from .pages.runs import visible_run as visible_run  # The record of a run, if all its answers are in the actor's scope.
 from .parts import ServerPart as ServerPart  # Routes, and what belongs to them.

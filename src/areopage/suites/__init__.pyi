@@ -21,7 +21,6 @@ from .config_file import SharedSections as SharedSections  # What every part of 
 from .config_file import StorageSection as StorageSection  # What stays of an answer once it is judged, and for how long.
 from .config_file import checked_section as checked_section  # Check what stands at a key of a document against a schema.
 from .gold import GOLD_FILE as GOLD_FILE
-from .gold import Band as Band
 from .gold import GoldRow as GoldRow  # A response with the ranges that its scores must lie in.
 from .gold import gold_criteria as gold_criteria  # The ids of the criteria that a suite's gold set can examine judges on
 from .gold import gold_digest as gold_digest  # SHA-256 of gold rows in any order.

@@ -12,7 +12,6 @@ from .audit import prepare_audit as prepare_audit  # Read the cases and choose t
 from .calibration import FEWEST_LABELS as FEWEST_LABELS  # A criterion with fewer labelled answers gets no correction.
 from .calibration import OVERALL as OVERALL
 from .calibration import Calibration as Calibration  # What labels of a run correct, with everything that it rests on.
-from .calibration import CriterionFit as CriterionFit  # What labels correct on one criterion
 from .calibration import LabelledDays as LabelledDays  # The monitored period whose answers were labelled
 
 # The ids of calibrations that were altered after they were fitted

@@ -9,8 +9,7 @@ import typer
 
 from areopage.app import find_config, open_ledger
 from areopage.checking import trace_export
-from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
-from areopage.cli.periods import last_day
+from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, last_day, one_of, tell, tell_cut
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import Filters, Grade, Period, last_days
 from areopage.locales import LANGUAGES

@@ -158,8 +158,8 @@ def _report_faults(suite: str) -> None:
     faults, warnings, notes = list(checked.faults), checked.warnings, list[str]()
     try:
         loaded = load_suite(suite)
-    except UserError as fault:  # likely one of those that are named; a run says it in these words
-        faults = faults or [str(fault)]
+    except UserError as unusable:  # likely one of those that are named; a run says it in these words
+        faults = faults or [str(unusable)]
     else:
         tried, told_faults = dry_run(loaded), "\n".join(faults)
         notes = [*loaded.warnings, *tried.notes]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -17,8 +17,8 @@ from areopage.cli import (
     INCONCLUSIVE,
     STDOUT,
     Places,
-    day_of,
     last_day,
+    midnight_of,
     opened_ledger,
     period_since,
 )
@@ -94,9 +94,8 @@ class Comparing(Struct, frozen=True, kw_only=True):
             raise UserError(f"--against {visible(against)}: {told}")
         if len(self.names) != 1:
             raise UserError(f"--against compares one run with earlier ones: give one run, not {len(self.names)}")
-        first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
         with opened_ledger(self.places) as ledger:
-            found = compare_history(ledger, find_run(ledger, self.names[0]), int(match[1]), first, where)
+            found = compare_history(ledger, find_run(ledger, self.names[0]), int(match[1]), midnight_of("--since", since), where)
         conclusion, runs = found.conclusion, [entry.run for entry in (found.entry, *found.pool)]
         folder = self._folder("comparison", found.entry.spec.suite, [found.entry.run.id, *conclusion.pool, *where])
 

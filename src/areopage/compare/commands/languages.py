@@ -5,14 +5,27 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from areopage.bench import RunSpec, spec_of, view_run
+from areopage.bench import RunSpec, part_notices, spec_of, view_run
 from areopage.cli import NewRun, Places, opened_ledger, run_new
 from areopage.compare.commands.league import EXIT_CODES
-from areopage.compare.league.languages import languages_report
 from areopage.compare.league.table import Entry, League, entry_of
+from areopage.compare.league.text import failed_text, interval_notes, standing_cell, uncounted
 from areopage.errors import UserError
 from areopage.ledger import Ledger
-from areopage.report import print_report
+from areopage.locales import MISSING
+from areopage.report import (
+    Cell,
+    Column,
+    Notice,
+    Report,
+    Row,
+    Section,
+    Table,
+    print_report,
+    qualification_text,
+    report_locale,
+    verdict_name,
+)
 
 
 def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
@@ -70,4 +83,47 @@ def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:
         ("floors", (spec.release, spec.min_coverage)),
         ("criteria", sorted(criterion.path for criterion in spec.criteria)),
         ("part", spec.part.where if spec.part else ()),
+    )
+
+
+def languages_report(league: League, language: str = "en") -> Report:
+    """Build the report, for a terminal."""
+    locale, spec = report_locale(language), league.entries[0].spec
+
+    def row(entry: Entry) -> Row:
+        cells = (
+            entry.spec.language,
+            standing_cell(entry, locale),
+            Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
+            MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
+            Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
+            locale.percent(entry.coverage),
+            locale.whole(len(entry.cases)),
+            qualification_text(locale, entry.qualification),
+            entry.run.id,
+        )
+        return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
+
+    heads = (
+        *(Column(heading=locale.say(key), kind="text") for key in ("language", "verdict")),
+        *(Column(heading=locale.say(key)) for key in ("failed_of", "could_fail", "score", "coverage", "cases_heading")),
+        *(Column(heading=locale.say(key), kind="text") for key in ("qualification", "run_id")),
+    )
+    table = Table(columns=heads, rows=tuple(map(row, league.entries)))
+    section = Section(id="languages", title=locale.say("languages"), blocks=(table,), console=True)
+    title = locale.say("pair", name=locale.say("release"), value=verdict_name(league.standing, locale))
+    return Report(
+        locale=locale,
+        kind=locale.say("report"),
+        title=spec.answered_by or locale.say("given_responses"),
+        window="",
+        facts=(
+            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+            (locale.say("languages"), ", ".join(entry.spec.language for entry in league.entries)),
+        ),
+        notices=(*part_notices(spec, locale), Notice(title=title, blocks=(), alarm=league.standing == "FAIL")),
+        headline=None,
+        sections=(section,),
+        footer=(),
+        figures={},
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime, time
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -43,14 +43,13 @@ from areopage.cli import (
     asking_display,
     configured,
     confirm,
-    day_of,
     ended_like_ctrl_c,
+    midnight_of,
     opened_ledger,
     print_plan,
     write_files,
 )
-from areopage.compare.league.files import write_league
-from areopage.compare.league.page import league_report
+from areopage.compare.league.page import league_report, write_league
 from areopage.compare.league.table import Absent, Entry, League, entry_of, league_of
 from areopage.compare.league.text import beside
 from areopage.compare.league.trend import trend_of_target
@@ -311,8 +310,7 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
 def show_trend(target: str, places: Places, *, limit: int, since: str | None = None, fails: bool = False, language: str) -> int:
     """Print the runs of a target in time order, and write its page and table."""
     with opened_ledger(places) as ledger:
-        first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
-        trend = trend_of_target(ledger, target, limit, first)
+        trend = trend_of_target(ledger, target, limit, midnight_of("--since", since))
     slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
     folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
     entries = [entry for group in trend.groups for entry in group.entries]

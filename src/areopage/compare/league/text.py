@@ -64,11 +64,6 @@ def conclusion(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
     return locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
 
 
-def against(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
-    """The names of two targets that are compared."""
-    return locale.say("against", one=names[pair.first], other=names[pair.second])
-
-
 def percent_difference(found: Measured, locale: Locale) -> str:
     """A difference of shares in points of a hundred, with its interval."""
     if found.difference is None or found.low is None or found.high is None:

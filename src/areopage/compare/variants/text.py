@@ -67,7 +67,7 @@ def variant_sections(
         for test in comparison.tests:
             first, *figures, conclusion = variant_cells(test, labels, locale)
             name = Cell(text=first if test.kind == "criterion" else Span(first, "strong"))
-            cells = (name, *figures, Cell(text=Span(conclusion, "strong")))
+            cells: tuple[Cell | str, ...] = (name, *figures, Cell(text=Span(conclusion, "strong")))
             rows.append(Row(cells=cells, css="alarm" if test.direction == "worse" else ""))
         blocks.append(Table(columns=heads, rows=tuple(rows), css="league"))
         made.append(Section(id=f"variant-{place}", title=title, blocks=tuple(blocks)))
