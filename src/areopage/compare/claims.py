@@ -2,9 +2,9 @@
 
 from areopage.bench import DifferentPanels
 from areopage.compare.report.text import level_findings
-from areopage.compare.runs.compare import compare_runs, fewest_pairs
+from areopage.compare.runs.compare import compare_runs
 from areopage.compare.runs.records import Compared
-from areopage.compare.statistics.tested import kept_run_level
+from areopage.compare.statistics.tested import fewest_changes, kept_run_level
 from areopage.errors import counted
 from areopage.ledger import Ledger, Run
 from areopage.locales import one_line
@@ -58,7 +58,7 @@ def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> De
             run=run.id,
         )
     if found.outcome == "too_little":
-        fewest = fewest_pairs(_level(confidence))
+        fewest = fewest_changes(_level(confidence))
         answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
         needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {percent(confidence)} confidence"
         reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"

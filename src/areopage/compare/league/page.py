@@ -9,7 +9,6 @@ from areopage.compare.league.table import Entry, League, Pair, SliceCell, Slices
 from areopage.compare.league.text import (
     ANSWER_STATES,
     column_name,
-    conclusion,
     count_notes,
     failed_text,
     interval_notes,
@@ -20,7 +19,6 @@ from areopage.compare.league.text import (
     standing_cell,
     target_names,
     uncounted,
-    weakest_text,
 )
 from areopage.compare.report.files import write_page
 from areopage.criteria import Criterion
@@ -142,14 +140,18 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     def row(place: int, entry: Entry) -> Row:
         level = league.level_with(entry)
         under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
-        name = names[entry.run.id]
+        weakest, name = MISSING, names[entry.run.id]
+        if entry.weakest is not None:
+            id, score = entry.weakest
+            title = entry.spec.in_language(locale.code).titles([id])[0]
+            weakest = locale.say("pair", name=title, value=locale.number(score))
         shown = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
         cells = (
             Cell(text=(f"{place}. " if entry.is_ranked else f"{MISSING} ", shown), under=tuple(under)),
             standing_cell(entry, locale),
             Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
             MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
-            weakest_text(entry, locale),
+            weakest,
             Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
             locale.percent(entry.coverage),
         )
@@ -179,6 +181,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
     def row(pair: Pair) -> Row:
         failures, score = pair.failures, pair.score
         alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
+        conclusion = locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
         lone = len(score.only_first) + len(score.only_second)
         pairing = [locale.count("one_side", lone)] if lone else []
         pairing += [locale.count("clusters_noted", score.clusters)] if score.clusters < score.pairs else []
@@ -189,7 +192,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
             locale.say("fails_alone_text", first=next(alone), second=next(alone)),
             Cell(text=percent_difference(failures.difference, locale), under=tuple(p)),
             score_difference(score, locale),
-            Cell(text=Span(conclusion(pair, names, locale), "strong")),
+            Cell(text=Span(conclusion, "strong")),
         )
         return Row(cells=cells)
 

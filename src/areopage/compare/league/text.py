@@ -1,13 +1,13 @@
 """What a league table says of targets and of their differences, in the words of a language."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 from urllib.parse import quote
 
 from areopage.bench import Labels
 from areopage.cases import field_named
-from areopage.compare.league.table import Entry, League, Pair
+from areopage.compare.league.table import Entry, League
 from areopage.compare.statistics.tested import Measured
 from areopage.ledger import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
@@ -38,14 +38,6 @@ def standing_cell(entry: Entry, locale: Locale) -> Cell:
     return Cell(text=Span(told, "strong"), under=doubt)
 
 
-def weakest_text(entry: Entry, locale: Locale) -> str:
-    """The weakest criterion of the categories that count first, with its score."""
-    if entry.weakest is None:
-        return MISSING
-    id, score = entry.weakest
-    return locale.say("pair", name=entry.spec.in_language(locale.code).titles([id])[0], value=locale.number(score))
-
-
 def failed_text(count: FailureCount, locale: Locale) -> str:
     """How many cases fail, of those with a score."""
     return locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
@@ -57,11 +49,6 @@ def uncounted(count: FailureCount, locale: Locale) -> Iterator[str]:
         yield locale.count("without_score", count.cases - count.scored)
     if count.not_applicable:
         yield locale.say("pair", name=sentence_case(locale.say("said_not_applicable")), value=locale.whole(count.not_applicable))
-
-
-def conclusion(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
-    """Which of two targets is better, or that the cases cannot tell."""
-    return locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
 
 
 def percent_difference(found: Measured, locale: Locale) -> str:

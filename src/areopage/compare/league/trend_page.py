@@ -50,6 +50,11 @@ def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> 
     entries = sorted((entry for group in trend.groups for entry in group.entries), key=lambda one: one.run.created_at)
     locale = report_locale(language or entries[-1].spec.language)
     first, last = (locale.date(entry.run.created_at) for entry in (entries[0], entries[-1]))
+    _, conclusion = trend.newest
+    expected = expected_text(conclusion, locale) if conclusion.pool else ""
+    newest = locale.say("trend_newest", conclusion=conclusion_of_run(conclusion, locale), expected=expected).rstrip()
+    told = [newest, *passed_lines(trend.passed, locale)]
+    told += [locale.count("trend_left_out", trend.left_out)] if trend.left_out else []
     facts = (
         (locale.say("size"), locale.count("trend_runs", len(entries))),
         (locale.say("date"), first if first == last else f"{first} – {last}"),
@@ -63,8 +68,8 @@ def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> 
         notices=(
             Notice(
                 title=locale.say("trend_conclusion"),
-                blocks=tuple(Paragraph(text=text) for text in (trend_conclusion(trend, locale), *trend_remarks(trend, locale))),
-                alarm=trend.newest[1].outcome == "regression",
+                blocks=tuple(Paragraph(text=text) for text in told),
+                alarm=conclusion.outcome == "regression",
             ),
         ),
         headline=None,
@@ -72,20 +77,6 @@ def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> 
         footer=(f"areopage {__version__}",),
         figures={},
     )
-
-
-def trend_conclusion(trend: Trend, locale: Locale) -> str:
-    """Whether the newest run fails more often than those before it."""
-    _, conclusion = trend.newest
-    expected = expected_text(conclusion, locale) if conclusion.pool else ""
-    return locale.say("trend_newest", conclusion=conclusion_of_run(conclusion, locale), expected=expected).rstrip()
-
-
-def trend_remarks(trend: Trend, locale: Locale) -> Iterator[str]:
-    """The earlier runs that the newest one is not compared with, and those that are not shown."""
-    yield from passed_lines(trend.passed, locale)
-    if trend.left_out:
-        yield locale.count("trend_left_out", trend.left_out)
 
 
 def _section(group: TrendGroup, place: int, links: Mapping[str, str], locale: Locale) -> Section:
@@ -100,15 +91,11 @@ def _section(group: TrendGroup, place: int, links: Mapping[str, str], locale: Lo
     blocks.append(_table(group, links, locale))
     if not group.is_one_version:
         blocks.append(Paragraph(text=locale.say("trend_other_weights"), look="note", console=True))
-    return Section(id=f"group-{place}", title=group_title(group, place, locale), blocks=tuple(blocks), console=True)
-
-
-def group_title(group: TrendGroup, place: int, locale: Locale) -> str:
-    """The number, the size and the days of a group."""
     first, last = (locale.date(entry.run.created_at) for entry in (group.entries[0], group.entries[-1]))
-    runs, suite = locale.count("trend_runs", len(group.entries)), group.entries[0].spec.suite
     when = first if first == last else locale.say("between_days", first=first, last=last)
-    return locale.say("trend_group", n=place, suite=suite, runs=runs, when=when)
+    runs, suite = locale.count("trend_runs", len(group.entries)), group.entries[0].spec.suite
+    title = locale.say("trend_group", n=place, suite=suite, runs=runs, when=when)
+    return Section(id=f"group-{place}", title=title, blocks=tuple(blocks), console=True)
 
 
 def _charts(group: TrendGroup, locale: Locale) -> list[Block]:

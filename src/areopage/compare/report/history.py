@@ -51,23 +51,6 @@ def conclusion_of_run(conclusion: Conclusion, locale: Locale) -> str:
     return locale.say(f"history_{conclusion.outcome}")
 
 
-def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str, str, str]]:
-    """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
-    criteria = found.entry.spec.in_language(locale.code).criteria_by_id()
-    prompts = {case.id: case.prompt_text for case in found.entry.cases}
-    for id, names in islice(found.conclusion.newly.items(), _NAMED):
-        yield id, name_list(criteria[name].title for name in names), one_line(prompts.get(id, ""))
-
-
-def history_remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:
-    """What is not named, not known, and not part of the pool."""
-    if len(conclusion.newly) > _NAMED:
-        yield locale.count("newly_failing_more", len(conclusion.newly) - _NAMED)
-    if conclusion.failures.unknown:
-        yield locale.count("history_unknown", len(conclusion.failures.unknown))
-    yield from passed_lines(conclusion.left_out, locale)
-
-
 def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
     """The earlier runs that are not compared: a line for each reason, with their number."""
     by_reason: dict[str, list[str]] = {}
@@ -88,13 +71,20 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
     name = spec.title or locale.say("given_responses")
     blocks: list[Paragraph | Listing] = [Paragraph(text=expected_text(found.conclusion, locale))]
     blocks.append(Paragraph(text=locale.say("history_new", n=locale.whole(len(found.conclusion.newly)))))
-    items: list[Line] = [
-        (Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}")
-        for id, names, prompt in newly_lines(found, locale)
-    ]
+    items: list[Line] = []
+    conclusion, criteria = found.conclusion, spec.in_language(locale.code).criteria_by_id()
+    cases = {case.id: case.prompt_text for case in found.entry.cases}
+    for id, failed in islice(conclusion.newly.items(), _NAMED):
+        names, prompt = name_list(criteria[name].title for name in failed), one_line(cases.get(id, ""))
+        items.append((Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}"))
     if items:
         blocks.append(Listing(items=tuple(items)))
-    blocks += [Paragraph(text=text) for text in history_remarks(found.conclusion, locale)]
+    remarks: list[str] = []
+    if len(conclusion.newly) > _NAMED:
+        remarks.append(locale.count("newly_failing_more", len(conclusion.newly) - _NAMED))
+    if conclusion.failures.unknown:
+        remarks.append(locale.count("history_unknown", len(conclusion.failures.unknown)))
+    blocks += [Paragraph(text=text) for text in (*remarks, *passed_lines(conclusion.left_out, locale))]
     return Report(
         locale=locale,
         kind=locale.say("comparison"),

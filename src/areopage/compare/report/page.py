@@ -11,9 +11,6 @@ from areopage.compare.report.text import (
     crossed_text,
     failures_text,
     findings,
-    more_newly_failing,
-    newly_failing_head,
-    newly_failing_lines,
     node_name,
     open_text,
     price_text,
@@ -28,7 +25,7 @@ from areopage.compare.statistics.levels import Difference
 from areopage.compare.statistics.tested import D, Tested, TestedLevel, TwoTests
 from areopage.digest import digest_of
 from areopage.errors import name_list
-from areopage.locales import MISSING, Locale
+from areopage.locales import MISSING, Locale, one_line
 from areopage.report import (
     LONGEST_TEXT,
     Block,
@@ -57,6 +54,7 @@ from areopage.version import __version__
 CASES = "comparison_cases.csv"
 _SHOWN_CASES, _SHOWN_PARTS = 30, 12
 _BRIEF_PARTS = 5
+_NEWLY_NAMED = 10
 
 S = TypeVar("S", SliceDifference, ProductionSlice)
 
@@ -141,13 +139,20 @@ def _outcome_blocks(
     spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool, prompts: bool
 ) -> Iterator[Paragraph | Listing]:
     """The cases that newly fail, then what the tests find, then what they leave open."""
-    yield Paragraph(text=newly_failing_head(found, locale))
+    newly = found.newly_failing
+    numbers = {"newly": len(newly), "mended": len(found.mended), "compared": found.shared.cases}
+    head = locale.say("newly_failing_head", **{name: locale.whole(number) for name, number in numbers.items()})
+    if found.not_compared:
+        head = f"{head} {locale.count('newly_failing_unknown', len(found.not_compared))}"
+    yield Paragraph(text=head)
     items: list[Line] = []
-    for id, names, prompt in newly_failing_lines(found, spec, locale):
-        link = Span(id, "strong") if brief else Span(id, "link", f"#{_anchor(suffix, id)}")
-        items.append((link, f" · {names} · {prompt}" if prompts else f" · {names}"))
-    if more := more_newly_failing(found, locale):
-        items.append(more)
+    criteria = spec.in_language(locale.code).criteria_by_id()
+    for changed in newly[:_NEWLY_NAMED]:
+        case, names = changed.case, name_list(criteria[id].title for id in changed.newly)
+        link = Span(case.id, "strong") if brief else Span(case.id, "link", f"#{_anchor(suffix, case.id)}")
+        items.append((link, f" · {names} · {one_line(case.prompt_text)}" if prompts else f" · {names}"))
+    if len(newly) > _NEWLY_NAMED:
+        items.append(locale.count("newly_failing_more", len(newly) - _NEWLY_NAMED))
     if items:
         yield Listing(items=tuple(items))
     if told := tuple(findings(found, spec, locale)):

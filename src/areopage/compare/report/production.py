@@ -69,36 +69,6 @@ def period_text(found: ProductionComparison, locale: Locale) -> str:
     return locale.period(found.production.period.start, found.production.period.last)
 
 
-def production_findings(found: ProductionComparison, locale: Locale) -> Iterator[str]:
-    """What is worse, what is better, and whether the mix of production explains it."""
-
-    yield from level_findings(found.levels, found.run.spec, locale)
-    if found.levels[0].difference.is_telling:
-        for key, keeps in (("explains", False), ("keeps", True)):
-            if names := [column_name(one.column, locale) for one in found.standardised if one.difference.is_telling == keeps]:
-                yield locale.say(f"production_mix_{key}", columns=", ".join(names))
-
-
-def production_remarks(found: ProductionComparison, locale: Locale) -> Iterator[str]:
-    """What of production is left out, and how its answers weigh."""
-    side = found.production
-    for key, number in (("production_other_panels", side.other_panels), ("production_not_sampled", side.not_sampled)):
-        if number:
-            yield locale.count(key, number)
-    if side.weighted:
-        yield locale.say("production_weighted")
-    if found.missing:
-        yield locale.say("production_missing", columns=", ".join(column_name(one, locale) for one in found.missing))
-
-
-def panel_lines(found: ProductionComparison, locale: Locale) -> Iterator[str]:
-    """In what the panels differ, where this was allowed, and which criteria are left out."""
-    for one in found.differs:
-        yield locale.say("anyway_differs", part=differing_part_text(one, locale))
-    if found.left_out:
-        yield locale.say("left_out_criteria", names=", ".join(found.left_out))
-
-
 def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
     """How many cases fail on each side, of those that are known.
 
@@ -122,12 +92,20 @@ def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
     blocks: list[Paragraph | Listing] = []
     if found.outcome == "too_little":
         blocks.append(Paragraph(text=locale.say("production_too_little")))
-    if told := tuple(production_findings(found, locale)):
-        blocks.append(Listing(items=told))
+    told = list(level_findings(found.levels, found.run.spec, locale))
+    if found.levels[0].difference.is_telling:
+        for key, keeps in (("explains", False), ("keeps", True)):
+            if names := [column_name(one.column, locale) for one in found.standardised if one.difference.is_telling == keeps]:
+                told.append(locale.say(f"production_mix_{key}", columns=", ".join(names)))
+    if told:
+        blocks.append(Listing(items=tuple(told)))
     title = locale.say("pair", name=run_name(found, locale), value=locale.say(f"outcome_{found.outcome}"))
     yield Notice(title=title, blocks=tuple(blocks), alarm=found.outcome == "regression")
-    if lines := tuple(panel_lines(found, locale)):
-        yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=lines),))
+    lines = [locale.say("anyway_differs", part=differing_part_text(one, locale)) for one in found.differs]
+    if found.left_out:
+        lines.append(locale.say("left_out_criteria", names=", ".join(found.left_out)))
+    if lines:
+        yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=tuple(lines)),))
     differs = Paragraph(text=locale.say("production_differs_text"))
     yield Notice(title=locale.say("production_differs_title"), blocks=(differs,))
 
@@ -150,7 +128,12 @@ class _Page(Sections):
 
     def sections(self) -> Iterator[Section]:
         """All that have something to show."""
-        found, notes = self._found, production_remarks(self._found, self.locale)
+        found, locale, side = self._found, self.locale, self._found.production
+        left_out = (("production_other_panels", side.other_panels), ("production_not_sampled", side.not_sampled))
+        notes = [locale.count(key, number) for key, number in left_out if number]
+        notes += [locale.say("production_weighted")] if side.weighted else []
+        if found.missing:
+            notes.append(locale.say("production_missing", columns=", ".join(column_name(one, locale) for one in found.missing)))
         remarks = [Paragraph(text=text, look="note", console=True) for text in notes]
         levels = self.levels(found.levels, "production_levels_lead", self._columns, self._compared)
         yield self.section("levels", [self._beside(), *remarks, *levels])

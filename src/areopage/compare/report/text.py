@@ -7,14 +7,12 @@ from areopage.compare.league.text import percent_difference, score_difference
 from areopage.compare.runs.records import Compared, ComparedRun, Comparison, Shared
 from areopage.compare.statistics.levels import Difference
 from areopage.compare.statistics.tested import D, Tested, TestedLevel, TwoTests
-from areopage.errors import name_list
-from areopage.locales import MISSING, Locale, one_line
+from areopage.locales import MISSING, Locale
 from areopage.report import verdict_name
 from areopage.scoring import cases_for, least_width
 
 _TINY = 0.001
 _NAMED = 8
-_NEWLY_NAMED = 10
 
 
 def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
@@ -42,31 +40,6 @@ def corrected_p_value(test: Tested, locale: Locale, untested: str = "not_tested"
     if test.corrected < _TINY:
         return locale.say("corrected_p_under", p=locale.number(_TINY, 3))
     return locale.say("corrected_p", p=locale.number(test.corrected, 3))
-
-
-def newly_failing_lines(
-    found: Compared, spec: RunSpec, locale: Locale, most: int = _NEWLY_NAMED
-) -> Iterator[tuple[str, str, str]]:
-    """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
-    criteria = spec.in_language(locale.code).criteria_by_id()
-    for case in found.newly_failing[:most]:
-        names = name_list(criteria[id].title for id in case.newly)
-        yield case.case.id, names, one_line(case.case.prompt_text)
-
-
-def newly_failing_head(found: Compared, locale: Locale) -> str:
-    """How many cases newly fail, how many are fixed, and of how many it is not known."""
-    numbers = {"newly": len(found.newly_failing), "mended": len(found.mended), "compared": found.shared.cases}
-    head = locale.say("newly_failing_head", **{name: locale.whole(number) for name, number in numbers.items()})
-    if found.not_compared:
-        head = f"{head} {locale.count('newly_failing_unknown', len(found.not_compared))}"
-    return head
-
-
-def more_newly_failing(found: Compared, locale: Locale, most: int = _NEWLY_NAMED) -> str:
-    """How many cases newly fail beside those that are named; "" where none."""
-    left = len(found.newly_failing) - most
-    return locale.count("newly_failing_more", left) if left > 0 else ""
 
 
 def price_text(found: Compared, locale: Locale) -> str:

@@ -43,7 +43,7 @@ def compare_runs(
     slices = _slices(pairs, by)
     first = compared_run(views[0])
     others = (
-        _compared(first, compared_run(view), pair, levels, own, fewest_pairs(level))
+        _compared(first, compared_run(view), pair, levels, own, fewest_changes(level))
         for view, pair, levels, own in zip(views[1:], pairs, families, slices, strict=True)
     )
     return Comparison(first=first, others=tuple(others))
@@ -110,11 +110,6 @@ def _outcome(found: Compared, first: ComparedRun, fewest: int) -> Outcome:
     if found.clusters < fewest or any(one.doubt in LOST for one in (first, found.other)):
         return "too_little"
     return "improvement" if found.found("better") else "no_difference"
-
-
-def fewest_pairs(level: float = ALPHA) -> int:
-    """How many independent pairs a find of the primary test needs: with fewer, none is made even if all cases change one way."""
-    return fewest_changes(level)
 
 
 def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
