@@ -9,7 +9,7 @@ from areopage.app.answering import judge_window
 from areopage.app.config import AppConfig
 from areopage.checking import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion, read_judge_gold
 from areopage.scoring import Marks
-from areopage.suites import ExecutionSection, GoldRow, gold_digest
+from areopage.suites import ExecutionSection, gold_digest
 from areopage.trust import Asking, AskingWishes, Exam, ExamPart, limited
 
 PASSES = 2  # what two passes on a row tell apart shows how steady the judge is
@@ -38,26 +38,21 @@ def gate_exams(config: AppConfig, wishes: AskingWishes, languages: Sequence[str]
 
 def _exam(found: ConfiguredJudge, language: str, wishes: AskingWishes, limit: int) -> Exam:
     every = read_judge_gold(language)
-    rows = tuple(limited(every, limit))
+    rows, execution = tuple(limited(every, limit)), ExecutionSection()
+    judge = structs.replace(found.judge, pass_options=found.judge.pass_options * PASSES)
+    asking = Asking(
+        panel=structs.replace(found, judge=judge).panel(language, load_criterion()[language]),
+        # nobody waits for an exam: a call may take longer than one of a decision
+        settings=found.settings.with_timeout(wishes.timeout or execution.call_timeout),
+        concurrency=wishes.concurrency or execution.concurrency,
+        outage_seconds=execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
+    )
     return Exam(
         suite=SUITE,
-        parts=(_part(found, language, rows, wishes),),
+        parts=(ExamPart(asking=asking, rows=rows, examined=frozenset([CRITERION])),),
         marks=Marks(),
         whole=len(rows) == len(every),
         gold=gold_digest(rows),
         variants=VARIANTS,
         best_alone=True,
     )
-
-
-def _part(found: ConfiguredJudge, language: str, rows: tuple[GoldRow, ...], wishes: AskingWishes) -> ExamPart:
-    """The rows of one language. Nobody waits for an exam: a call may take longer than one of a decision."""
-    execution = ExecutionSection()
-    judge = structs.replace(found.judge, pass_options=found.judge.pass_options * PASSES)
-    asking = Asking(
-        panel=structs.replace(found, judge=judge).panel(language, load_criterion()[language]),
-        settings=found.settings.with_timeout(wishes.timeout or execution.call_timeout),
-        concurrency=wishes.concurrency or execution.concurrency,
-        outage_seconds=execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
-    )
-    return ExamPart(asking=asking, rows=rows, examined=frozenset([CRITERION]))

@@ -153,17 +153,16 @@ def write_rules(config: GateConfig, folder: Path) -> Path:
         named = _free_name(folder, weights)
         _replace(folder / named, weights)
     path = folder / RULES_FILE
-    _replace(path, _rules_text(config, named).encode())
-    return path
-
-
-def _rules_text(config: GateConfig, weights: str | None) -> str:
     head = "# The rules of the gate: which answers may leave. Every key may be left out; without it the shipped value holds."
-    lines = [head, "", *_lines(config, weights)]
+    lines = [head, "", *_lines(config, named)]
     if config.tuned:
-        lines += ["", "# Where thresholds and weights come from"]
-        lines.append(_dumped({"tuned": msgspec.to_builtins(config.tuned)}).rstrip())
-    return "\n".join(lines) + "\n"
+        tuned = {"tuned": msgspec.to_builtins(config.tuned)}
+        text = yaml.safe_dump(tuned, allow_unicode=True, sort_keys=False)
+        if yaml.safe_load(text) != tuned:  # some sign would not come back as it is
+            text = yaml.safe_dump(tuned, sort_keys=False)
+        lines += ["", "# Where thresholds and weights come from", text.rstrip()]
+    _replace(path, ("\n".join(lines) + "\n").encode())
+    return path
 
 
 def _lines(config: Struct, weights: str | None, indent: str = "") -> Iterator[str]:
@@ -215,12 +214,6 @@ def _weights(named: str | None, profile: str, document: YamlDocument, *keys: str
     if not named:
         raise document.error("give a file of weights, or default", *keys, "grounding")
     return _read_weights(document.path.parent / Path(named).expanduser())
-
-
-def _dumped(data: dict[str, Any]) -> str:
-    """Data as YAML, with its accents as they are unless some other sign would not come back."""
-    text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
-    return text if yaml.safe_load(text) == data else yaml.safe_dump(data, sort_keys=False)
 
 
 def _free_name(folder: Path, weights: bytes) -> str:

@@ -86,7 +86,9 @@ def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[st
         cases = ledger.answers.cases_of([one.key for one in judgments.values()])
         for number, judgment in judgments.items():
             panel = panels.of(judgment.run_id)
-            if panel is None or _is_expectation(judgment):
+            outcomes = [one.outcome for one in judgment.verdicts]
+            # no raw text holds a score that was computed from log-probabilities
+            if panel is None or any(isinstance(one, Scored) and one.mass is not None for one in outcomes):
                 left += 1
             elif not _is_as_read(judgment, panel, cases.get(judgment.key)):
                 faults += 1
@@ -110,11 +112,6 @@ class _Panels:
             except StorageError:
                 self._panels[run_id] = None
         return self._panels[run_id]
-
-
-def _is_expectation(judgment: Judgment) -> bool:
-    """Whether a score was computed from log-probabilities, which no raw text holds."""
-    return any(isinstance(one.outcome, Scored) and one.outcome.mass is not None for one in judgment.verdicts)
 
 
 def _is_as_read(judgment: Judgment, panel: Panel, case: Case | None) -> bool:

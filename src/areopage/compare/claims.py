@@ -3,7 +3,6 @@
 from areopage.bench import DifferentPanels
 from areopage.compare.report.text import level_findings
 from areopage.compare.runs.compare import compare_runs
-from areopage.compare.runs.records import Compared
 from areopage.compare.statistics.tested import fewest_changes, kept_run_level
 from areopage.errors import counted
 from areopage.ledger import Ledger, Run
@@ -33,15 +32,6 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
             why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
             return Decision(verdict="undecided", lines=(why,), run=run.id)
         found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
-    return _compared(found, baseline, run, confidence)
-
-
-def _level(confidence: float) -> float:
-    """The level of the primary test, and of all others together: each has half of the risk."""
-    return kept_run_level((1.0 - confidence) / 2.0)
-
-
-def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
     locale, shared = report_locale("en"), counted(found.shared.cases, "case")
     worse = found.found("worse")
     if worse:
@@ -65,3 +55,8 @@ def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> De
         why = f"not compared with the baseline {baseline.id}: {reason}"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
     return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)
+
+
+def _level(confidence: float) -> float:
+    """The level of the primary test, and of all others together: each has half of the risk."""
+    return kept_run_level((1.0 - confidence) / 2.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from areopage.bench import TRUST, RunView, floor_lines
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
-from areopage.demo.tour import Held, Shown, TourComparison
+from areopage.demo.tour import Shown, TourComparison
 from areopage.locales import Locale, locale_for
 from areopage.report import (
     MESSAGE_FILES,
@@ -139,24 +139,25 @@ def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
             Paragraph(text=_link(shown, comparison.page, locale.say("tour_comparison"))),
         )
         yield Section(id="worse", title=locale.say("tour_worse"), blocks=blocks)
-    if shown.held:
-        yield Section(id="held", title=locale.say("tour_held"), blocks=tuple(_held(shown, shown.held[0], locale)))
+    if not shown.held:
+        return
+    one = shown.held[0]
+    counts = {"held": locale.whole(len(shown.held)), "checked": locale.whole(shown.checked)}
+    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
+    documents = [document for document in one.case.documents if not named or document.id in named]
+    held: tuple[Block, ...] = (
+        Paragraph(text=locale.say("tour_held_lead", **counts), look="lead"),
+        _text(locale, locale.say("tour_prompt"), one.case.prompt_text),
+        _text(locale, locale.say("tour_response"), one.case.response or ""),
+        *(_text(locale, locale.say("tour_document", title=document.title), document.text) for document in documents),
+        Listing(title=locale.say("tour_reason"), items=tuple(explain(one.decision, shown.language))),
+    )
+    yield Section(id="held", title=locale.say("tour_held"), blocks=held)
 
 
 def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str:
     first, other = shown.places.material.targets
     return locale.say("tour_worse_lead", first=first, other=other, outcome=locale.say(f"outcome_{comparison.outcome}"))
-
-
-def _held(shown: Shown, one: Held, locale: Locale) -> Iterator[Block]:
-    counts = {"held": locale.whole(len(shown.held)), "checked": locale.whole(shown.checked)}
-    yield Paragraph(text=locale.say("tour_held_lead", **counts), look="lead")
-    yield _text(locale, locale.say("tour_prompt"), one.case.prompt_text)
-    yield _text(locale, locale.say("tour_response"), one.case.response or "")
-    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
-    for document in [document for document in one.case.documents if not named or document.id in named]:
-        yield _text(locale, locale.say("tour_document", title=document.title), document.text)
-    yield Listing(title=locale.say("tour_reason"), items=tuple(explain(one.decision, shown.language)))
 
 
 def _day(shown: Shown, locale: Locale) -> Iterator[Block]:

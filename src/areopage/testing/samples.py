@@ -100,20 +100,15 @@ class Sample:
     def _keep(self, case: Case, reply: Any) -> None:
         response, documents = reply if isinstance(reply, tuple) and len(reply) == 2 else (reply, None)
         made = case_of(case.prompt if isinstance(case.prompt, str) else case.turns, response, documents, id=case.id)
-        place = self._free_id(case.id)
+        taken = {one.id for one in self.answered} | set(self.unanswered)
+        number, place = 1, case.id
+        while place in taken:  # each answer to a case has an id of its own: `moon`, `moon#2`
+            number += 1
+            place = f"{case.id}#{number}"
         if not response.strip():
             self.unanswered.append(place)
             return
         self.answered.append(structs.replace(case, id=place, response=made.response, documents=made.documents or case.documents))
-
-    def _free_id(self, id: str) -> str:
-        """An id of its own for each answer to a case: `moon`, `moon#2`."""
-        taken = {one.id for one in self.answered} | set(self.unanswered)
-        number, place = 1, id
-        while place in taken:
-            number += 1
-            place = f"{id}#{number}"
-        return place
 
 
 def cases_of(suite: Suite, datasets: Sequence[Path], language: str | None) -> tuple[Case, ...]:

@@ -1,12 +1,11 @@
 """What the exam takes that the judges of a run lack for the verdict PASS: a part of the run's plan."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from areopage.bench import RunSpec, release_judges
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
-from areopage.jury import Judge
 from areopage.ledger import Ledger, exam_words, standings
 from areopage.scoring import Lack, ReleaseJudge
 from areopage.suites import BUNDLED, Suite, gold_criteria
@@ -41,13 +40,10 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
             yield f"no run can pass: {name_list(gap.judges)} {_EXAMINED[gap.lack]} on criteria of the release floors"
     wanted = dict.fromkeys(name for gap in lacking if gap.lack not in _EXAMINED for name in gap.judges)
     judges = [judge for judge in spec.judges if judge.name in wanted]
-    if judges:
-        yield from _exam_of(suite, judges, spec, place)
-
-
-def _exam_of(suite: Suite, judges: Sequence[Judge], spec: RunSpec, place: tuple[str, ...]) -> Iterator[str]:
+    if not judges:
+        return
     named = name_list(judge.name for judge in judges)
-    accepted = spec.release is not None and spec.release.unexamined == "accept"
+    accepted = spec.release.unexamined == "accept"
     result = 'a run passes at best as "PASS, judges not examined"' if accepted else "no run can pass"
     yield f"{result}: {named} not examined on criteria of the release floors"
     if not gold_criteria(suite):

@@ -35,7 +35,15 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
         The exit code of that verdict.
     """
     entries = tuple(entry_of(view_run(ledger.run(name), ledger)) for name in names)
-    _refuse_others(entries)
+    first = entries[0]
+    for entry in entries[1:]:
+        facts = zip(_facts(first.spec), _facts(entry.spec), strict=True)
+        if differs := [name for (name, one), (_, other) in facts if one != other]:
+            told = ", ".join(differs)
+            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {told}")
+    languages = [entry.spec.language for entry in entries]
+    if len(set(languages)) < len(languages):
+        raise UserError(f"one verdict needs a run for each language, and these are in {', '.join(languages)}")
     league = League(entries=entries, pairs=(), slices=(), absent=())
     print_report(languages_report(league))
     return EXIT_CODES[league.standing]
@@ -59,18 +67,6 @@ def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> i
         names.append(run.id)
     with opened_ledger(places) as ledger:
         return show_languages(ledger, names)
-
-
-def _refuse_others(entries: Sequence[Entry]) -> None:
-    first = entries[0]
-    for entry in entries[1:]:
-        facts = zip(_facts(first.spec), _facts(entry.spec), strict=True)
-        if differs := [name for (name, one), (_, other) in facts if one != other]:
-            told = ", ".join(differs)
-            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {told}")
-    languages = [entry.spec.language for entry in entries]
-    if len(set(languages)) < len(languages):
-        raise UserError(f"one verdict needs a run for each language, and these are in {', '.join(languages)}")
 
 
 def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:

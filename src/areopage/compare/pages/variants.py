@@ -57,6 +57,9 @@ def show_variants(request: Request, reader: Reader) -> Response:
             source=asked.source,
             by_question=by_question,
         )
+    days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
+    source = () if asked.source is None else ("--source", asked.source)
+    how = ("--by-question",) if by_question else ()
     return render(
         request,
         "variants.html.j2",
@@ -71,7 +74,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
         most=MOST_ANSWERS,
         sections=variant_sections(compared, baseline, criterion_labels(context.suite, locale.code), locale),
         report_styles=REPORT_STYLES,
-        command=_command(asked, baseline, by_question=by_question),
+        command=shlex.join(("areopage", "monitor", "compare", baseline, *days, *source, *how)),
     )
 
 
@@ -81,11 +84,3 @@ def _answers(context: ServerContext, asked: Chosen, variant: str | None = None) 
         return 0
     scope = Scope(suite=context.suite.name, source=asked.source, variant=variant)
     return sum(day.scored for day in context.ledger.days.totals(asked.period, scope))
-
-
-def _command(asked: Chosen, baseline: str, *, by_question: bool) -> str:
-    """The command that prints the same."""
-    days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
-    source = () if asked.source is None else ("--source", asked.source)
-    how = ("--by-question",) if by_question else ()
-    return shlex.join(("areopage", "monitor", "compare", baseline, *days, *source, *how))

@@ -11,7 +11,7 @@ from areopage.compare.report.text import (
     level_findings,
     run_verdict_text,
 )
-from areopage.compare.runs.production import IN_STRATUM, Mix, ProductionComparison
+from areopage.compare.runs.production import IN_STRATUM, ProductionComparison
 from areopage.compare.statistics.levels import UnpairedOutcomes
 from areopage.locales import MISSING, Locale
 from areopage.report import (
@@ -182,30 +182,28 @@ class _Page(Sections):
         return (*means, *self.differences(own), self.conclusion(own))
 
     def _mixes(self) -> Iterator[Block]:
-        yield Paragraph(text=self.locale.say("production_mix_lead"), look="soft")
-        for one in self._found.mixes:
-            yield Heading(text=self.locale.say("production_mix_by", column=column_name(one.column, self.locale)))
-            yield self._mix(one)
-
-    def _mix(self, mix: Mix) -> Table:
-        locale, totals = self.locale, mix.totals
-        shown, rest = mix.values[:_SHOWN_VALUES], mix.values[_SHOWN_VALUES:]
-        listed = [(self._value(mix.column, one.value), one.run, one.production) for one in shown]
-        if rest:
-            sums = sum(one.run for one in rest), sum(one.production for one in rest)
-            listed.append((locale.count("production_more_values", len(rest)), *sums))
-        made = [
-            (
-                name,
-                *(
-                    locale.say("production_mix_cell", share=locale.percent(n / max(total, 1), 1), n=locale.whole(n))
-                    for n, total in zip(own, totals, strict=True)
-                ),
-            )
-            for name, *own in listed
-        ]
-        heads = columns(*self.heads, first=locale.say("slice_value"))
-        return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
+        locale = self.locale
+        yield Paragraph(text=locale.say("production_mix_lead"), look="soft")
+        for mix in self._found.mixes:
+            yield Heading(text=locale.say("production_mix_by", column=column_name(mix.column, locale)))
+            totals = mix.totals
+            shown, rest = mix.values[:_SHOWN_VALUES], mix.values[_SHOWN_VALUES:]
+            listed = [(self._value(mix.column, one.value), one.run, one.production) for one in shown]
+            if rest:
+                sums = sum(one.run for one in rest), sum(one.production for one in rest)
+                listed.append((locale.count("production_more_values", len(rest)), *sums))
+            made = [
+                (
+                    name,
+                    *(
+                        locale.say("production_mix_cell", share=locale.percent(n / max(total, 1), 1), n=locale.whole(n))
+                        for n, total in zip(own, totals, strict=True)
+                    ),
+                )
+                for name, *own in listed
+            ]
+            heads = columns(*self.heads, first=locale.say("slice_value"))
+            yield Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
 
     def _value(self, column: str, value: str) -> str:
         return slice_value(column, value, self.spec.labels, self.locale)
