@@ -16,7 +16,6 @@ from .gate_rules import check_answer as check_answer  # Have the gate decide whe
 from .gate_rules import load_gate as load_gate  # A gate that is ready to decide.
 from .gate_rules import load_rules as load_rules  # Load rules of the gate.
 from .gate_rules import write_rules as write_rules  # Write rules that `load_rules` reads back as they are
-from .kept_results import results_in as results_in  # The content of a results.json
 
 # Whether a configuration's ledger is a file that is there, or a database's URL.
 from .ledger import ledger_exists as ledger_exists
@@ -39,6 +38,7 @@ from .schemas import SCHEMAS as SCHEMAS
 from .schemas import schema_text as schema_text  # The schema of a name in `SCHEMAS`, as JSON.
 from .verify import Verification as Verification  # What a verification found
 from .verify import kept_heads as kept_heads  # Read the heads that a file names
+from .verify import results_in as results_in  # The content of a results.json
 from .verify import verify_ledger as verify_ledger  # Verify a ledger
 from .worker import END_CODES as END_CODES
 from .worker import RunWorker as RunWorker  # Does shares of open runs

@@ -116,13 +116,17 @@ def new_suite(
         if (option := next((name for name, word in words.items() if word), None)) and load_suite(like).config.release is None:
             raise UserError(f"{option}: the suite {like} sets no floors of a release")
         copy_suite(like, folder)
-        _write_unexamined(folder, unexamined)
-        _write_thoughts(folder, thoughts)
+        written: Sequence[Path] = ()
+    else:
+        written = blank_suite(folder, _listed(criteria or ""), _listed(lang or "en"))
+    _write_unexamined(folder, unexamined)
+    if thoughts is not None:
+        set_release(folder, "thoughts", thoughts)
+    if thoughts == "hidden":
+        typer.echo("release.thoughts: hidden: runs with thoughts in answers pass as `PASS, thoughts not judged`", err=True)
+    if not blank:
         typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
         return
-    written = blank_suite(folder, _listed(criteria or ""), _listed(lang or "en"))
-    _write_unexamined(folder, unexamined)
-    _write_thoughts(folder, thoughts)
     for path in written:
         typer.echo(f"written: {path}")
     check = f"areopage suites validate {shlex.quote(str(folder))}"
@@ -140,13 +144,6 @@ def _write_unexamined(folder: Path, wanted: str | None) -> None:
         set_release(folder, "unexamined", wanted)
     if wanted == "accept":
         typer.echo("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`", err=True)
-
-
-def _write_thoughts(folder: Path, wanted: str | None) -> None:
-    if wanted is not None:
-        set_release(folder, "thoughts", wanted)
-    if wanted == "hidden":
-        typer.echo("release.thoughts: hidden: runs with thoughts in answers pass as `PASS, thoughts not judged`", err=True)
 
 
 def _listed(names: str) -> list[str]:
