@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,6 @@ from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
-from areopage.jury import CallSize
 from areopage.ledger import make_folder
 from areopage.locales import LANGUAGES
 from areopage.report import audit_report, console_lines, write_report
@@ -79,8 +77,16 @@ def audit(
     prepared = structs.replace(prepared, asking=asking)
     with opened_ledger(places, create=True) as opened, resumed_by_the_same_command():
         found = asyncio.run(_carried_out(JudgeAudit(prepared, opened), prepared, only_plan=plan, yes=yes))
-    if found is not None:
-        _write(found, out)
+    if found is None:
+        return
+    folder = out / f"audit-{found.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
+    make_folder(folder)
+    for language in LANGUAGES:
+        write_report(audit_report(found, language), "html", folder / f"audit.{language}.html")
+    write_report(audit_report(found, "en"), "json", folder / "audit.json")
+    for line in console_lines(found, found.language):
+        typer.echo(visible(line))
+    tell(f"written to {folder}: audit.en.html, audit.fr.html, audit.json")
 
 
 def _probes(named: list[str] | None) -> tuple[Probe, ...]:
@@ -99,16 +105,6 @@ def _without(named: list[str] | None) -> tuple[str, ...]:
 
 async def _carried_out(one: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
     size = await one.plan()
-    _show_plan(one, size, prepared)
-    if only_plan:
-        return None
-    if size.calls:
-        confirm([prepared.asking], yes=yes)
-    with asking_display(prepared.asking) as display:
-        return await one.carry_out(display)
-
-
-def _show_plan(one: JudgeAudit, size: CallSize, prepared: PreparedAudit) -> None:
     wishes, panel = prepared.wishes, one.panel
     told = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
     tell(f"audit of {one.judge.name} ({one.judge.reference}) with {told}")
@@ -120,14 +116,9 @@ def _show_plan(one: JudgeAudit, size: CallSize, prepared: PreparedAudit) -> None
     known = f" ({size.known:,} of {size.planned:,} are known already)" if size.known else ""
     told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
     tell(f"plan: {counted(size.calls, 'call')}{known}, {told}")
-
-
-def _write(found: AuditResult, out: Path) -> None:
-    folder = out / f"audit-{found.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
-    make_folder(folder)
-    for language in LANGUAGES:
-        write_report(audit_report(found, language), "html", folder / f"audit.{language}.html")
-    write_report(audit_report(found, "en"), "json", folder / "audit.json")
-    for line in console_lines(found, found.language):
-        typer.echo(visible(line))
-    tell(f"written to {folder}: audit.en.html, audit.fr.html, audit.json")
+    if only_plan:
+        return None
+    if size.calls:
+        confirm([prepared.asking], yes=yes)
+    with asking_display(prepared.asking) as display:
+        return await one.carry_out(display)

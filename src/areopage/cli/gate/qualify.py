@@ -11,12 +11,8 @@ from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
 from areopage.cli.qualify import FORMATS, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
-from areopage.ledger import Ledger
 from areopage.locales import LANGUAGES
-from areopage.trust import (
-    AskingWishes,
-    Exam,
-)
+from areopage.trust import AskingWishes
 
 
 def qualify(
@@ -55,17 +51,12 @@ def qualify(
     confirm([exam.parts[0].asking for exam in exams], yes=yes)
     with open_ledger(settings, create=True) as opened:
         code = carry_out(exams, nullcontext(opened), form)
-        for exam in exams:
-            tell(_consequence(exam, opened))
+        for panel in (exam.parts[0].panel for exam in exams):
+            (standing,) = opened.qualifications.standings(panel.judges, panel.criteria)
+            if standing.state == "qualified":
+                reserve = "provisionally qualified (no person has checked the gold set)" if standing.provisional else "qualified"
+                tell(f"{panel.language}: {reserve}: the gate delivers what the judge supports")
+                continue
+            state = standing.state.replace("_", " ")
+            tell(f"{panel.language}: {state}: the gate delivers nothing on the judge's word, which can still hold answers")
     raise typer.Exit(code)
-
-
-def _consequence(exam: Exam, ledger: Ledger) -> str:
-    """What the gate does with the judge's word in the language of an exam."""
-    panel = exam.parts[0].panel
-    (standing,) = ledger.qualifications.standings(panel.judges, panel.criteria)
-    if standing.state == "qualified":
-        reserve = "provisionally qualified (no person has checked the gold set)" if standing.provisional else "qualified"
-        return f"{panel.language}: {reserve}: the gate delivers what the judge supports"
-    state = standing.state.replace("_", " ")
-    return f"{panel.language}: {state}: the gate delivers nothing on the judge's word, which can still hold answers"

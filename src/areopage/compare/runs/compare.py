@@ -1,18 +1,16 @@
 """A run beside others on the same cases: what got worse, what got better, and what drives the difference."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 import msgspec
-from msgspec import Struct
 
 from areopage.bench import DIMENSIONS, RunView, case_column, case_group, totals, view_run
 from areopage.compare.runs.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.compare.runs.shared import Pair, paired_runs
 from areopage.compare.statistics.contributions import Drivers, failure_drivers, score_drivers
-from areopage.compare.statistics.levels import LevelDifference, compare_cases, compare_levels, primary_criteria
-from areopage.compare.statistics.tested import decided_levels, decided_slices, fewest_changes
+from areopage.compare.statistics.levels import Difference, LevelDifference, compare_cases, compare_levels, primary_criteria
+from areopage.compare.statistics.tested import IntervalLevels, decided_levels, decided_slices, fewest_changes
 from areopage.ledger import Ledger, Run
 from areopage.scoring import ALPHA, FailingCases, RecordScores, Release
 
@@ -101,15 +99,12 @@ def _compared(
         changed=_changed(pair, drivers, newly, mended),
         unknown=_unknown(pair),
     )
-    return msgspec.structs.replace(made, outcome=_outcome(made, first, fewest))
-
-
-def _outcome(found: Compared, first: ComparedRun, fewest: int) -> Outcome:
-    if found.verdict_fell or found.found("worse"):
-        return "regression"
-    if found.clusters < fewest or any(one.doubt in LOST for one in (first, found.other)):
-        return "too_little"
-    return "improvement" if found.found("better") else "no_difference"
+    outcome: Outcome = "improvement" if made.found("better") else "no_difference"
+    if made.verdict_fell or made.found("worse"):
+        outcome = "regression"
+    elif made.clusters < fewest or any(run.doubt in LOST for run in (first, other)):
+        outcome = "too_little"
+    return msgspec.structs.replace(made, outcome=outcome)
 
 
 def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
@@ -171,37 +166,15 @@ def _changed(
 def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
     """The slices of each pair; the tests of all of them are corrected together."""
     cuts = [list(_cuts(pair, by)) for pair in pairs]
-    builds = [partial(compare_cases, cut.other, cut.first, cut.pair.basis, cut.pair.design) for cut in chain.from_iterable(cuts)]
+    builds = [build for own in cuts for _, build in own]
     differences = iter(decided_slices(builds, pairs[0].basis.scale))
-    return [
-        tuple(
-            SliceDifference(
-                column=cut.column,
-                value=cut.value,
-                cases=len(cut.other),
-                amount=cut.amount,
-                share=cut.share,
-                difference=next(differences),
-            )
-            for cut in own
-        )
-        for own in cuts
-    ]
+    return [tuple(made(difference=next(differences)) for made, _ in own) for own in cuts]
 
 
-class _Cut(Struct, frozen=True, kw_only=True):
-    """The cases of a pair with one value in a column; see `SliceDifference`."""
-
-    pair: Pair
-    column: str
-    value: str
-    amount: float
-    share: float | None
-    other: dict[str, RecordScores]
-    first: dict[str, RecordScores]
-
-
-def _cuts(pair: Pair, by: Sequence[str]) -> Iterator[_Cut]:
+def _cuts(
+    pair: Pair, by: Sequence[str]
+) -> Iterator[tuple[Callable[..., SliceDifference], Callable[[IntervalLevels], Difference]]]:
+    """The slices of a pair, each without its difference, which the second function computes."""
     first = pair.sides[0]
     ids = [id for id in pair.first if id in pair.other]
     cases = [first.cases[id].case for id in ids]
@@ -219,12 +192,7 @@ def _cuts(pair: Pair, by: Sequence[str]) -> Iterator[_Cut]:
         for value in names:
             own = [id for id in ids if values[id] == value]
             amount = sum(changes.get(id, 0.0) for id in own)
-            yield _Cut(
-                pair=pair,
-                column=column,
-                value=value,
-                amount=amount,
-                share=amount / whole if abs(whole) > 1e-12 else None,
-                other={id: pair.other[id] for id in own},
-                first={id: pair.first[id] for id in own},
-            )
+            share = amount / whole if abs(whole) > 1e-12 else None
+            made = partial(SliceDifference, column=column, value=value, cases=len(own), amount=amount, share=share)
+            other, earlier = ({id: records[id] for id in own} for records in (pair.other, pair.first))
+            yield made, partial(compare_cases, other, earlier, pair.basis, pair.design)

@@ -298,7 +298,7 @@ def _common(sides: _Sides, column: str) -> list[str]:
 
 def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, ...]:
     """Both sides standardised to production's mix of each column with two values or more; the tests are corrected together."""
-    parts: list[tuple[str, tuple[str, ...], float]] = []
+    made: list[Callable[..., Standardised]] = []
     builds: list[Callable[[IntervalLevels], UnpairedOutcomes]] = []
     for column in columns:
         values = _common(sides, column)
@@ -319,17 +319,15 @@ def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, 
                 msgspec.structs.replace(sides.drawn[1], strata=of[1], shares=shares),
             ),
         )
-        parts.append((column, tuple(values), sum(sums.values()) / whole))
+        made.append(partial(Standardised, column=column, values=tuple(values), covered=sum(sums.values()) / whole))
         builds.append(partial(compare_cases, *sides.records, sides.basis, standardised))
-    return tuple(
-        Standardised(column=column, values=values, covered=covered, difference=difference)
-        for (column, values, covered), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
-    )
+    differences = decided_slices(builds, sides.basis.scale)
+    return tuple(make(difference=difference) for make, difference in zip(made, differences, strict=True))
 
 
 def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...]:
     """The slices by each column; the tests of all of them are corrected together."""
-    parts: list[tuple[str, str, tuple[int, int]]] = []
+    made: list[Callable[..., ProductionSlice]] = []
     builds: list[Callable[[IntervalLevels], UnpairedOutcomes]] = []
     for column in columns:
         values = _common(sides, column)
@@ -338,9 +336,7 @@ def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...
                 {id: record for id, record in records.items() if own[column].get(id, "") == value}
                 for own, records in zip(sides.columns, sides.records, strict=True)
             )
-            parts.append((column, value, (len(here), len(there))))
+            made.append(partial(ProductionSlice, column=column, value=value, cases=(len(here), len(there))))
             builds.append(partial(compare_cases, here, there, sides.basis, sides.design))
-    return tuple(
-        ProductionSlice(column=column, value=value, cases=cases, difference=difference)
-        for (column, value, cases), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
-    )
+    differences = decided_slices(builds, sides.basis.scale)
+    return tuple(make(difference=difference) for make, difference in zip(made, differences, strict=True))
