@@ -12,6 +12,7 @@ from .bench.places import configured as configured
 
 # The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
 from .bench.places import opened_ledger as opened_ledger
+from .bench.run import accepted as accepted  # Runs of one panel, with what earlier calls tell
 
 # Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 from .bench.run import run_new as run_new

@@ -1,7 +1,6 @@
 """Claims on answers that tests make: a sample of answers becomes a run, and the run decides."""
 
 from .claims import Claim as Claim  # A claim on a sample of answers.
-from .claims import WhenUndecided as WhenUndecided  # What becomes of a test that is not decided.
 from .claims import claim_of as claim_of  # Read the marker of a test.
 from .decisions import LONGEST as LONGEST
 from .decisions import SHOWN_CASES as SHOWN_CASES

@@ -14,6 +14,7 @@ import typer
 from areopage.app import find_config
 from areopage.bench import (
     Observers,
+    PreparedRun,
     RunCase,
     RunOptions,
     RunSpec,
@@ -80,13 +81,7 @@ def run_new(
     loaded = load_suite(suite).with_shared(configured(places).shared)
     prepared = prepare_benchmark(loaded, options, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
-        if only_qualified:
-            ledger.qualifications.require(
-                prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
-            )
-        if budget is not None:
-            budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
-        prepared = msgspec.structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
+        (prepared,) = accepted([prepared], ledger, only_qualified=only_qualified, budget=budget)
         since = resumed_since(prepared.spec, new=new)
         if unfinished_run(prepared, ledger, since) is None:
             tell_of_older(unfinished_run(prepared, ledger, None), ledger, places)
@@ -102,6 +97,16 @@ def run_new(
         spec, cases = prepared.spec, len(prepared.cases)
         del prepared  # the run reads its cases from the ledger: their texts are held once
         return _go_on(run, spec, cases, ledger, places, budget=budget)
+
+
+def accepted(prepared: Sequence[PreparedRun], ledger: Ledger, *, only_qualified: bool, budget: float | None) -> list[PreparedRun]:
+    """Runs of one panel, with what earlier calls tell; judges without an exam, and a budget that cannot be kept, are refused."""
+    spec = prepared[0].spec
+    if only_qualified:
+        ledger.qualifications.require(spec.suite, spec.judges, spec.criteria, joint=spec.joint)
+    if budget is not None:
+        budget_of(budget, [run.spec for run in prepared], ledger)  # before anything is written
+    return [msgspec.structs.replace(run, spec=with_measures(run.spec, ledger)) for run in prepared]
 
 
 def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:

@@ -29,7 +29,6 @@ from areopage.bench import (
     spent_by,
     unfinished_run,
     view_run,
-    with_measures,
 )
 from areopage.cli import (
     BUDGET_SPENT,
@@ -39,6 +38,7 @@ from areopage.cli import (
     INTERRUPTED,
     Places,
     RunLog,
+    accepted,
     ask_to_send,
     asking_display,
     configured,
@@ -122,12 +122,7 @@ def run_league(
         case_column([one.case for one in prepared[0].cases], column)
     with ExitStack() as stack:
         ledger = stack.enter_context(opened_ledger(places, create=True))
-        if only_qualified:
-            spec = prepared[0].spec
-            ledger.qualifications.require(spec.suite, spec.judges, spec.criteria)
-        if budget is not None:
-            budget_of(budget, [one.spec for one in prepared], ledger)
-        prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]
+        prepared = accepted(prepared, ledger, only_qualified=only_qualified, budget=budget)
         since = resumed_since(prepared[0].spec, new=new)
         runs, are_known = _begun(prepared, ledger, since)
         if not are_known:
