@@ -83,11 +83,6 @@ class RunWorker:
         """This worker, as its notes name it."""
         return self._id.name
 
-    @property
-    def busy(self) -> int:
-        """How many shares are being done."""
-        return len(self._running)
-
     def step(self) -> None:
         """Note which processes have ended, and begin the shares that can be done now; a ledger that is gone is waited for."""
         self._reap()

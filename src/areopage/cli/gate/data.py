@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -55,8 +55,8 @@ def import_logs(
     except (ZoneInfoNotFoundError, ValueError, OSError):
         advice = "no such time zone; use a name such as UTC or Europe/Paris"
         raise UserError(f"--timezone {timezone[:40]!r}: {advice}") from None
-    with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as kept:
-        found = take(opened, places, zone=zone, reject=kept.add, progress=_plain_progress())
+    with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as (reject, shown):
+        found = take(opened, places, zone=zone, reject=reject, progress=_plain_progress())
         opened.audit.note(
             actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
         )
@@ -70,12 +70,12 @@ def import_logs(
         typer.echo(f"written: {differences}", err=True)
     if found.rejected:
         typer.echo(f"rejected: {found.rejected:,} lines", err=True)
-        for row in kept.shown:
+        for row in shown:
             typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
         if rejected is not None:
             typer.echo(f"written: {rejected}", err=True)
-        elif found.rejected > len(kept.shown):
-            typer.echo(f"  and {found.rejected - len(kept.shown):,} more: --rejected FILE writes them all", err=True)
+        elif found.rejected > len(shown):
+            typer.echo(f"  and {found.rejected - len(shown):,} more: --rejected FILE writes them all", err=True)
         raise typer.Exit(INCONCLUSIVE)
 
 
@@ -133,31 +133,24 @@ def export(
     typer.echo(f"{count:,} answers written to {output}", err=True)
 
 
-class RejectedRows:
-    """Collects rejected lines: the first ones for the console, all of them for a file."""
-
-    def __init__(self, writer: Callable[[Iterable[Any]], object] | None) -> None:
-        self._writer = writer
-        self.shown: list[RejectedRow] = []
-
-    def add(self, row: RejectedRow) -> None:
-        """Take one."""
-
-        if len(self.shown) < SHOWN:
-            self.shown.append(row)
-        if self._writer is not None:
-            self._writer((row.file, row.row, row.reason, row.content))
-
-
 @contextmanager
-def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
-    if path is None:
-        yield RejectedRows(None)
-        return
-    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        write = table_writer(stream)
-        write(("file", "row", "reason", "content"))
-        yield RejectedRows(write)
+def _rejected_rows(path: Path | None) -> Iterator[tuple[Callable[[RejectedRow], None], list[RejectedRow]]]:
+    """What takes rejected lines, all of them for a file, and the first ones for the console."""
+    shown: list[RejectedRow] = []
+    with ExitStack() as stack:
+        write: Callable[[Iterable[Any]], object] | None = None
+        if path is not None:
+            file = path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="")
+            write = table_writer(stack.enter_context(file))
+            write(("file", "row", "reason", "content"))
+
+        def reject(row: RejectedRow) -> None:
+            if len(shown) < SHOWN:
+                shown.append(row)
+            if write is not None:
+                write((row.file, row.row, row.reason, row.content))
+
+        yield reject, shown
 
 
 def _plain_progress() -> Progress:

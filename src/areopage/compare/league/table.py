@@ -1,6 +1,6 @@
 """Runs of several targets by one panel on the same cases: who fails less, by how much, and whether the cases can tell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Literal
@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.bench import Doubt, PanelParts, RunSpec, RunView, case_clusters, case_column, panel_parts, totals
 from areopage.cases import MATURITIES, Case, field_named
 from areopage.compare.statistics.levels import primary_criteria
-from areopage.ledger import ReusedAnswers, Run
+from areopage.ledger import Answer, Judgment, ReusedAnswers, Run
 from areopage.models import costs_of
 from areopage.scoring import (
     CriterionScore,
@@ -201,6 +201,9 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
         values = case_column(asked, column)
         found = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
         groups[column] = {value: group.first for value, group in found.items()}
+    price = spec.target.price if spec.target else None
+    answers = {answer.id: answer for answer in view.answers.values()}.values()  # cases alike to the letter share one
+    judgments = {one.key: one for _, _, one in view.judgments.numbered()}.values()
     return Entry(
         run=view.run,
         spec=spec,
@@ -218,8 +221,8 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
         coverage=view.coverage.share,
         answer_states=view.answer_states,
         reused=view.reused,
-        target_use=_target_use(view),
-        judges_use=_judges_use(view),
+        target_use=_use(answers, costs_of((price, one.prompt_tokens or 0, one.completion_tokens or 0) for one in answers)),
+        judges_use=_use(judgments, totals([one for one in view.costs if one.role == "judge"])),
         unfit=tuple(health.judge for health in view.health if health.unfit),
         qualification=view.qualification,
         scores={record.case_id: record.tree.score for record in view.scores.records},
@@ -249,27 +252,13 @@ def _weakest(view: RunView, first: Sequence[str]) -> tuple[str, float] | None:
     return worst(means.items(), key=lambda pair: pair[1]) if means else None
 
 
-def _target_use(view: RunView) -> Use:
-    answers = {answer.id: answer for answer in view.answers.values()}.values()  # cases alike to the letter share one
-    price = view.spec.target.price if view.spec.target else None
-    tokens = [(answer.prompt_tokens or 0, answer.completion_tokens or 0) for answer in answers]
+def _use(records: Collection[Answer | Judgment], costs: dict[str, float]) -> Use:
     return Use(
-        calls=len(answers),
-        seconds=sum(answer.seconds or 0.0 for answer in answers),
-        prompt_tokens=sum(prompt for prompt, _ in tokens),
-        completion_tokens=sum(completion for _, completion in tokens),
-        costs=costs_of((price, *pair) for pair in tokens),
-    )
-
-
-def _judges_use(view: RunView) -> Use:
-    judgments = {one.key: one for _, _, one in view.judgments.numbered()}.values()
-    return Use(
-        calls=len(judgments),
-        seconds=sum(one.seconds or 0.0 for one in judgments),
-        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
-        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
-        costs=totals([one for one in view.costs if one.role == "judge"]),
+        calls=len(records),
+        seconds=sum(record.seconds or 0.0 for record in records),
+        prompt_tokens=sum(record.prompt_tokens or 0 for record in records),
+        completion_tokens=sum(record.completion_tokens or 0 for record in records),
+        costs=costs,
     )
 
 
