@@ -31,6 +31,12 @@ FORMATS = ("text", "json")
 GATE_SUITE = "rag_grounding"
 HEADINGS = ("state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits")
 
+RowsOption = Annotated[
+    int, typer.Option(min=0, help="Number of rows of each language, evenly spaced; the result then gives no standing. 0: all.")
+]
+PlanOption = Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")]
+FormOption = Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")]
+
 
 def qualify(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A bundled suite, or a folder with config.yml and gold.jsonl.")],
@@ -53,10 +59,7 @@ def qualify(
     passes: Annotated[
         int | None, typer.Option(min=1, max=20, help="How often a judge is asked about a row; default: exam.passes of the suite.")
     ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(min=0, help="Number of rows of each language, evenly spaced; the result then gives no standing. 0: all."),
-    ] = 0,
+    limit: RowsOption = 0,
     joint: Annotated[
         bool,
         typer.Option(
@@ -69,11 +72,11 @@ def qualify(
             "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
         ),
     ] = False,
-    plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
+    plan: PlanOption = False,
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
-    form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",
+    form: FormOption = "text",
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,

@@ -8,7 +8,7 @@ import typer
 from areopage.app import find_config, gate_exams, open_ledger
 from areopage.cli.asking import confirm
 from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
-from areopage.cli.qualify import FORMATS, carry_out, print_plan
+from areopage.cli.qualify import FORMATS, FormOption, PlanOption, RowsOption, carry_out, print_plan
 from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun
 from areopage.locales import LANGUAGES
@@ -19,14 +19,11 @@ def qualify(
     lang: Annotated[
         list[str] | None, typer.Option(metavar="en|fr", help="Language of gold rows; may be repeated. Default: both.")
     ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(min=0, help="Number of rows of each language, evenly spaced; the result then gives no standing. 0: all."),
-    ] = 0,
-    plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
+    limit: RowsOption = 0,
+    plan: PlanOption = False,
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
-    form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",
+    form: FormOption = "text",
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,

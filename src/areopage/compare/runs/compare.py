@@ -147,10 +147,10 @@ def _changed(
     pair: Pair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
 ) -> tuple[ChangedCase, ...]:
     amounts = {one.name: one.amount for one in drivers.cases} if drivers else {}
-    responses = [{case.id: case.response for case in side.view.cases} for side in pair.sides]
+    responses = [{case.id: case.response for case in view.cases} for view in pair.views]
     found = [
         ChangedCase(
-            case=msgspec.structs.replace(pair.sides[0].cases[id].case, response=None),
+            case=msgspec.structs.replace(pair.cases[id].case, response=None),
             scores=(_score(pair.first, id), _score(pair.other, id)),
             responses=(responses[0].get(id), responses[1].get(id)),
             amount=amounts.get(id, 0.0),
@@ -175,11 +175,10 @@ def _cuts(
     pair: Pair, by: Sequence[str]
 ) -> Iterator[tuple[Callable[..., SliceDifference], Callable[[IntervalLevels], Difference]]]:
     """The slices of a pair, each without its difference, which the second function computes."""
-    first = pair.sides[0]
     ids = [id for id in pair.first if id in pair.other]
-    cases = [first.cases[id].case for id in ids]
+    cases = [pair.cases[id].case for id in ids]
     groups: dict[str, dict[str, str]] = {
-        name: {case.id: case_group(case, first.view.spec, name) for case in cases} for name in DIMENSIONS
+        name: {case.id: case_group(case, pair.views[0].spec, name) for case in cases} for name in DIMENSIONS
     }
     groups |= {name: case_column(cases, name) for name in by}
     both = [id for id in ids if _score(pair.first, id) is not None and _score(pair.other, id) is not None]

@@ -35,21 +35,15 @@ FREE: tuple[Part, ...] = ("suite", "floors")
 """What compared runs need not share: the version of the suite's files, and the floors; neither changes a score."""
 
 
-class Side(Struct, frozen=True, kw_only=True):
-    """A run as it is compared: its view with the shared judges, and its cases by id."""
-
-    view: RunView
-    cases: dict[str, RunCase]
-
-
 class Pair(Struct, frozen=True, kw_only=True):
-    """Two runs reduced to what they share."""
+    """Two runs reduced to what they share: with the shared judges, and with the cases of the first one by id."""
 
     basis: Basis
     shared: Shared
     first: dict[str, RecordScores]
     other: dict[str, RecordScores]
-    sides: tuple[Side, Side]
+    views: tuple[RunView, RunView]
+    cases: dict[str, RunCase]
     design: Design[Difference]
 
 
@@ -85,7 +79,8 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
         ),
         first=reduced_scores(first, first.spec, ids, criteria),
         other=reduced_scores(other, first.spec, ids, criteria),
-        sides=(Side(view=first, cases=by_id[0]), Side(view=other, cases=by_id[1])),
+        views=(first, other),
+        cases=by_id[0],
         design=partial(compare_paired, clusters=case_clusters(asked, cluster)),
     )
 
