@@ -37,8 +37,6 @@ from .figures.failures import case_group as case_group  # The group of a case
 
 # How many cases fail a criterion of the categories that count first, which are named.
 from .figures.failures import failures_title as failures_title
-from .figures.people import PeopleResult as PeopleResult  # People's part in a run.
-from .figures.people import HumanCriterion as HumanCriterion  # The jury against people on one criterion
 from .figures.people import human_criterion as human_criterion  # The agreement with people on one criterion, in short.
 from .figures.people import human_texts as human_texts  # The agreement with people in a line or two of plain text
 from .figures.people import run_reviewed as run_reviewed  # The jury of a run against people
