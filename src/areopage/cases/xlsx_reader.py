@@ -1,7 +1,7 @@
 """Read the first sheet of an XLSX workbook that has a header."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,19 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
             merged = _Merged(sheet, first)
             for number, values in enumerate(sheet.iter_rows(), start=1):
                 cells = tuple(_cell_text(value) for value in values)
-                if number > start:
-                    cells = merged.filled(number, cells)
-                reason = _unfilled(unfilled, number, first, names, cells) if unfilled and number > start else ""
-                if reason:
+                if number <= start:
+                    continue
+                cells = merged.filled(number, cells)
+                columns = enumerate(zip(names, cells, strict=False), start=first) if unfilled else ()
+                # of the columns that cases are made of, the first that has no value
+                faults = (
+                    f"the column {name!r} holds {unfilled[number, column]}"
+                    for column, (name, cell) in columns
+                    if not cell and (number, column) in unfilled and field_named(name)
+                )
+                if reason := next(faults, ""):
                     yield BadRow(number, reason, clip(" ".join(cells).strip()))
-                elif number > start and any(cell.strip() for cell in cells):
+                elif any(cell.strip() for cell in cells):
                     yield Row(number, names, cells)
     except python_calamine.PasswordError as fault:
         raise DatasetError(f"{path}: the workbook is protected by a password: save it without one") from fault
@@ -60,19 +67,6 @@ def _find_sheet(
     if not filled:
         raise DatasetError(f"{path}: every sheet of the workbook is empty")
     return filled[0]
-
-
-def _unfilled(
-    unfilled: Mapping[tuple[int, int], str], number: int, first: int, names: tuple[str, ...], cells: tuple[str, ...]
-) -> str:
-    """What is wrong with the first column of a row, of those that cases are made of, that has no value; else ""."""
-    columns = enumerate(zip(names, cells, strict=False), start=first)
-    reasons = (
-        f"the column {name!r} holds {unfilled[number, column]}"
-        for column, (name, cell) in columns
-        if not cell and (number, column) in unfilled and field_named(name)
-    )
-    return next(reasons, "")
 
 
 class _Merged:

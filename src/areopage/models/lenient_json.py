@@ -3,7 +3,6 @@
 Gateways cut a text within a character, write NaN, or count tokens in words. The answer in such a reply is paid for.
 """
 
-from collections.abc import Iterator
 from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
@@ -30,28 +29,21 @@ def _converted(value: Any, into: Any) -> Any:
     try:
         return msgspec.convert(value, into, strict=False)
     except msgspec.ValidationError:
-        record = next((kind for kind in _kinds(into) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)
-        items = next((kind for kind in _kinds(into) if get_origin(kind) is list), None)
-        if record is not None and isinstance(value, dict):
-            return record(**dict(_fields(value, record)))
+        is_union = get_origin(into) is Union or type(into).__name__ == "UnionType"
+        kinds = get_args(into) if is_union else (into,)
+        record = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)
+        items = next((kind for kind in kinds if get_origin(kind) is list), None)
         if items is not None and isinstance(value, list):
             return [_converted(item, get_args(items)[0]) for item in value]
-        raise
-
-
-def _fields(value: dict[str, Any], record: Any) -> Iterator[tuple[str, Any]]:
+        if record is None or not isinstance(value, dict):
+            raise
+    fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(record):
-        if field.encode_name not in value:
-            if field.required:
-                raise msgspec.ValidationError(f"no field {field.encode_name!r}")
-            continue
         try:
-            yield field.name, _converted(value[field.encode_name], field.type)
+            if field.encode_name not in value:
+                raise msgspec.ValidationError(f"no field {field.encode_name!r}")
+            fields[field.name] = _converted(value[field.encode_name], field.type)
         except msgspec.ValidationError:
             if field.required:
                 raise
-
-
-def _kinds(into: Any) -> tuple[Any, ...]:
-    is_union = get_origin(into) is Union or type(into).__name__ == "UnionType"
-    return get_args(into) if is_union else (into,)
+    return record(**fields)
