@@ -15,10 +15,6 @@ def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Cas
 
     Args:
         where: texts of the form COLUMN=VALUE; a column is `tag`, a field of a case or a column of the dataset.
-
-    Raises:
-        UserError: a condition has another form, or the cases have no such column.
-        DatasetError: no case meets the conditions.
     """
     if not where:
         return tuple(cases), None

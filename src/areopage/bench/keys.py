@@ -41,11 +41,7 @@ class AnswerCall(Struct, frozen=True, kw_only=True):
 
 
 def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCase]:
-    """The cases whose answers are not erased.
-
-    Args:
-        erased: the positions of the others.
-    """
+    """The cases whose answers are not erased."""
     return [item for position, item in enumerate(cases) if position not in erased]
 
 
@@ -144,11 +140,7 @@ def recorded_id(case: Case) -> str:
 
 
 def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]) -> dict[str, str]:
-    """The answer ids of the cases that have an answer, by case id.
-
-    Args:
-        answers: the target's, by key.
-    """
+    """The answer ids of the cases that have an answer, by case id."""
     with_answer = [item for item in cases if item.answer_id or item.case.response is not None]
     recorded = {item.case.id: item.answer_id or recorded_id(item.case) for item in with_answer}
     return recorded | {call.case.id: answers[call.key].id for call in calls if call.key in answers}

@@ -104,13 +104,7 @@ def run_passes(
 def passes_so_far(
     ledger: Ledger, run_id: str, spec: RunSpec, cases: Sequence[RunCase], judged: Sequence[JudgedCase], numbers: Mapping[str, int]
 ) -> RunPasses:
-    """Plan the passes of a run from the ledger.
-
-    Args:
-        cases: all cases of the run, in order.
-        judged: those that have an answer.
-        numbers: of their answers, by the case's id.
-    """
+    """Plan the passes of a run from the ledger."""
     if spec.adaptive is None:
         return RunPasses()
     places = call_places(spec, judged)
@@ -131,11 +125,7 @@ def stored_passes(
     erased: Mapping[str, Answer],
     ids: Mapping[str, str],
 ) -> RunPasses:
-    """The passes of a run that is read; of a complete one no pass is planned that was not made.
-
-    Args:
-        ids: of the answers, by the case's id.
-    """
+    """The passes of a run that is read; of a complete one no pass is planned that was not made."""
     if spec.adaptive is None:
         return RunPasses()
     by_id = ledger.answers.numbers(list(ids.values()))

@@ -159,11 +159,7 @@ class Budget:
                 turn.set_result(None)
 
     def _exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
-        """The exception for a call that does not fit into what is left.
-
-        Args:
-            worst: what it costs at most.
-        """
+        """The exception for a call that does not fit into what is left."""
         budget = f"the budget of {self.limit:g} {self.currency}"
         message = f"{budget} is spent: {self.spent:.4f} {self.currency} so far, and"
         if not self.spent:

@@ -26,12 +26,7 @@ _OPTIONS = ("logprobs", "top_logprobs")
 
 
 def with_expected_scores(reading: Reading, completion: Completion, criteria: Sequence[Criterion]) -> Reading:
-    """A reading whose scores are expectations, where the completion's log-probabilities give them.
-
-    Args:
-        reading: of this completion.
-        criteria: those that were asked about, as the reading was made.
-    """
+    """A reading whose scores are expectations, where the completion's log-probabilities give them."""
     tokens = completion.logprobs or ()
     places = score_places(completion.text, completion.finish_reason, criteria) if tokens else {}
     outcomes, steps = dict(reading.outcomes), dict[str, None]()

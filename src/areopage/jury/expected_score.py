@@ -42,11 +42,6 @@ class Expectation(Struct, frozen=True, kw_only=True):
 def expected_score(tokens: Sequence[TokenLogprob], text: str, place: Place, scale: Scale) -> Expectation | None:
     """The expectation of a score.
 
-    Args:
-        tokens: of the answer, from its first one.
-        text: the answer.
-        place: of the score in it, a whole number.
-
     Returns:
         None where the tokens do not add up to the text as far as the score, where they are no probabilities, where no valid score
         is among them, or where the scale begins below 0 or has over a thousand scores.

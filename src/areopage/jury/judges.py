@@ -239,19 +239,11 @@ class JudgeBackend(Protocol):
         ...
 
     async def check(self) -> JudgeStatus:
-        """Make sure that the judge can be asked.
-
-        Raises:
-            ServerDown, ModelMissing, ModelError: see `LanguageModel.check`.
-        """
+        """Make sure that the judge can be asked."""
         ...
 
     async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
-        """Carry one planned call out; a call that fails is an outcome.
-
-        Raises:
-            CallUnreachable, CallRejected: no call to this judge can succeed (see `CallError.hopeless`).
-        """
+        """Carry one planned call out; a call that fails is an outcome."""
         ...
 
     async def aclose(self) -> None:

@@ -53,11 +53,7 @@ def _with_method(judge: Judge, suite: Suite) -> Judge:
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
-    """Build a judge of the suite.
-
-    Raises:
-        ConfigError: it is to judge what the suite does not have.
-    """
+    """Build a judge of the suite."""
     system = suite.config.judge_system
     section = system.judges[name]
     keys = ("judge_system", "judges", name, "model")
@@ -103,9 +99,6 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
     """Build a judge from the user's REF or NAME=REF.
 
     The name of a suite's judge keeps its options and criteria.
-
-    Raises:
-        ModelError: it is neither.
     """
     system = suite.config.judge_system
     match = NAMED_REFERENCE.fullmatch(text)

@@ -131,11 +131,7 @@ def nothing_in(bare: str, finish_reason: str) -> Outcome:
 
 
 def unique_keys(guarded: frozenset[str]) -> PairsHook:
-    """Build a JSON object from pairs; repeated guarded keys, in whatever case, must have equal values.
-
-    Raises (what is returned):
-        _DuplicateKey: it has not.
-    """
+    """Build a JSON object from pairs; repeated guarded keys, in whatever case, must have equal values."""
 
     spellings = {key.lower(): key for key in guarded}
 

@@ -97,9 +97,6 @@ def read_again(judgment: Judgment, criteria: Sequence[Criterion], material: str)
     """Read a stored judgment's raw texts again.
 
     Returns None without raw texts or after a truncated prompt.
-
-    Args:
-        criteria: those of the judgment, in the order of its verdicts.
     """
     if not judgment.raw_text or "prompt_cut" in judgment.steps:
         return None

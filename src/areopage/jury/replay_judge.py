@@ -25,9 +25,6 @@ class ReplayJudge:
         """Read the file; return the SHA-256 of its bytes as digest.
 
         A judge is replayed on its recorded criteria, and is as fit as the recorded one.
-
-        Raises:
-            ModelError: see `read_recording`.
         """
         recording = await self._file.read()
         return JudgeStatus(
@@ -39,11 +36,7 @@ class ReplayJudge:
         )
 
     async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
-        """Return the recorded outcome; a call without a recording is refused.
-
-        Raises:
-            ModelError: see `read_recording`.
-        """
+        """Return the recorded outcome; a call without a recording is refused."""
         criteria = ",".join(criterion.id for criterion in call.criteria)
         line = (await self._file.read()).find(call.case, call.judge.name, criteria, call.pass_index, call.turn or None)
         if line is None:

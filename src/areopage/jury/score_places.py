@@ -20,11 +20,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -> dict[str, Place]:
-    """Where the scores of an answer stand, by the criterion's id.
-
-    Args:
-        text, finish_reason, criteria: as of `read_answer`.
-    """
+    """Where the scores of an answer stand, by the criterion's id."""
     names = short_names(criteria)
     keys = VERDICT_KEYS if len(criteria) == 1 else frozenset(names)
     opened = open_answer(text, finish_reason, VERDICT_KEYS | keys)
@@ -58,11 +54,7 @@ def _score_place(text: str, place: Place) -> Place | None:
 
 
 def _members(text: str, start: int) -> dict[str, Place]:
-    """The places of an object's values by key; nothing of an object with a key that stands twice.
-
-    Raises:
-        ValueError, IndexError: it is no complete object.
-    """
+    """The places of an object's values by key; nothing of an object with a key that stands twice."""
     places: dict[str, Place] = {}
     at = _after_space(text, start + 1)
     while text[at] != "}":

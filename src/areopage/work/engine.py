@@ -56,11 +56,6 @@ class Engine(Queue):
             jobs: the scheduled jobs, the same in all processes of a pool; None where this pool has none.
             pool: the worker pool: processes with the same handlers, which recover each other's work.
             loop: the running loop in which handlers run.
-
-        Raises:
-            ConfigError: a job's schedule is no cron expression.
-            StorageError: the queue's database cannot be used.
-            UserError: this process has an engine already, or dbos is of an unsupported version.
         """
         super().__init__(ledger, handlers, jobs, pool)
         self.executor, self.loop = executor, loop
@@ -108,11 +103,7 @@ class Engine(Queue):
             raise
 
     async def close(self, grace: Callable[[], float] = float) -> None:
-        """Begin nothing more, give what is begun time to end, then interrupt it and enqueue it again, and close.
-
-        Args:
-            grace: the seconds from now on; asked again and again. By default none.
-        """
+        """Begin nothing more, give what is begun time to end, then interrupt it and enqueue it again, and close."""
         self._closing = True
         since = time.monotonic()
         try:

@@ -18,11 +18,7 @@ class PickledRow(StorageError):
 
 
 def install() -> None:
-    """Let no pickle be read by dbos in this process.
-
-    Raises:
-        UserError: dbos is of a version whose way of reading rows is not known.
-    """
+    """Let no pickle be read by dbos in this process."""
     installed = version("dbos")
     if not is_tested(installed):
         raise UserError(f"dbos {installed} is installed, which areopage does not support: pip install 'dbos>={TESTED},<3.5'")

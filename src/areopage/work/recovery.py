@@ -34,14 +34,7 @@ class Recovery:
     # --- enqueue
 
     def dispatch(self, live: int) -> int:
-        """Enqueue the pending items that follow those enqueued before, as far as the queue has room; returns how many.
-
-        Args:
-            live: how many workers there are: the queue is to keep all of them busy for a while.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
-        """
+        """Enqueue the pending items that follow those enqueued before, as far as the queue has room; returns how many."""
         return sum(self._dispatch(handler, live) for handler in self._handlers.values() if handler.name in self._cursors)
 
     def _dispatch(self, handler: Handler, live: int) -> int:
@@ -68,14 +61,7 @@ class Recovery:
             self._engine.set_polling(handler.name, handler.idle_polling)
 
     def scan(self, live: int) -> int:
-        """Enqueue the pending items that the queue does not hold: all at first, later those that it has lost; returns how many.
-
-        Args:
-            live: how many workers there are.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
-        """
+        """Enqueue the pending items that the queue does not hold: all at first, later those it lost; returns how many."""
         began = self._clock()
         if began < self._next_scan:
             return 0
@@ -108,11 +94,7 @@ class Recovery:
         return enqueued
 
     def help(self, live: int) -> int:
-        """Enqueue where a queue is empty though items are pending: the leader may be unable to; returns how many.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
-        """
+        """Enqueue where a queue is empty though items are pending: the leader may be unable to; returns how many."""
         enqueued = 0
         for handler in self._handlers.values():
             self._cursors.pop(handler.name, None)
@@ -128,9 +110,6 @@ class Recovery:
 
         An executor may be only slow: what it finishes meanwhile is finished once all the same. A run of this process that is
         begun and not running, seen twice, is enqueued again, too: its end could not be recorded.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
         """
         begun = self._engine.begun()
         dead = [run for run in begun if run.executor not in live]

@@ -87,11 +87,7 @@ class Presence:
         """The executors that are alive, as known at the last heartbeat."""
 
     def beat(self, now: datetime) -> None:
-        """Send a heartbeat, and read those of the others. On this computer the end of a process is known without them.
-
-        Raises:
-            StorageError: the ledger cannot be read or written.
-        """
+        """Send a heartbeat, and read those of the others. On this computer the end of a process is known without them."""
         self._workers.beat(msgspec.structs.replace(self._me, seen_at=now))
         listed = self._workers.list(self._pool)
         self._ended = [worker.id for worker in listed if worker.state == "alive" and self._id.is_free(worker.id)]
@@ -100,11 +96,7 @@ class Presence:
         self.leads = leader_of(others, now, self._silence) in ("", self._me.id)
 
     def mark_dead(self, now: datetime) -> list[str]:
-        """Mark the workers of the pool that sent no heartbeat for too long; returns their ids.
-
-        Raises:
-            StorageError: the ledger cannot be written.
-        """
+        """Mark the workers of the pool that sent no heartbeat for too long; returns their ids."""
         silent = [worker.id for worker in self._workers.silent(now - timedelta(seconds=self._dead_after), self._pool)]
         dead = list(dict.fromkeys([*silent, *self._ended]))
         for id in dead:
@@ -112,11 +104,7 @@ class Presence:
         return dead
 
     def leave(self) -> None:
-        """Mark this worker as stopped.
-
-        Raises:
-            StorageError: the ledger cannot be written.
-        """
+        """Mark this worker as stopped."""
         self._workers.mark(self._me.id, "stopped")
 
 

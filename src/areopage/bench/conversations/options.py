@@ -15,11 +15,7 @@ from areopage.suites import Suite
 
 
 def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
-    """The dataset with the turns and the plan that the user or the suite sets for every child.
-
-    Args:
-        turns: the user's; it goes before the suite's.
-    """
+    """The dataset with the turns and the plan that the user or the suite sets for every child."""
     section = suite.config.conversations
     changes = {"turns": turns or section.turns, "plan": section.plan}
     settings = {name: value for name, value in changes.items() if value is not None}
@@ -33,10 +29,6 @@ def choose_child(suite: Suite, wanted: str | None) -> Target | None:
     """The model that plays children: the one that the user names, else the suite's, else None.
 
     The suite's options hold for a model of the user's, too; its price does not.
-
-    Raises:
-        ModelError: the name is not a reference, or is one of a judge.
-        ConfigError: the suite's model lies in a file elsewhere.
     """
     section = suite.config.conversations.child
     options = dict(section.options) if section is not None else {}

@@ -105,11 +105,7 @@ class Conversations:
             turns = (*turns, Turn(role="user", content=said))
 
     async def _child_turn(self, case: Case, turns: Sequence[Turn], number: int, conversation: str) -> str | None:
-        """The child's next text; None if there is none.
-
-        Raises:
-            _ChildNotReached: the call to its model failed.
-        """
+        """The child's next text; None if there is none."""
         child, language, protected = case.child or Child(), self._spec.language, is_protected(case)
         said = scripted_turn(child, number, language, protected=protected)
         if said is not None or protected or self._ask_child is None or self._spec.child is None:
@@ -198,11 +194,7 @@ class ConversationEnds(Struct, frozen=True, kw_only=True):
 
 
 def conversation_ends(spec: RunSpec, cases: Sequence[Case], answers: Mapping[str, Answer]) -> ConversationEnds | None:
-    """How conversations ended; None where there are none.
-
-    Args:
-        answers: the last answers of the target, by the case's id.
-    """
+    """How conversations ended; None where there are none."""
     conversations = [case for case in cases if case.child is not None and (spec.target is not None or case.id in answers)]
     if not conversations:
         return None

@@ -25,13 +25,7 @@ class BatchCalls:
         numbers: Mapping[str, int],
         round: Round,
     ) -> None:
-        """Prepare; nothing is planned.
-
-        Args:
-            writer: stores judgments with their links to answers.
-            numbers: of the cases' answers, by the case's id.
-            round: which passes are made.
-        """
+        """Prepare; nothing is planned."""
         self._context, self._judge, self._writer = context, judge, writer
         self._judged, self._numbers, self._round = cases, numbers, round
         self._missing: dict[str, PlannedCall] = {}

@@ -54,12 +54,6 @@ class BatchCreation:
     async def create(self, batch: SentBatch, file: BinaryIO) -> SentBatch:
         """Note a batch and create it; it is asked for again only where the provider does not have it.
 
-        Args:
-            file: its calls.
-
-        Returns:
-            The batch with its id.
-
         Raises:
             CallError: it was not created.
         """
@@ -79,11 +73,7 @@ class BatchCreation:
         return replace(batch, batch_id=batch_id)
 
     async def _after(self, fault: CallError, batch: SentBatch, attempt: int) -> str:
-        """The id of a batch whose creation brought a fault; "" where it was not created and is asked for again.
-
-        Raises:
-            CallError: it was not created, and is not asked for again.
-        """
+        """The id of a batch whose creation brought a fault; "" where it was not created and is asked for again."""
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         await asyncio.sleep(max(self._pace.first * attempt, min(asked or 0.0, self._pace.longest)))
         if (self._service.fenced or not _certainly_refused(fault)) and (batch_id := await self._found(batch)):

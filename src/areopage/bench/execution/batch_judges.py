@@ -24,14 +24,6 @@ async def carry_out_batches(
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 
     Batches that are out are waited for, whether or not the run still sends batches: their calls are paid.
-
-    Args:
-        answered: all cases that have an answer.
-        round: which passes are made.
-        writer: stores judgments.
-
-    Raises:
-        ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
     """
     cases, numbers = answered.judged, answered.numbers
     async with exclusive(context.ledger, f"batches {context.run_id}"):
@@ -89,12 +81,7 @@ async def _cancel(service: BatchService, stored: SentBatches, batch: SentBatch) 
 
 
 async def check_batches(spec: RunSpec, settings: ModelSettings) -> None:
-    """Make sure that the judges whose calls go through batch services have one.
-
-    Raises:
-        ModelError: one has none.
-        ServerDown: its server does not answer.
-    """
+    """Make sure that the judges whose calls go through batch services have one."""
     traffic = Traffic()
     for judge in spec.judges:
         if judge.name not in spec.batch:

@@ -43,12 +43,7 @@ class BatchPhase:
     def __init__(
         self, context: RunContext, judge: Judge, calls: BatchCalls, *, sends: bool, pace: BatchPace | None = None
     ) -> None:
-        """Prepare it.
-
-        Args:
-            calls: those of the judge, looked up in the ledger.
-            sends: whether new batches are sent; else only those that are out are waited for.
-        """
+        """Prepare it."""
         self._context, self._judge, self._calls, self._sends = context, judge, calls, sends
         self._pace = pace or batch_creation.PACE
         self._stored = context.ledger.batches
@@ -69,9 +64,6 @@ class BatchPhase:
         """Send the calls that are missing and store what comes back; on return no batch of the judge is out.
 
         Calls that no batch could answer are left to direct calls.
-
-        Raises:
-            ServerDown, ModelError, StorageError, BudgetSpent: what is out stays out, and the ledger knows it.
         """
         settings, reference = self._context.settings, self._judge.reference
         self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
@@ -165,9 +157,6 @@ class BatchPhase:
 
         Args:
             waits: whether batches are out, which may cost less than was set aside.
-
-        Raises:
-            BudgetSpent: none is allowed, and none is out.
         """
         budget = self._context.budget
         if budget is None or not written:
@@ -246,14 +235,7 @@ class BatchPhase:
         return state.ended
 
     async def _store(self, batch: SentBatch, state: BatchState, waited: bool) -> None:
-        """Store what a batch brought.
-
-        Args:
-            waited: whether this process has seen it before.
-
-        Raises:
-            ModelError: the provider did not begin it, or it was cancelled there.
-        """
+        """Store what a batch brought."""
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}
         refused, taught, self._cost = 0, set[str](), 0.0
@@ -281,22 +263,14 @@ class BatchPhase:
         self._direct.update(key for key in batch.keys if key in left and self._rounds[key] >= self._pace.rounds)
 
     def _learn(self, rejected: Sequence[tuple[PlannedCall, BatchLine]], taught: bool) -> set[str]:
-        """The keys of rejected calls that another batch may answer, since the service learnt what was refused.
-
-        Args:
-            taught: whether it learnt from other calls of the batch.
-        """
+        """The keys of rejected calls that another batch may answer, since the service learnt what was refused."""
         learnt = [
             self._service.learn(line.fault, call.options) for call, line in rejected if isinstance(line.fault, CallRejected)
         ]
         return {call.key for call, _ in rejected} if taught or any(learnt) else set()
 
     def _plan_again(self, batch: SentBatch, state: BatchState, all_refused: bool) -> None:
-        """Decide how what a batch did not bring is sent.
-
-        Raises:
-            ModelError: it is not sent again.
-        """
+        """Decide how what a batch did not bring is sent."""
         if all_refused and self._with_schema:  # as a direct call does: only without the schema it is known what was refused
             self._with_schema = False
             self._direct.difference_update(batch.keys)

@@ -42,11 +42,7 @@ def block_calls(concurrency: int) -> int:
 
 
 def blocks_of(calls: int, size: int) -> int:
-    """Return into how many blocks of equal length calls are cut.
-
-    Args:
-        size: about how many calls a block has.
-    """
+    """Return into how many blocks of equal length calls are cut."""
     return max(1, ceil(calls / size))
 
 
@@ -176,11 +172,6 @@ class RunBlocks:
 
         Where a server cannot be asked any more, its phases stop; the others are carried out as far as they can be. However it
         ends, this process has no call in flight then, and all phases are closed.
-
-        Raises:
-            ServerDown, ModelError: blocks of this process cannot be done; others may do them.
-            StorageError: the ledger or the queue cannot be used.
-            UserError: this process has a worker already.
         """
         new = [PhaseBlocks(place, phase) for place, phase in phases]
         self._phases |= {phase.place.name: phase for phase in new}

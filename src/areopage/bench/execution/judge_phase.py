@@ -91,14 +91,7 @@ class JudgePhase:
         round: Round,
         release: Callable[[Judge], Awaitable[None]],
     ) -> None:
-        """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt.
-
-        Args:
-            store: where the session keeps judgments.
-            answered: the cases, as they are answered.
-            round: which passes the phase makes.
-            release: closes the judge where no other phase asks it.
-        """
+        """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt."""
         self.judge, self.name, self._release = judge, round.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
         self._answered, self._round = answered, round
@@ -223,11 +216,7 @@ class JudgePhase:
         self._total = sum(block.expected for block in self._blocks)
 
     def _calls_about(self, item: RunCase, groups: "_Groups") -> Iterator[tuple[str, int]]:
-        """How many calls there are about a case, were it answered, by the first criterion that they ask about.
-
-        Args:
-            groups: the criteria of a call, of cases with the same criteria.
-        """
+        """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
         spec, case = self._context.spec, item.case
         kind = (item.criteria, case.is_conversation)
         if kind not in groups:

@@ -68,11 +68,7 @@ class Phase(Protocol):
         ...
 
     async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
-        """Make a block's open calls; on return they are in the ledger.
-
-        Args:
-            all_begun: called when the last call begins.
-        """
+        """Make a block's open calls; on return they are in the ledger."""
         ...
 
     def give_up(self, number: int, reason: str) -> None:

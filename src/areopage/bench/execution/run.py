@@ -65,13 +65,6 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
 
     Several processes may carry out one run: each call is made by one of them. Calls that timed out or found no server are open,
     and resuming tries them again. A case whose answer is erased is neither answered nor judged again.
-
-    Args:
-        folder: the run's.
-        part: what is done of it.
-
-    Raises:
-        ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
     names = servers(context.spec, context.named_by)
     pool = WorkerPool(name=part.pool(context.run_id), folder=folder, dead_after=DEAD_AFTER, pace=PACE)

@@ -214,9 +214,6 @@ async def carry_out_within_limits(context: RunContext, folder: Path, part: RunPa
     """Make a part of a run's open calls, with its cases from the ledger.
 
     All processes of the ledger keep the servers' limits and the budget together.
-
-    Raises:
-        ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
     kept = nullcontext() if context.budget is None else context.budget.kept()
     async with SharedLimits(context.ledger, context.traffic), kept:
@@ -338,11 +335,7 @@ def _model_of(reference: ModelReference, digest: str) -> tuple[str, str]:
 
 
 def same_models(before: RunSpec, now: RunSpec) -> None:
-    """Check that a resumed run uses the models it began with.
-
-    Raises:
-        ModelError: the weights of one are others than when the run began.
-    """
+    """Check that a resumed run uses the models it began with."""
     pairs = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
     for asked, again in ((before.target, now.target), (before.child, now.child)):
         if asked is not None and again is not None:

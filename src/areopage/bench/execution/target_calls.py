@@ -18,12 +18,6 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
     """Make one call.
 
     In a conversation a reply with sexual content or means of self-harm is withheld: a marker takes its place before it is stored.
-
-    Args:
-        language: of the speakers' names, for models that are sent one text.
-
-    Raises:
-        CallUnreachable, CallRejected: no call can succeed any more.
     """
     messages: Sequence[Message] = call.messages
     if call.target.single_prompt:

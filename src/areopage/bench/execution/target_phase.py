@@ -32,12 +32,7 @@ class TargetPhase:
     def __init__(
         self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases, writer: RunWriter
     ) -> None:
-        """Divide the calls into blocks.
-
-        Args:
-            answered: the cases of the run, which is told of the blocks that have ended.
-            writer: stores the answers.
-        """
+        """Divide the calls into blocks."""
         # by their positions in the run, so that a call is in the same block in every process
         self._positions = positions = answered.positions
         self._context, self._target, self._stored = context, target, context.ledger.answers
@@ -202,11 +197,7 @@ class _Asked:
         self._streak = FailureStreak(concurrency)
 
     def note(self, answer: Answer) -> None:
-        """Note a call's result.
-
-        Raises:
-            ServerDown: see `FailureStreak`.
-        """
+        """Note a call's result."""
         reached, turned_away = answer.state != "unreachable", answer.state in ("refused", "empty")
         timed_out = answer.state == "timed_out"
         name = CHILD_PHASE if answer.source.startswith(CHILD_SOURCE) else TARGET_PHASE

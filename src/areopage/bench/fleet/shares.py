@@ -110,12 +110,7 @@ def strangers(models: Sequence[ModelReference], settings: ModelSettings) -> str:
 
 
 async def check_share(spec: RunSpec, share: ServerShare) -> None:
-    """Check that a share's models can be called, and are those that the run began with.
-
-    Raises:
-        ServerDown: a server does not answer.
-        ModelError, MissingExtra, CriteriaError: a model cannot be used here.
-    """
+    """Check that a share's models can be called, and are those that the run began with."""
     judges = tuple(judge for judge in spec.judges if share.part.judges is None or judge.name in share.part.judges)
     asks = share.part.answers
     part = structs.replace(

@@ -12,11 +12,7 @@ from areopage.suites import Suite
 
 
 def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:
-    """A remark on models that are asked about several criteria in one call.
-
-    Raises:
-        ConfigError: passes are adaptive: they are added criterion by criterion, which a joint call cannot be.
-    """
+    """A remark on models that are asked about several criteria in one call."""
     if not spec.joint:
         return
     if spec.adaptive is not None:

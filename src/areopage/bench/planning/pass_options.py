@@ -16,11 +16,7 @@ PRECISION_SHARE = 0.05
 
 
 def choose_passes(suite: Suite, options: RunOptions) -> PassSettings | None:
-    """How passes are added; None where every judge makes all of its passes.
-
-    Raises:
-        UserError: a limit of calls is given, and passes are not adaptive.
-    """
+    """How passes are added; None where every judge makes all of its passes."""
     section = suite.config.judge_system.evaluation.passes
     if options.passes is not None or (section is None and not options.adaptive):
         if options.most_calls is not None:
@@ -51,14 +47,7 @@ def copying_judges(judges: Sequence[Judge]) -> tuple[str, ...]:
 def asked_passes(
     suite: Suite, judges: Sequence[Judge], settings: PassSettings | None, *, repeat_identical: bool
 ) -> tuple[tuple[Judge, ...], tuple[Note, ...]]:
-    """The judges without passes that repeat another one, and remarks on passes that are copies.
-
-    Args:
-        repeat_identical: passes with equal options at temperature 0 are asked all the same.
-
-    Raises:
-        ConfigError: passes are adaptive: copies would look like certainty.
-    """
+    """The judges without passes that repeat another one, and remarks on passes that are copies."""
     copying = copying_judges(judges)
     if copying and settings is not None:
         message = "at temperature 0 every further pass is a copy of the first: set a temperature, or give --passes 1"
@@ -72,11 +61,7 @@ def asked_passes(
 
 
 def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:
-    """Check that the budget pays for the first passes.
-
-    Raises:
-        UserError: it does not, or what the judges cost is not known in one currency.
-    """
+    """Check that the budget pays for the first passes."""
     settings = spec.adaptive
     if settings is None or (settings.calls is None and settings.cost is None):
         return

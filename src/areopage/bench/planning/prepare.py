@@ -147,11 +147,7 @@ def _enabled_mode(suite: Suite, options: RunOptions) -> Mode:
 
 
 def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
-    """Remarks on who answers.
-
-    Raises:
-        DatasetError, ModelError: cases have no response, and no target is set.
-    """
+    """Remarks on who answers."""
     if options.responses_only and to_answer:
         raise DatasetError(
             f"{to_answer} of {counted(cases, 'case')} without a response, and no target is asked: see areopage bench run"
@@ -230,22 +226,14 @@ def printable(path: Path) -> str:
 
 
 def _case_limit(limit: int) -> int | None:
-    """The maximum number of cases; None for all.
-
-    Raises:
-        DatasetError: the number means nothing.
-    """
+    """The maximum number of cases; None for all."""
     if limit == 0 or limit < -1:
         raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
     return None if limit == -1 else limit
 
 
 def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
-    """Read the cases from the user's files or the suite's.
-
-    Raises:
-        DatasetError: see `load_dataset`; or there is nothing to read.
-    """
+    """Read the cases from the user's files or the suite's."""
     paths = tuple(files) or suite.datasets(language)
     if not paths:
         raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
@@ -281,11 +269,7 @@ def _given_remarks(stored: GivenAnswers) -> list[Note]:
 
 
 def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
-    """The dataset with the answers that are wished for.
-
-    Raises:
-        DatasetError: a target is named, the dataset has answers, and the user does not say which of them to judge.
-    """
+    """The dataset with the answers that are wished for."""
     answered = sum(case.response is not None for case in dataset.cases)
     if options.answers == "target":
         cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
@@ -301,11 +285,7 @@ def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
 
 
 def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
-    """Check that no column holds ages: without personas no judge would be told them.
-
-    Raises:
-        DatasetError: one does, and the suite does not say that it has no personas.
-    """
+    """Check that no column holds ages: without personas no judge would be told them."""
     for name in dataset.unread_columns:
         if field_named(name) == "maturity" and any(_is_age(case.metadata.get(name)) for case in dataset.cases):
             wanted = suite.folder / suite.config.paths.personas_file
@@ -362,11 +342,7 @@ def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_
 
 
 def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
-    """Return the named target, else the suite's first enabled model, else None.
-
-    Raises:
-        ModelError: the name is not a reference, or is one of a judge.
-    """
+    """Return the named target, else the suite's first enabled model, else None."""
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
     judge_thinking = suite.config.release is not None and suite.config.release.thoughts == "judged"
     for position, section in enumerate(suite.config.models):

@@ -20,9 +20,6 @@ def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> 
 
     Args:
         whole: these are all cases of the suite's own datasets, so that a rule that excludes them all is a mistake.
-
-    Raises:
-        CriteriaError: a rule excludes every case, or the rules leave nothing to judge.
     """
     ruled = tuple(_ruled(item, registry) for item in cases)
     excluded = Counter(key for item in ruled for key in item.ruled_out)

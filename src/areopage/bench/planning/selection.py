@@ -26,12 +26,6 @@ def choose_criteria(
     """Select each case's criteria: its own, else the run's; of a conversation also the suite's criteria on conversations.
 
     A case with an invalid selection is rejected.
-
-    Args:
-        override: the user named the selection, so it goes before those of the cases.
-
-    Raises:
-        CriteriaError: the run's selection is wrong, or no case is left.
     """
     default = suite.registry.select(selection)
     in_talks = default if override else with_conversations(default, suite)
@@ -88,11 +82,7 @@ def not_selected(suite: Suite, selection: str, chosen: Sequence[Selected]) -> li
 
 
 def usable_criteria(suite: Suite, chosen: Sequence[Selected], language: str) -> tuple[dict[str, Criterion], list[Note]]:
-    """The loadable criteria by id, and a remark on each other criterion.
-
-    Raises:
-        CriteriaError: none can be loaded, or there are more than the suite allows.
-    """
+    """The loadable criteria by id, and a remark on each other criterion."""
     wanted = {key for _, ids in chosen for key in ids}
     ids = tuple(key for key in suite.registry.entries if key in wanted)
     limit = suite.config.validation.max_criteria_per_benchmark

@@ -59,13 +59,7 @@ def _judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, l
 
 
 def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Scored:
-    """Judge whether a response has the expected sections, in order and filled; the headings are quoted.
-
-    Args:
-        response: a text with at least one word.
-        language: "fr" or "en", of the explanation; headings of every language are understood.
-        rules: the expected sections.
-    """
+    """Judge whether a response has the expected sections, in order and filled; the headings are quoted."""
     present = sections(response, {section.name: section.aliases for section in rules.sections})
     if not present:
         return Scored(explanation=_explain_none(rules, language), score=_other_structure(response), evidence=())

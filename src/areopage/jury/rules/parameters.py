@@ -186,11 +186,7 @@ class CheckRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
-    """Read the parameters of `rules:readability` from the suite's `rules` section.
-
-    Raises:
-        ModelError: the section is missing or wrong; the message names the key.
-    """
+    """Read the parameters of `rules:readability` from the suite's `rules` section."""
     section = _convert(_named(rules, "readability", "targets"), _ReadabilitySection, "rules.readability")
     languages = {}
     for language, content in section.languages.items():
@@ -207,20 +203,12 @@ def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
 
 
 def read_answer_quality(rules: Mapping[str, Any]) -> AnswerQualityRules:
-    """Read the parameters of `rules:answer_quality` from the suite's `rules` section.
-
-    Raises:
-        ModelError: the section is missing or wrong; the message names the key.
-    """
+    """Read the parameters of `rules:answer_quality` from the suite's `rules` section."""
     return _convert(_named(rules, "answer_quality", "sections"), AnswerQualityRules, "rules.answer_quality")
 
 
 def read_checks(rules: Mapping[str, Any]) -> CheckRules:
-    """Read the parameters of `rules:checks` from the suite's `rules` section.
-
-    Raises:
-        ModelError: the section is missing or wrong; the message names the key.
-    """
+    """Read the parameters of `rules:checks` from the suite's `rules` section."""
     return _convert(_named(rules, "checks", "criteria"), CheckRules, "rules.checks")
 
 

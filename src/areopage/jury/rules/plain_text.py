@@ -27,12 +27,7 @@ class PlainText:
         self._text = f" {' '.join(words)} "
 
     def find(self, phrase: str, start: int = 0) -> tuple[int, int] | None:
-        """The span (start, end) of a phrase as whole words; None where the text has no such phrase.
-
-        Args:
-            phrase: any writing of it; a phrase without words is never found.
-            start: the position in the text from which on it may begin.
-        """
+        """The span (start, end) of a phrase as whole words; None where the text has no such phrase."""
         wanted = plain(phrase)
         first = bisect_right(self._spans, (start, -1))
         if not wanted or first == len(self._spans):

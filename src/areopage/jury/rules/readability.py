@@ -44,11 +44,7 @@ def readability_judge(reference: ModelReference, rules: ReadabilityRules) -> Cod
 
 
 def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterion: Criterion, language: str) -> Outcome:
-    """Judge a response on one of the two criteria; a language or a maturity without targets is refused.
-
-    Args:
-        judge: its name, for what it refuses.
-    """
+    """Judge a response on one of the two criteria; a language or a maturity without targets is refused."""
     spoken = language.lower()[:2]
     language_rules = rules.languages.get(spoken)
     if language_rules is None:
