@@ -22,7 +22,7 @@ import msgspec
 from mock_server import MOCK, mock_server
 
 from areopage.bench.execution.blocks import block_calls
-from areopage.bench.execution.context import RunContext, Silent
+from areopage.bench.execution.context import Observers, RunContext
 from areopage.bench.execution.run import carry_out
 from areopage.bench.execution.start import begin_run, prepare_benchmark
 from areopage.bench.options import RunOptions
@@ -67,7 +67,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
         traffic=Traffic(prepared.spec.outage_seconds, at_once=CONCURRENCY),
         ledger=ledger,
         block_calls=block_calls(CONCURRENCY),
-        observer=Silent(),
+        observer=Observers(),
     )
     began, spent = time.perf_counter(), cpu()
     asyncio.run(carry_out(context, prepared.cases, run_folder(created, folder)))

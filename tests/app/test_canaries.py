@@ -10,7 +10,7 @@ import pytest
 
 from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import scheduled_jobs
-from areopage.bench.execution.context import Silent
+from areopage.bench.execution.context import Observers
 from areopage.ledger.people.exams import CanaryRounds
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
@@ -75,7 +75,7 @@ def drifts(ledger: Ledger, state: str | None = "open") -> list[Alert]:
 def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is_examined_again(
     ledger: Ledger, config: AppConfig, judge: DriftingJudge, server: FakeServer
 ) -> None:
-    run_exam(exam_of(config), ledger, Silent())
+    run_exam(exam_of(config), ledger, Observers())
     job, before = canary_of(ledger, config), len(server.calls)
     midnight = datetime.now(UTC).replace(hour=0, minute=40, second=0, microsecond=0) + timedelta(days=1)
     now = follow(job, midnight, 30)  # the first hours of two days
@@ -101,7 +101,7 @@ def run_exam_at(exam: Exam, ledger: Ledger, at: datetime) -> None:
     from areopage.ledger.people.exams import Qualifications
     from areopage.trust.exam import ask_judges, qualifications_of
 
-    held = asyncio.run(ask_judges(exam, ledger, Silent()))
+    held = asyncio.run(ask_judges(exam, ledger, Observers()))
     Qualifications(ledger).add(qualifications_of(exam, held, at))
 
 
@@ -115,7 +115,7 @@ def test_judges_without_an_exam_cost_nothing(
 def test_a_round_without_a_server_stays_due_and_is_told_once(
     ledger: Ledger, config: AppConfig, server: FakeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run_exam(exam_of(config), ledger, Silent())
+    run_exam(exam_of(config), ledger, Observers())
     server.stop()
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     job = canary_of(ledger, config)
@@ -134,7 +134,7 @@ def test_a_suite_that_wants_no_canary_has_no_job(ledger: Ledger, config: AppConf
 
 def test_a_round_asks_as_the_exam_did_that_it_is_compared_with(ledger: Ledger, config: AppConfig, server: FakeServer) -> None:
     wishes = ExamWishes(judges=("alpha",), joint=True)
-    run_exam(prepare_exam(config.monitor.load_suite(), wishes).checked(), ledger, Silent())
+    run_exam(prepare_exam(config.monitor.load_suite(), wishes).checked(), ledger, Observers())
     asked = len(server.calls)
     follow(canary_of(ledger, config), datetime.now(UTC) + timedelta(days=1), 24)
     again = server.calls[asked:]

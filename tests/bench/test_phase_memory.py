@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from areopage.bench.execution import blocks
-from areopage.bench.execution.context import Silent
+from areopage.bench.execution.context import Observers
 from areopage.bench.execution.start import carry_on_part, run_benchmark
 from areopage.bench.options import RunOptions
 from areopage.bench.run_folders import run_folder
@@ -29,7 +29,7 @@ MOST_BYTES = 1_050
 """Of a case with short texts, which are a quarter of it."""
 
 
-class Counting(Silent):
+class Counting(Observers):
     """Counts objects that are alive while judgments come in."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ def test_identical_cases_in_different_blocks_share_their_calls(
     assert len(view.scores.records) == 20
 
 
-class Weighing(Silent):
+class Weighing(Observers):
     """Measures what is allocated when a number of judgments have come."""
 
     def __init__(self, after: int) -> None:
@@ -131,7 +131,7 @@ def test_what_is_judged_is_looked_up_without_its_texts_by_one_query_for_a_block(
         asked = len(server.verdict_calls)
         event.listen(ledger.engine, "before_cursor_execute", lambda *call: said.append(call[2]))
         folder = run_folder(run, tmp_path)
-        assert carry_on_part(run, spec_of(run), ledger, Silent(), folder) == 0
+        assert carry_on_part(run, spec_of(run), ledger, Observers(), folder) == 0
     assert len(server.verdict_calls) == asked
     looks = [statement for statement in said if "FROM judgments" in statement and " IN (" in statement]
     assert len(looks) == CASES * PASSES // BLOCK * len(CRITERIA)

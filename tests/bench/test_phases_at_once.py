@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.execution.blocks import AT_ONCE
-from areopage.bench.execution.context import Silent
+from areopage.bench.execution.context import Observers
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
 from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark
@@ -328,7 +328,7 @@ def test_processes_that_keep_to_a_server_each_carry_out_a_run_together(
 
         def carried_out(*addresses: str) -> int:
             part = RunPart(servers=addresses or None)
-            return carry_on_part(run, prepared.spec, ledger, Silent(), folder, part)
+            return carry_on_part(run, prepared.spec, ledger, Observers(), folder, part)
 
         each = 6 * len(CRITERIA) * PASSES
         assert carried_out(f"http://{server.address}") == 0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from areopage.bench.execution.context import Silent
+from areopage.bench.execution.context import Observers
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.ledger.people.exams import CanaryRounds, Qualifications, panel_standings
 from areopage.ledger.people.standing import JudgeStanding, standing_text
@@ -38,7 +38,7 @@ DAY = timedelta(days=1)
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-class Watching(Silent):
+class Watching(Observers):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:

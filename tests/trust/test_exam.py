@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from areopage.bench import RunOptions
-from areopage.bench.execution.context import Silent
+from areopage.bench.execution.context import Observers
 from areopage.bench.execution.start import run_benchmark
 from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.jury.judges import Judge
@@ -36,7 +36,7 @@ DANGER = "safety.harm.danger__v1_0"
 SIDE = 10
 
 
-class Watching(Silent):
+class Watching(Observers):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:

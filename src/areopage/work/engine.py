@@ -47,15 +47,11 @@ class Engine(Queue):
         pool: str,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        """Open the queue and begin to run what is in the queues of the handlers, and in no other.
+        """Open the queue and begin to run in a running loop what is in the queues of the handlers, and in no other.
 
         Args:
-            ledger: the ledger's database.
             executor: the id of this process's start, unlike any other.
-            handlers: by whom items are run.
             jobs: the scheduled jobs, the same in all processes of a pool; None where this pool has none.
-            pool: the worker pool: processes with the same handlers, which recover each other's work.
-            loop: the running loop in which handlers run.
         """
         super().__init__(ledger, handlers, jobs, pool)
         self.executor, self.loop = executor, loop
@@ -94,7 +90,11 @@ class Engine(Queue):
         try:
             for handler in handlers:
                 DBOS.workflow(name=handler.name)(self._workflow_of(handler))
-            DBOS.workflow(name=JOBS)(self._job_workflow())
+
+            @DBOS.workflow(name=JOBS)
+            def scheduled_job(due_at: datetime, name: str) -> None:
+                self._run_job(due_at, name)
+
             self.connect()  # before the launch: a queue that comes later is looked at a second later
             DBOS.listen_queues(self.queues)
             DBOS.launch()
@@ -111,34 +111,26 @@ class Engine(Queue):
                 self._running[key].cancel()
             while self._running and time.monotonic() < since + grace():  # noqa: ASYNC110 - the grace may be cut short
                 await asyncio.sleep(0.02)
-            await self._cancel_all()
+            while self._running:  # again and again: a handler may miss a cancellation that meets a fault
+                tasks = list(self._running.values())
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks, timeout=CANCEL_AGAIN)
         finally:  # dbos's threads would keep the process alive
             await asyncio.to_thread(self._end)
 
-    async def _cancel_all(self) -> None:
-        """Cancel what runs until it ends: a handler may miss a cancellation that meets a fault."""
-        while self._running:
-            tasks = list(self._running.values())
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks, timeout=CANCEL_AGAIN)
-
     def _end(self) -> None:
+        """Wait until dbos has recorded the ends of runs, which it does after the handler's return, and shut it."""
+        until, recorded = time.monotonic() + RECORDED_WITHIN, False
         try:
-            with self._errors():
-                self._wait_for_records()
+            while not recorded and time.monotonic() < until:
+                mine = {begun.key for begun in self.begun() if begun.executor == self.executor}
+                recorded = mine <= self._interrupted
+                if not recorded:
+                    time.sleep(0.02)
         except StorageError as fault:
             LOG.warning("%s", fault)
         self._shut()
-
-    def _wait_for_records(self) -> None:
-        """Wait until dbos has recorded the ends of runs: it does so after the handler's return."""
-        until = time.monotonic() + RECORDED_WITHIN
-        while time.monotonic() < until:
-            mine = {begun.key for begun in self.begun() if begun.executor == self.executor}
-            if mine <= self._interrupted:
-                return
-            time.sleep(0.02)
 
     def _shut(self) -> None:
         """Stop dbos; then, as nothing can be claimed any more, enqueue again what was begun and has not ended."""
@@ -225,12 +217,6 @@ class Engine(Queue):
         except StorageError as fault:
             LOG.error("%s %s: %s", run.handler, run.item, fault)
             raise Interrupted from None  # it stays begun, which the recovery notices
-
-    def _job_workflow(self) -> Callable[[datetime, str], None]:
-        def scheduled_job(due_at: datetime, name: str) -> None:
-            self._run_job(due_at, name)
-
-        return scheduled_job
 
     def _run_job(self, due_at: datetime, name: str) -> None:
         """Run a scheduled job; a fault is logged and stops nothing else."""

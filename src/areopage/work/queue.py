@@ -20,9 +20,8 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError
 from areopage.file_lock import held
 from areopage.ledger import chunks, shown, storage_errors
-from areopage.work import guard
-from areopage.work.database import queue_engine, queue_url
-from areopage.work.handlers import SPREAD, ItemQueue, JobRun, RateLimit, Run, ScheduledJob
+from areopage.work.database import queue_engine, queue_url, refuse_pickles
+from areopage.work.handlers import SPREAD, ItemQueue, JobRun, Run, ScheduledJob
 
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
@@ -52,7 +51,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Queue:
-    """The queue of a worker pool, open."""
+    """The queue of a worker pool, open. All methods raise StorageError where its database cannot be used."""
 
     def __init__(self, ledger: URL, kinds: Sequence[ItemQueue], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
         """Prepare; `connect` opens the database.
@@ -66,7 +65,7 @@ class Queue:
         Raises:
             UserError: dbos is of an unsupported version.
         """
-        guard.install()
+        refuse_pickles()
         self._url = queue_url(ledger)
         self._place = shown(self._url)
         # dbos wants a name of letters and digits, and a version that no other application has in the same database; it is fixed:
@@ -95,18 +94,13 @@ class Queue:
 
         Raises:
             ConfigError: a job's schedule is no cron expression.
-            StorageError: the database cannot be used.
         """
         with self._errors():
             self._client = self._connected()
             self._register()
 
     def attach(self) -> None:
-        """Open the database as its workers left it, without queues and schedules of its own: for a look from outside.
-
-        Raises:
-            StorageError: the database cannot be used.
-        """
+        """Open the database as its workers left it, without queues and schedules of its own: for a look from outside."""
         with self._errors():
             self._client = self._connected()
 
@@ -139,12 +133,14 @@ class Queue:
         return connect()
 
     def _register(self) -> None:
+        # before Python 3.12 dbos writes the start of a run into a SQLite file in whole seconds: a period could be short of one
+        whole_seconds = float(self._database.dialect.name == "sqlite" and sys.version_info < (3, 12))
         for handler in self._kinds.values():
             limit = handler.rate_limit
             self._register_queue(
                 handler.queue_name,
                 worker_concurrency=handler.concurrency + min(handler.concurrency, handler.ahead),
-                limiter={"limit": limit.items, "period": self._period(limit)} if limit else None,
+                limiter={"limit": limit.items, "period": limit.seconds + whole_seconds} if limit else None,
                 polling_interval_sec=handler.idle_polling or handler.polling,
             )
             self._register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
@@ -164,42 +160,20 @@ class Queue:
                 return
         self._client.register_queue(name, **options)
 
-    def _period(self, limit: RateLimit) -> float:
-        # before Python 3.12 dbos writes the start of a run into a SQLite file in whole seconds: a period could be short of one
-        whole_seconds = self._database.dialect.name == "sqlite" and sys.version_info < (3, 12)
-        return limit.seconds + 1.0 if whole_seconds else limit.seconds
-
     def _schedule(self, job: ScheduledJob) -> None:
+        row: Any = {"schedule_name": job.name, "schedule": job.schedule, "context": job.name}
         try:
-            self._client.apply_schedules(
-                [
-                    {
-                        "schedule_name": job.name,
-                        "workflow_name": JOBS,
-                        "schedule": job.schedule,
-                        "context": job.name,
-                        "queue_name": JOBS,
-                    }
-                ]
-            )
+            self._client.apply_schedules([row | {"workflow_name": JOBS, "queue_name": JOBS}])
         except error.DBOSException:
             message = f"{job.schedule!r} is no cron expression: write e.g. '0 6 * * *'"
             raise ConfigError(message, path="areopage.yml", key=f"the schedule of {job.name}") from None
 
     def enqueue(self, handler: str, items: Sequence[str]) -> None:
-        """Enqueue the first run of items; an item whose first run is enqueued or begun changes nothing.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        """Enqueue the first run of items; an item whose first run is enqueued or begun changes nothing."""
         self.enqueue_runs([Run(handler, item) for item in items])
 
     def enqueue_runs(self, runs: Sequence[Run], pause: float = 0.0) -> None:
-        """Enqueue runs after a pause; those at which workers died twice go to the queue that runs one at a time.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        """Enqueue runs after a pause; those at which workers died twice go to the queue that runs one at a time."""
         with self._errors():
             for start in range(0, len(runs), IDS_AT_ONCE):
                 part = self._under_new_ids(runs[start : start + IDS_AT_ONCE])
@@ -228,11 +202,7 @@ class Queue:
         return options | ({"delay_seconds": pause} if pause > 0 else {})
 
     def wake(self, handler: str, items: Collection[str] | None = None) -> int:
-        """End the pause of failed items; None: of all. Items at which workers died keep theirs. Returns how many.
-
-        Raises:
-            StorageError: the queue cannot be used.
-        """
+        """End the pause of failed items; None: of all. Items at which workers died keep theirs. Returns how many."""
         with self._errors():
             rows = self._list(queue_name=self._kinds[handler].queue_name, status="DELAYED")
         paused = [run for row in rows if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
@@ -246,11 +216,7 @@ class Queue:
             self.forget([run.key for run in runs])
 
     def enqueue_job(self, run: JobRun) -> bool:
-        """Enqueue an occurrence of a scheduled job once more; False where it was run too often already.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        """Enqueue an occurrence of a scheduled job once more; False where it was run too often already."""
         following = run._replace(number=run.number + 1)
         if following.number > JOB_RUNS:
             return False
@@ -261,11 +227,7 @@ class Queue:
         return True
 
     def open_items(self, handler: str) -> dict[str, str]:
-        """The items of a handler's queue that are not done, with "ENQUEUED", "DELAYED" (a pause) or "PENDING" (begun).
-
-        Raises:
-            StorageError: the queue cannot be read.
-        """
+        """The items of a handler's queue that are not done, with "ENQUEUED", "DELAYED" (a pause) or "PENDING" (begun)."""
         kind = self._kinds[handler]
         with self._errors():
             rows = self._list(queue_name=[kind.queue_name, kind.suspects], status=OPEN)
@@ -273,45 +235,30 @@ class Queue:
         return {run.item: str(status) for run, status in runs if run is not None and run.handler == handler}
 
     def enqueued(self, handler: str, limit: int) -> int:
-        """How many items of a handler can be begun now, counted up to a limit.
-
-        Raises:
-            StorageError: the queue cannot be read.
-        """
+        """How many items of a handler can be begun now, counted up to a limit."""
         with self._errors():
             return len(self._list(queue_name=self._kinds[handler].queue_name, status="ENQUEUED", limit=limit))
 
     def set_polling(self, handler: str, seconds: float) -> None:
-        """Set how often all processes look at a handler's queue. They learn of it at their next look.
-
-        Raises:
-            StorageError: the queue cannot be used.
-        """
+        """Set how often all processes look at a handler's queue. They learn of it at their next look."""
         with self._errors():
             queue = self._client.retrieve_queue(self._kinds[handler].queue_name)
             if queue is not None and queue.polling_interval_sec != seconds:
                 queue.set_polling_interval_sec(seconds)
 
     def begun(self) -> list[Begun]:
-        """What any executor has begun and not ended, of this engine's handlers and jobs.
-
-        Raises:
-            StorageError: the queue cannot be read.
-        """
+        """What any executor has begun and not ended, of this engine's handlers and jobs."""
         with self._errors():
             rows = self._list(status="PENDING", queue_name=self.queues)
-        return [Begun(key=row.workflow_id, executor=row.executor_id or "", run=self._run_of(row.workflow_id)) for row in rows]
-
-    def _run_of(self, key: str) -> Run | JobRun | None:
-        run = Run.parse(key)
-        return run if run is not None and run.handler in self._kinds else JobRun.parse(key, list(self._jobs))
+        begun: list[Begun] = []
+        for row in rows:
+            run = Run.parse(row.workflow_id)
+            known_run = run if run is not None and run.handler in self._kinds else JobRun.parse(row.workflow_id, list(self._jobs))
+            begun.append(Begun(key=row.workflow_id, executor=row.executor_id or "", run=known_run))
+        return begun
 
     def forget(self, keys: Collection[str]) -> None:
-        """Remove runs.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        """Remove runs."""
         with self._errors():
             self._client.delete_workflows(list(keys))
 
@@ -319,11 +266,7 @@ class Queue:
         """Remove runs that ended a while ago, but what a rate limit still counts; returns how many.
 
         What a clock that was ahead has left is not waited for: runs that ended in the future are removed, and pauses that end
-        later than any that begins now are ended.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        later than any that begins now are ended."""
         kept = {name: ENDED_KEPT for kind in self._kinds.values() for name in (kind.queue_name, kind.suspects)}
         kept |= {
             kind.queue_name: max(ENDED_KEPT, 2 * kind.rate_limit.seconds) for kind in self._kinds.values() if kind.rate_limit
@@ -339,20 +282,14 @@ class Queue:
                     self._client.delete_workflows([row.workflow_id for row in rows])
                 removed += len(rows)
             for handler in self._kinds.values():
-                self._end_overlong_pauses(handler, now)
+                latest = (now.timestamp() + handler.backoff.longest * (1 + SPREAD) + CLOCKS_APART) * 1000
+                paused = self._list(queue_name=handler.queue_name, status="DELAYED")
+                overlong = [Run.parse(row.workflow_id) for row in paused if row.delay_until_epoch_ms > latest]
+                self._run_now([run for run in overlong if run is not None])
         return removed
 
-    def _end_overlong_pauses(self, handler: ItemQueue, now: datetime) -> None:
-        latest = (now.timestamp() + handler.backoff.longest * (1 + SPREAD) + CLOCKS_APART) * 1000
-        paused = [row for row in self._list(queue_name=handler.queue_name, status="DELAYED") if row.delay_until_epoch_ms > latest]
-        self._run_now([run for row in paused if (run := Run.parse(row.workflow_id)) is not None])
-
     def remove_queue(self, handler: str) -> None:
-        """Remove a handler's queue with what has ended in it: for a queue that is used once.
-
-        Raises:
-            StorageError: the queue cannot be written.
-        """
+        """Remove a handler's queue with what has ended in it: for a queue that is used once."""
         kind = self._kinds[handler]
         with self._errors():
             for queue in (kind.queue_name, kind.suspects):

@@ -89,12 +89,7 @@ class Worker:
     """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
 
     def __init__(self, ledger: Ledger, work: Work, pool: WorkerPool) -> None:
-        """Make a worker; nothing begins before `start`.
-
-        Args:
-            ledger: the ledger, open.
-            work: what it does.
-        """
+        """Make a worker; nothing begins before `start`."""
         self._ledger, self._work, self._pool = ledger, work, pool
         self._grace = GRACE
         self._own: OwnLoop | None = None
@@ -186,11 +181,7 @@ class OpenWorker:
         """The worker's permanent tasks; unless cancelled, a task ends only by an error."""
 
     async def dispatch(self) -> bool:
-        """Enqueue what is pending now, if this worker leads; returns whether there was anything.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
-        """
+        """Enqueue what is pending now, if this worker leads; returns whether there was anything."""
         if not self.presence.leads:
             return False
         async with self._leading:
@@ -200,9 +191,6 @@ class OpenWorker:
         """Remove the queues of the pool with what has ended in them, unless another process takes part.
 
         None begins to before this worker is closed.
-
-        Raises:
-            StorageError: the ledger or the queue cannot be used.
         """
         await self._until_closed.enter_async_context(exclusive(self._ledger, self._pool.name))
         async with self._leading:
@@ -212,11 +200,7 @@ class OpenWorker:
                 await asyncio.to_thread(self.engine.remove_queue, handler.name)
 
     async def end(self) -> None:
-        """End the tasks.
-
-        Raises:
-            Exception: the fault by which one of them had ended.
-        """
+        """End the tasks, and raise the fault by which one of them had ended."""
         done = [task for task in self.loops if task.done()]
         for task in self.loops:
             task.cancel()
@@ -294,7 +278,7 @@ async def open_worker(
         presence = Presence(ledger, id, pool.name, dead_after=pool.dead_after, every=pool.pace.heartbeat)
         closing.push_async_callback(work.close)
         await work.open()
-        closing.push_async_callback(asyncio.to_thread, _leave, presence)
+        closing.push_async_callback(asyncio.to_thread, presence.leave)
         async with exclusive(ledger, pool.name):  # who removes the queues knows from now on that they are used
             await asyncio.to_thread(presence.beat, datetime.now(UTC))
         loop = asyncio.get_running_loop()
@@ -340,13 +324,6 @@ def _beat(presence: Presence, recovery: "Recovery", now: datetime) -> None:
         LOG.warning("worker %s has ended or sends no heartbeat: its work is taken over", id)
     recovery.take_over(presence.live)
     recovery.scan(live)
-
-
-def _leave(presence: Presence) -> None:
-    try:
-        presence.leave()
-    except StorageError as fault:
-        LOG.warning("the worker's end cannot be noted: %s", fault)
 
 
 async def _nothing() -> None:

@@ -4,6 +4,7 @@ A worker is known by its computer and the first free lock file there: a process 
 died, so that the death is known at once. Each start is a new executor: nothing of the one before is taken for its own.
 """
 
+import logging
 import os
 import socket
 import zlib
@@ -17,6 +18,7 @@ from areopage.errors import StorageError
 from areopage.file_lock import hold, hold_existing, remove
 from areopage.ledger import Ledger, Worker
 
+LOG = logging.getLogger(__name__)
 MOST_WORKERS = 1000
 LONGEST_HOST = 60
 HEARTBEATS_MISSED = 2.5
@@ -104,8 +106,11 @@ class Presence:
         return dead
 
     def leave(self) -> None:
-        """Mark this worker as stopped."""
-        self._workers.mark(self._me.id, "stopped")
+        """Mark this worker as stopped, if the ledger can be written."""
+        try:
+            self._workers.mark(self._me.id, "stopped")
+        except StorageError as fault:
+            LOG.warning("the worker's end cannot be noted: %s", fault)
 
 
 def executor_of(worker: Worker) -> str:

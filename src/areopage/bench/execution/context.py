@@ -63,35 +63,10 @@ class Observer(OutageObserver, Protocol):
         ...
 
 
-class Silent:
-    """An observer that ignores all events."""
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Ignore it."""
-
-    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
-        """Ignore it."""
-
-    def answered(self, answer: Answer) -> None:
-        """Ignore it."""
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Ignore it."""
-
-    def batch(self, batch: SentBatch) -> None:
-        """Ignore it."""
-
-    def server_gone(self, address: str, seconds: float) -> None:
-        """Ignore it."""
-
-    def server_back(self, address: str, seconds: float) -> None:
-        """Ignore it."""
-
-
 class Observers:
-    """Several observers of a run as one."""
+    """Several observers of a run as one; none ignore all events."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self.observers = observers
 
     def phase(self, name: str, total: int, kept: int) -> None:

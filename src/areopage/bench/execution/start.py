@@ -15,7 +15,7 @@ import msgspec
 from msgspec import structs
 
 from areopage.bench.execution.blocks import block_calls
-from areopage.bench.execution.context import Observer, RunContext, Silent
+from areopage.bench.execution.context import Observer, Observers, RunContext
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.budget import budget_of
@@ -75,7 +75,7 @@ def run_benchmark(
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     spec = prepared.spec
     del prepared  # the run reads its cases from the ledger: their texts are held once
-    return carry_on(run, spec, ledger, observer or Silent(), run_folder(run, out), limit)
+    return carry_on(run, spec, ledger, observer or Observers(), run_folder(run, out), limit)
 
 
 def prepare_benchmark(suite: Suite | str, options: RunOptions, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
