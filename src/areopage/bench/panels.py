@@ -192,11 +192,7 @@ def case_column(cases: Sequence[Case], column: str) -> dict[str, str]:
 
 
 def case_clusters(cases: Sequence[Case], column: str = "") -> dict[str, str]:
-    """What each case has in common with others, by its id: its value in a column, else its prompt where others have the same.
-
-    Raises:
-        UserError: the cases have no such column.
-    """
+    """What each case has in common with others, by its id: its value in a column, else its prompt where others have the same."""
     if column:
         return {id: value for id, value in case_column(cases, column).items() if value}
     prompts = Counter(case.prompt_text for case in cases)

@@ -7,11 +7,7 @@ from areopage.ledger import Run, make_folder
 
 
 def run_folder(run: Run, out: Path, named: str = "") -> Path:
-    """The folder of a run, created if missing; see `folder_of`.
-
-    Raises:
-        StorageError: it cannot be written, or the run's name is none of a folder.
-    """
+    """The folder of a run, created if missing; see `folder_of`."""
     folder = folder_of(run, out, named)
     make_folder(folder)
     return folder
@@ -24,9 +20,6 @@ def folder_of(run: Run, out: Path, named: str = "") -> Path:
 
     Args:
         named: how the user named the run; the stored folder is taken if it is this one.
-
-    Raises:
-        StorageError: the run's name is none of a folder.
     """
     folder = Path(run.folder).resolve()
     if out.resolve() in folder.parents or Path(named).resolve() == folder:

@@ -28,12 +28,7 @@ class Budget:
     """The budget of one command, consulted before each call; one event loop at a time."""
 
     def __init__(self, limit: float, currency: str, prices: Mapping[ModelReference, Price], spent: float = 0.0) -> None:
-        """Begin with what earlier commands have spent on the same runs.
-
-        Args:
-            limit: in `currency`, as all prices are.
-            prices: of the models that cost money.
-        """
+        """Begin with what earlier commands have spent on the same runs."""
         self.limit, self.currency = limit, currency
         self.prices, self._set_aside, self._open = dict(prices), 0.0, 0
         self._others, self._own = spent, 0.0  # what is spent by others and before, and by this command
@@ -104,9 +99,6 @@ class Budget:
 
     async def wait_for(self, reference: ModelReference, worst: float, options: Options) -> None:
         """Wait until a call fits into what is left.
-
-        Args:
-            worst: what it costs at most.
 
         Raises:
             BudgetSpent: it does not, and no call is open.

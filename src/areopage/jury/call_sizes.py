@@ -41,11 +41,7 @@ class CallSize(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] = ()) -> Self:
-        """Estimate what is left of calls; the prompts of a sample are rendered for each judge.
-
-        Args:
-            known: keys of the judgments that the ledger has.
-        """
+        """Estimate what is left of calls; the prompts of a sample are rendered for each judge."""
         planned = {call.key: call for call in calls}
         by_judge: dict[str, list[PlannedCall]] = {judge.name: [] for judge in panel.judges}
         for key, call in planned.items():

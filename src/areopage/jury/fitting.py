@@ -37,11 +37,7 @@ class Fitting:
     def __init__(
         self, judge: Judge, gauge: Gauge | None, personas: Mapping[str, Persona], sizer: PromptSizer | None = None
     ) -> None:
-        """Find what the judge's window holds, in the pass where that is least.
-
-        Args:
-            sizer: shared with other judges; None: one of its own.
-        """
+        """Find what the judge's window holds, in the pass where that is least."""
         room = [
             size
             for options in judge.pass_options
@@ -56,12 +52,7 @@ class Fitting:
         return self._holds is not None
 
     def fitted(self, case: Case, criteria: Sequence[Criterion], *, joint: bool = False) -> Fitted:
-        """The case with as many of its documents as fit.
-
-        Args:
-            criteria: on which it is judged.
-            joint: one prompt asks about all criteria of a scope.
-        """
+        """The case with as many of its documents as fit."""
         judged = [criterion for criterion in criteria if self._judge.may_judge(criterion)]
         if self._holds is None or not case.documents or not judged:
             return Fitted(case)

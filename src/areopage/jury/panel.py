@@ -124,20 +124,12 @@ class Panel(Struct, frozen=True, kw_only=True):
     # --- checks
 
     async def judge_statuses(self, settings: ModelSettings) -> dict[ModelReference, JudgeStatus]:
-        """Check each judge's model once.
-
-        Raises:
-            ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
-        """
+        """Check each judge's model once."""
         references = dict.fromkeys(judge.reference for judge in self.judges)
         return {reference: await check_judge(reference, settings) for reference in references}
 
     def checked(self, statuses: Mapping[ModelReference, JudgeStatus]) -> Self:
-        """The panel with the results of its judges' checks.
-
-        Raises:
-            CriteriaError: no judge may judge anything.
-        """
+        """The panel with the results of its judges' checks."""
         judges = tuple(settled_judge(judge, statuses[judge.reference], self.language) for judge in self.judges)
         panel = msgspec.structs.replace(self, judges=judges)
         if len(panel.unjudged) == len(panel.criteria):
@@ -150,12 +142,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     def planned_calls(
         self, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None, passes_of: PassesOf = all_passes
     ) -> Iterator[PlannedCall]:
-        """All calls for these cases, judge by judge.
-
-        Args:
-            judges: only these; None: all of the panel.
-            passes_of: how many passes are planned; see `CallPlan`.
-        """
+        """All calls for these cases, judge by judge."""
         shown = ShownCases(cases, self.personas)
         for judge in self.judges if judges is None else judges:
             yield from self.call_plan(cases, judge, passes_of, shown=shown).calls()
@@ -171,10 +158,6 @@ class Panel(Struct, frozen=True, kw_only=True):
         """The calls of a judge of the panel.
 
         Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
-
-        Args:
-            passes_of, passes_before: which passes are planned; see `CallPlan`.
-            shown: the digests of the cases, used where the judge is shown all of each case.
         """
         fitted = self._within_window(judge, self._within_budget(judge, cases))
         return CallPlan(

@@ -171,11 +171,7 @@ class CallPlan:
 
 
 def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:
-    """The criteria that each call of a judge about a case asks about.
-
-    Args:
-        joint: one call asks about all criteria of one scope.
-    """
+    """The criteria that each call of a judge about a case asks about."""
     judged = [each for each in criteria if judge.may_judge(each) and concerns(each.scope, case)]
     return by_scope(judged, case) if joint else [(criterion,) for criterion in judged]
 

@@ -54,9 +54,6 @@ class Rescoring(Struct, frozen=True, kw_only=True):
     def applied_to(self, panel: AnyPanel, quorum: float) -> AnyPanel:
         """A panel with the changes.
 
-        Args:
-            quorum: the suite's own, for every profile that has one.
-
         Raises:
             UserError: a judge is left out that the panel does not have, or all of them; or what is weighed is not there.
         """
@@ -153,9 +150,6 @@ class Rescored(Struct, kw_only=True):
 def rescore(judged: Iterable[AnswerJudgments], runs: Sequence[Run], change: Rescoring) -> Rescored:
     """Recompute scores, and compare them with the stored panels' scores.
 
-    Args:
-        runs: the panels.
-
     Raises:
         UserError: the variant leaves out a judge that no panel has, or all of one panel.
     """
@@ -219,11 +213,7 @@ def _read_again(judgment: Judgment, panel: Panel, answer: AnswerJudgments, done:
 
 
 def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Iterator[AnswerJudgments]:
-    """The monitor's evaluated answers that pass a filter.
-
-    Args:
-        texts: read them too, for raw texts are read again.
-    """
+    """The monitor's evaluated answers that pass a filter."""
     stored = ledger.answers
     for portion in ledger.streams.evaluations(*wanted.conditions()):
         by_answer = ledger.judgments_under([(number, evaluation.run_id) for number, evaluation in portion])

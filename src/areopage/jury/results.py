@@ -143,9 +143,6 @@ def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[J
     """Aggregate judgments that are known to be about an answer, with any keys.
 
     They are found by judge, pass, turn and criteria: the keys of an erased answer are random, and a reduced text has another key.
-
-    Args:
-        case: of which texts may be missing.
     """
     listed = list(judgments)
     calls = _calls(panel, case if case.response is not None else _outline(panel, case, listed))

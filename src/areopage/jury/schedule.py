@@ -33,11 +33,7 @@ class FailureStreak:
         self._succeeded = False
 
     def note(self, name: str, reason: str, *, reached: bool, turned_away: bool, timed_out: bool = False) -> None:
-        """Record the result of a call.
-
-        Raises:
-            ServerDown: as many calls as the limit failed with no success between them, or no call was ever answered in time.
-        """
+        """Record the result of a call."""
         if turned_away and self._succeeded:
             return
         good = reached and not turned_away and not timed_out

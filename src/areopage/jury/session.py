@@ -77,11 +77,7 @@ class LedgerJudgments:
     """The judgments of a ledger."""
 
     def __init__(self, ledger: Ledger, reduce: Callable[[Judgment], Judgment] | None = None) -> None:
-        """Look up and append judgments.
-
-        Args:
-            reduce: what stays of a judgment by the storage policy; None: all of it.
-        """
+        """Look up and append judgments."""
         self._ledger, self._reduce = ledger, reduce
         self.secret = ledger.secret()
         self._writer = Batch[Judgment, None](ledger.append, what="judgments")
@@ -98,11 +94,7 @@ class LedgerJudgments:
 
 
 def final_of(calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> dict[str, Judgment]:
-    """The final judgments of calls, by key.
-
-    Args:
-        judgments: what a store has, by key.
-    """
+    """The final judgments of calls, by key."""
     return {call.key: judgments[call.key] for call in calls if call.key in judgments and call.judge.is_final(judgments[call.key])}
 
 
@@ -159,22 +151,14 @@ class Session:
 
     @property
     def run(self) -> Run:
-        """The ledger's record of the checked panel.
-
-        Raises:
-            ModelError: the judges were not checked yet, so that their versions are not known.
-        """
+        """The ledger's record of the checked panel."""
         if self._run is None:
             raise ModelError("the judges have not been checked: await check() first")
         return self._run
 
     @property
     def checked(self) -> Panel:
-        """The checked panel.
-
-        Raises:
-            ModelError: as for `run`.
-        """
+        """The checked panel."""
         if self._run is None:
             raise ModelError("the judges have not been checked: await check() first")
         return self._panel

@@ -39,11 +39,7 @@ class SharedBudget(Budget):
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """Renew the part while the block runs, and return it then.
-
-        Raises:
-            StorageError: the ledger cannot be used.
-        """
+        """Renew the part while the block runs, and return it then."""
         self._wake, self._idle = asyncio.Event(), False
         await self._renew()
         task = asyncio.create_task(self._keep())

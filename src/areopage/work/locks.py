@@ -20,11 +20,7 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 
 @asynccontextmanager
 async def exclusive(ledger: Ledger, name: str) -> AsyncIterator[None]:
-    """Wait until no other process holds a lock, and hold it.
-
-    Raises:
-        StorageError: the lock cannot be taken.
-    """
+    """Wait until no other process holds a lock, and hold it."""
     pause = _SHORTEST_PAUSE
     while True:
         with try_exclusive(ledger, name) as mine:
@@ -37,11 +33,7 @@ async def exclusive(ledger: Ledger, name: str) -> AsyncIterator[None]:
 
 @contextmanager
 def try_exclusive(ledger: Ledger, name: str) -> Iterator[bool]:
-    """Yield whether this process holds a lock until the block ends.
-
-    Raises:
-        StorageError: the lock cannot be taken.
-    """
+    """Yield whether this process holds a lock until the block ends."""
     attempt = _file if ledger.engine.dialect.name == "sqlite" else _database_lock
     with attempt(ledger, hashlib.sha256(name.encode()).digest()) as mine:
         yield mine

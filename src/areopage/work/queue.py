@@ -54,17 +54,7 @@ class Queue:
     """The queue of a worker pool, open. All methods raise StorageError where its database cannot be used."""
 
     def __init__(self, ledger: URL, kinds: Sequence[ItemQueue], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
-        """Prepare; `connect` opens the database.
-
-        Args:
-            ledger: the ledger's database.
-            kinds: of work, whose items are queued.
-            jobs: the scheduled jobs; None where this pool has none.
-            pool: the worker pool.
-
-        Raises:
-            UserError: dbos is of an unsupported version.
-        """
+        """Prepare; `connect` opens the database."""
         refuse_pickles()
         self._url = queue_url(ledger)
         self._place = shown(self._url)

@@ -29,11 +29,7 @@ class SharedLimits:
     """Keeps a process's calls within its part of each server's limits; use as `async with`, in the loop that makes the calls."""
 
     def __init__(self, ledger: Ledger, traffic: Traffic, *, without_limits: float = SOON) -> None:
-        """Prepare; when the block begins, no model of `traffic` may be open in its event loop.
-
-        Args:
-            without_limits: seconds between two looks while no server with limits is known.
-        """
+        """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
         self._shares, self._traffic, self._without_limits = ledger.endpoint_shares, traffic, without_limits
         self._holder = self._shares.join()
         self._parts: dict[str, _Part] = {}

@@ -9,11 +9,7 @@ from types import FrameType
 
 @contextmanager
 def stop_signals(again: Callable[[], None]) -> Iterator[threading.Event]:
-    """An event that the first signal sets. For the main thread.
-
-    Args:
-        again: called at each further signal.
-    """
+    """An event that the first signal sets. For the main thread."""
     stop = threading.Event()
 
     def hear(number: int, frame: FrameType | None) -> None:

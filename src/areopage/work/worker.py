@@ -266,11 +266,6 @@ async def open_worker(
     Args:
         ledger, work, pool: as for `Worker`.
         grace: the seconds that what is begun may take at the end; asked again and again. By default none.
-
-    Raises:
-        StorageError: the ledger, the lock files or the queue cannot be written.
-        UserError: this process has a worker already.
-        Exception: the fault by which one of the worker's tasks ended.
     """
     async with AsyncExitStack() as closing:
         id = WorkerId(pool.folder, pool.name)

@@ -34,9 +34,6 @@ class WorkerId:
             folder: where the lock files lie; the same for all workers of a pool on this computer.
             pool: the worker pool.
             host: the computer's name; None: ask it.
-
-        Raises:
-            StorageError: the folder cannot be written.
         """
         self.host = host or socket.gethostname()
         self._folder = folder

@@ -81,9 +81,6 @@ def run_benchmark(
 def prepare_benchmark(suite: Suite | str, options: RunOptions, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
     """Read the suite and dataset, and check the models; writes nothing.
 
-    Args:
-        agree: see `Agree`.
-
     Raises:
         UserError: the suite, the dataset or a model cannot be used.
     """
@@ -105,9 +102,6 @@ def resumed_since(spec: RunSpec, *, new: bool = False) -> datetime | None:
     """When an unfinished run must have begun to be resumed by the command that began it; None: at any time.
 
     Batches take a day, and are paid for: a run with batches is resumed whenever it began.
-
-    Args:
-        new: no run that is there now is resumed.
     """
     now = datetime.now(UTC)
     if new:
@@ -116,11 +110,7 @@ def resumed_since(spec: RunSpec, *, new: bool = False) -> datetime | None:
 
 
 def unfinished_run(prepared: PreparedRun, ledger: Ledger, since: datetime | None) -> Run | None:
-    """Find the unfinished run with the same specification and cases.
-
-    Args:
-        since: see `resumed_since`.
-    """
+    """Find the unfinished run with the same specification and cases."""
     return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases), since)
 
 
@@ -128,9 +118,6 @@ def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path, since: datetime 
     """Return the matching unfinished run or a new run, and whether it is new.
 
     Processes that begin the same run at the same time get the same one. A new run's folder is named after the suite and the time.
-
-    Args:
-        since: see `resumed_since`.
 
     Raises:
         StorageError: the folder cannot be written.
@@ -182,10 +169,6 @@ def carry_on(
 ) -> "RunView":
     """Make a run's open calls, together with other processes, and compute results.
 
-    Args:
-        folder: see `run_folder`.
-        budget: see `budget_of`; None: calls may cost what they cost.
-
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
         BudgetSpent: the run stops in the same way.
@@ -202,11 +185,7 @@ def carry_on_part(
     part: RunPart = WHOLE,
     budget: Budget | None = None,
 ) -> int:
-    """Make a part of a run's open calls; return how many are left that another try could bring.
-
-    Raises:
-        ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
-    """
+    """Make a part of a run's open calls; return how many are left that another try could bring."""
     return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), folder, part))
 
 

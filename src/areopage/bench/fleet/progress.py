@@ -65,9 +65,6 @@ def progress_of(
 
     Args:
         before: the counts of an earlier call, so that only newer calls are counted.
-
-    Raises:
-        StorageError: the ledger cannot be read.
     """
     fleet = ledger.fleet
     run = fleet.run(run_id)

@@ -78,9 +78,6 @@ async def work_on(
         worker: this worker, as its notes name it.
         shown: is told of the progress.
         stopping: None while the worker works; else the seconds that open calls may still take. It is asked again and again.
-
-    Raises:
-        StorageError: the ledger cannot be used.
     """
     fleet, observer = ledger.fleet, PhaseNotes(ledger, run.id, worker, shown)
     try:

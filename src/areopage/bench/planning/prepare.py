@@ -53,11 +53,7 @@ class PreparedRun(Struct, frozen=True, kw_only=True):
 
 
 def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
-    """Build a run from the user's options.
-
-    Raises:
-        ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
-    """
+    """Build a run from the user's options."""
     config = suite.config
     if misspelt := misspelt_weights(suite):
         raise misspelt[0]

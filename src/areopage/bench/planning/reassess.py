@@ -34,12 +34,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
 
 
 def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
-    """Read the answers of a run, in any state; those that are erased or missing are rejected and named.
-
-    Raises:
-        DatasetError: the run has no answer that could be judged.
-        StorageError: the ledger cannot be read.
-    """
+    """Read the answers of a run, in any state; those that are erased or missing are rejected and named."""
     from areopage.bench.results.run_view import view_run  # with all of scoring
     from areopage.bench.stored_cases import load_run_cases
 

@@ -120,11 +120,7 @@ def costs_of_models(models: Iterable[ModelPlan]) -> dict[str, float]:
 
 
 def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = None) -> RunPlan:
-    """Plan a run; no model is asked.
-
-    Args:
-        ledger: with earlier calls; None: nothing is known of any model.
-    """
+    """Plan a run; no model is asked."""
     if spec.adaptive is None:
         return _plan(spec, cases, ledger, None)
     start, calls, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
