@@ -89,10 +89,8 @@ def _prompt_tokens(panel: Panel, calls: Sequence[PlannedCall]) -> float:
     """The tokens of the prompts of all calls of one judge; code reads none."""
     if not calls or not calls[0].judge.is_model:
         return 0.0
-    sample = sampled(calls)
-    return sum(_prompt_length(call, panel) for call in sample) / len(sample) * len(calls) / CHARACTERS_PER_TOKEN
-
-
-def _prompt_length(call: PlannedCall, panel: Panel) -> int:
-    prompt = judge_prompt(call.criteria, call.case, panel.personas.get(call.case.maturity), b"", call.hardening)
-    return len(prompt.system) + len(prompt.user)
+    sample, length = sampled(calls), 0
+    for call in sample:
+        prompt = judge_prompt(call.criteria, call.case, panel.personas.get(call.case.maturity), b"", call.hardening)
+        length += len(prompt.system) + len(prompt.user)
+    return length / len(sample) * len(calls) / CHARACTERS_PER_TOKEN

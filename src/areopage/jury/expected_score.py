@@ -117,9 +117,8 @@ class _Walk:
             numbers = [option[0] for option in options.values() if option is not None]
             for text, option in options.items():
                 if option is not None and (text != token.token or option[1]):
-                    self._add(
-                        read + option[0], weight * likely[text], ended=option[1], whole=not read and _longer(option[0], numbers)
-                    )
+                    is_longer = any(len(other) > len(option[0]) and other.startswith(option[0]) for other in numbers)
+                    self._add(read + option[0], weight * likely[text], ended=option[1], whole=not read and is_longer)
             taken = options[token.token]
             if taken is None:
                 return {}
@@ -140,10 +139,6 @@ class _Walk:
         """
         if number in self._valid and (ended or whole or number not in self._beginnings):
             self._found[int(number)] = self._found.get(int(number), 0.0) + share
-
-
-def _longer(number: str, numbers: Sequence[str]) -> bool:
-    return any(len(other) > len(number) and other.startswith(number) for other in numbers)
 
 
 def _continued(text: str, head: str, *, first: bool) -> tuple[str, bool] | None:

@@ -91,7 +91,9 @@ class Judge(Struct, frozen=True, kw_only=True):
         """
         groups: dict[str, list[int]] = {}
         for number, options in enumerate(self.pass_options, 1):
-            if self.is_model and _is_deterministic(options):
+            temperature = options.get("temperature")
+            is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+            if self.is_model and is_number and temperature == 0:
                 groups.setdefault(digest_of({**options, "temperature": 0}), []).append(number)
         return tuple(
             CopiedPasses(judge=self.name, first=numbers[0], copies=tuple(numbers[1:]))
@@ -249,9 +251,3 @@ class JudgeBackend(Protocol):
     async def aclose(self) -> None:
         """Release connections and memory."""
         ...
-
-
-def _is_deterministic(options: Mapping[str, Any]) -> bool:
-    """Whether a model that is sent these options always takes the likeliest token."""
-    temperature = options.get("temperature")
-    return isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0

@@ -159,7 +159,11 @@ class Panel(Struct, frozen=True, kw_only=True):
 
         Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
         """
-        fitted = self._within_window(judge, self._within_budget(judge, cases))
+        within_budget = cases
+        if judge.is_model and self.context is not None:
+            replace, fit = msgspec.structs.replace, self.context.fit
+            within_budget = [replace(item, case=replace(item.case, documents=fit(item.case.documents)[0])) for item in cases]
+        fitted = self._within_window(judge, within_budget)
         return CallPlan(
             judge,
             fitted,
@@ -170,12 +174,6 @@ class Panel(Struct, frozen=True, kw_only=True):
             passes_before=passes_before,
             shown=shown if fitted is cases else None,
         )
-
-    def _within_budget(self, judge: Judge, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
-        if not judge.is_model or self.context is None:
-            return cases
-        replace, budget = msgspec.structs.replace, self.context
-        return [replace(item, case=replace(item.case, documents=budget.fit(item.case.documents)[0])) for item in cases]
 
     def _within_window(self, judge: Judge, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
         """The cases as they fit into the judge's window."""

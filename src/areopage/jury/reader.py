@@ -213,28 +213,22 @@ def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _Findings
         return _Findings(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
     answers = [asked.verdicts_of(answer) for answer in opened.objects if asked.keys & answer.keys()]
     if answers and not opened.broken:
-        verdicts = _common_verdicts(answers)
+        verdicts: dict[str, _ReadVerdict] = {}
+        for name, first in answers[0].items():  # of several answers those on whose scores all agree
+            outcome = common_outcome([answer[name].outcome for answer in answers])
+            verdicts[name] = first if outcome is first.outcome else _ReadVerdict(outcome)
         if asked.is_given_again(opened.behind, verdicts.values()):
             verdicts = dict.fromkeys(asked.scales, _GIVEN_AGAIN)
         return _Findings(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
     if "{" in opened.bare:
         if asked.form == "members":
             return _BrokenAnswer(opened.bare, finish_reason, asked).read(opened.steps)
-        (name,) = asked.scales
-        outcome, steps = asked.repaired(name, opened.bare, finish_reason), (*opened.steps, "json_repair")
+        (only,) = asked.scales
+        outcome, steps = asked.repaired(only, opened.bare, finish_reason), (*opened.steps, "json_repair")
         repaired = isinstance(outcome, Scored)
-        return _Findings(verdicts={name: _ReadVerdict(outcome)}, steps=steps, bare=opened.bare, repaired=repaired)
+        return _Findings(verdicts={only: _ReadVerdict(outcome)}, steps=steps, bare=opened.bare, repaired=repaired)
     nothing = _ReadVerdict(nothing_in(opened.bare, finish_reason))
     return _Findings(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
-
-
-def _common_verdicts(answers: Sequence[dict[str, _ReadVerdict]]) -> dict[str, _ReadVerdict]:
-    """Of one or more answers the verdicts on whose scores all agree."""
-    common: dict[str, _ReadVerdict] = {}
-    for name, first in answers[0].items():
-        outcome = common_outcome([answer[name].outcome for answer in answers])
-        common[name] = first if outcome is first.outcome else _ReadVerdict(outcome)
-    return common
 
 
 class _BrokenAnswer:

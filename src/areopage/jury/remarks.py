@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from areopage.criteria import Criterion, Scale
+from areopage.criteria import Criterion
 from areopage.jury.judges import PlannedCall, Remarks
 from areopage.jury.panel import Panel
 from areopage.jury.reader import remarks_of
-from areopage.ledger import Judgment, Verdict
+from areopage.ledger import Judgment
 from areopage.scoring import Scored, grade_of
 
 _EXPLAINED = 2  # the specification asks for one or two sentences
@@ -27,7 +27,10 @@ def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
     An answer none of whose verdicts could be taken has no say here either.
     """
-    remarks = [remarks_of(judgments[call.key]) for call in calls if call.key in judgments and _has_score(judgments[call.key])]
+    made = [judgments[call.key] for call in calls if call.key in judgments]
+    remarks = [
+        remarks_of(judgment) for judgment in made if any(isinstance(outcome, Scored) for outcome in judgment.outcomes.values())
+    ]
     merged = Remarks(
         feedback="\n".join(_distinct(remark.feedback for remark in remarks)),
         strengths=_distinct(text for remark in remarks for text in remark.strengths),
@@ -39,19 +42,14 @@ def remarks_on(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
 def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[str, Judgment], merged: Remarks) -> Remarks:
     """Build remarks from explanations, weakest criteria first; existing remarks are kept."""
-    scales = {criterion.id: criterion.scale for criterion in panel.criteria}
-    by_id = {criterion.id: criterion for criterion in panel.criteria}
-    explanations = [
-        _Explained(
-            criterion=by_id[verdict.criterion],
-            score=scales[verdict.criterion].map_to(verdict.outcome.score, panel.scale),
-            text=verdict.outcome.explanation.strip(),
-        )
-        for call in calls
-        if call.key in judgments
-        for verdict in _in_order(judgments[call.key], call)
-        if isinstance(verdict.outcome, Scored) and verdict.outcome.explanation.strip()
-    ]
+    explanations: list[_Explained] = []
+    for call in calls:
+        outcomes = judgments[call.key].outcomes if call.key in judgments else {}
+        for criterion in call.criteria:  # in their order, which the ledger does not store
+            outcome = outcomes.get(criterion.id)
+            if isinstance(outcome, Scored) and (text := outcome.explanation.strip()):
+                score = criterion.scale.map_to(outcome.score, panel.scale)
+                explanations.append(_Explained(criterion=criterion, score=score, text=text))
     explanations.sort(key=lambda explained: explained.score if panel.scale.higher_is_better else -explained.score)
     weakest = {explanation.criterion.id: explanation for explanation in reversed(explanations)}
     first = [explanation for explanation in explanations if weakest[explanation.criterion.id] is explanation]
@@ -63,33 +61,17 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
     )
 
 
-def _in_order(judgment: Judgment, call: PlannedCall) -> list[Verdict]:
-    """Sort verdicts in the call's order of criteria, which the ledger does not store."""
-    order = [criterion.id for criterion in call.criteria]
-    return sorted(judgment.verdicts, key=lambda verdict: order.index(verdict.criterion))
-
-
 def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
     """The explanations of criteria whose score lies in a grade."""
     return tuple(
-        _line(explanation, panel.language) for explanation in explanations if _in_grade(explanation.score, panel.scale, grade)
+        _line(explained, panel.language) for explained in explanations if grade_of(explained.score, panel.scale) == grade
     )
-
-
-def _in_grade(score: float, scale: Scale, grade: str) -> bool:
-    """Whether a score lies in a grade."""
-    return grade_of(score, scale) == grade
 
 
 def _line(explained: _Explained, language: str) -> str:
     """An explanation after its criterion's display name."""
     colon = "\u00a0:" if language.startswith("fr") else ":"
     return f"{explained.criterion.label or explained.criterion.name}{colon} {explained.text}"
-
-
-def _has_score(judgment: Judgment) -> bool:
-    """Whether any verdict of a judgment is a score."""
-    return any(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases import Case, Turn
-from areopage.criteria import Criterion
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
@@ -38,7 +37,6 @@ from areopage.scoring import (
     Given,
     Grade,
     Leaf,
-    Node,
     Outcome,
     PlannedPass,
     TimedOut,
@@ -113,8 +111,24 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
 
     @property
     def uses(self) -> tuple[JudgeUse, ...]:
-        """Each judge's activity."""
-        return _judge_uses(self.judgments)
+        """Each judge's activity, in order of first judgments."""
+        by_judge: dict[str, list[Judgment]] = {}
+        for judgment in self.judgments:
+            by_judge.setdefault(judgment.judge, []).append(judgment)
+        return tuple(
+            JudgeUse(
+                judge=name,
+                model=group[0].model,
+                calls=sum(call.calls for call in group),
+                outcomes=dict(Counter(verdict.outcome.name for call in group for verdict in call.verdicts)),
+                seconds=sum(call.seconds for call in group),
+                prompt_tokens=sum(call.prompt_tokens or 0 for call in group),
+                completion_tokens=sum(call.completion_tokens or 0 for call in group),
+                cost=sum(call.cost or 0.0 for call in group),
+                currency=next((call.currency for call in group if call.currency), ""),
+            )
+            for name, group in by_judge.items()
+        )
 
     @property
     def quality_score(self) -> dict[str, Any]:
@@ -189,6 +203,7 @@ def _evaluated(
     listed = [judgments[call.key] for call in calls if call.key in judgments]
     evaluation = evaluation_of(panel, run_id, case, scores, listed, at)
     remarks = remarks_on(panel, calls, judgments)
+    retryable = (planned for planned in passes if isinstance(planned.outcome, TimedOut | Unreachable | None))
     by_id = {score.criterion: score.score for score in scores}
     return Evaluated(
         **msgspec.structs.asdict(
@@ -204,7 +219,7 @@ def _evaluated(
         scores={name: by_id.get(id) for id, name in panel.names.items()},
         documents_left_out=panel.context.fit(case.documents)[1] if panel.context else 0,
         judgments=tuple(listed),
-        retryable=fault or _why_retryable(passes),
+        retryable=fault or next(map(_failure, retryable), ""),
     )
 
 
@@ -243,7 +258,15 @@ def evaluation_of(
         response=case.response or "",
         score_global=score,
         grade=_grade(panel, score, scores),
-        criteria=tuple(_criterion_result(panel, by_id[score_of.criterion], score_of) for score_of in scores),
+        criteria=tuple(
+            CriterionResult(
+                criterion=by_id[score_of.criterion].path,
+                score=score_of.score,
+                grade=grade_of(score_of.score, panel.scale) if score_of.applies else "not_applicable",
+                agreement=score_of.agreement,
+            )
+            for score_of in scores
+        ),
         **told_of(judges_unexamined(panel) if unexamined is None else unexamined),
         scored=sum(score_of.scored for score_of in scores),
         planned=sum(score_of.planned for score_of in scores),
@@ -280,27 +303,6 @@ def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappi
             for criterion in call.criteria
         )
     return passes
-
-
-def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
-    """Each judge's activity, in order of first judgments."""
-    by_judge: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        by_judge.setdefault(judgment.judge, []).append(judgment)
-    return tuple(
-        JudgeUse(
-            judge=name,
-            model=group[0].model,
-            calls=sum(call.calls for call in group),
-            outcomes=dict(Counter(verdict.outcome.name for call in group for verdict in call.verdicts)),
-            seconds=sum(call.seconds for call in group),
-            prompt_tokens=sum(call.prompt_tokens or 0 for call in group),
-            completion_tokens=sum(call.completion_tokens or 0 for call in group),
-            cost=sum(call.cost or 0.0 for call in group),
-            currency=next((call.currency for call in group if call.currency), ""),
-        )
-        for name, group in by_judge.items()
-    )
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
@@ -340,19 +342,10 @@ def _grade(panel: Panel, score: float | None, scores: Sequence[CriterionScore]) 
     return grade_of(score, panel.scale)
 
 
-def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore) -> CriterionResult:
-    grade = grade_of(score.score, panel.scale) if score.applies else "not_applicable"
-    return CriterionResult(criterion=criterion.path, score=score.score, grade=grade, agreement=score.agreement)
-
-
-def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
-    by_id = panel.criteria_by_id()
-    return score_tree([Leaf.of(by_id[score.criterion], score) for score in scores], panel.weights)[0]
-
-
 def _weighed(panel: Panel, scores: Sequence[CriterionScore]) -> tuple[list[str], float | None]:
     """The ids of the weighted criteria that apply and have no score, and the weighted score, None where there are such."""
-    tree = _tree(panel, scores)
+    by_id = panel.criteria_by_id()
+    tree = score_tree([Leaf.of(by_id[score.criterion], score) for score in scores], panel.weights)[0]
     shares = tree.criterion_shares
     lacking = [score.criterion for score in scores if shares[score.criterion] > 0 and score.is_missing]
     return lacking, None if lacking or tree.score is None else round(tree.score, DECIMALS)
@@ -382,11 +375,6 @@ def _failure(planned: PlannedPass) -> str:
     if planned.outcome is None:
         return f"{planned.judge} was not asked"
     return f"{planned.judge} {planned.outcome.name.replace('_', ' ')} ({getattr(planned.outcome, 'reason', '')})"
-
-
-def _why_retryable(passes: Sequence[PlannedPass]) -> str:
-    """Why another attempt may give a verdict; "" if none can."""
-    return next((_failure(planned) for planned in passes if isinstance(planned.outcome, TimedOut | Unreachable | None)), "")
 
 
 def _known_sum(counts: Iterable[int | None]) -> int | None:

@@ -260,15 +260,14 @@ class Session:
             pool = self._pools.get(loop)
             if pool is None:
                 closed = next((other for other in self._pools if other.is_closed()), None)
-                pool = self._pools.pop(closed) if closed is not None else self._new_pool()
+                if closed is not None:
+                    pool = self._pools.pop(closed)
+                else:  # the pools outlive the session in its finalizer, so they must not refer to it
+                    open_one = partial(open_judge, settings=self._settings, traffic=self._traffic)
+                    pool = _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._begun_at_once)
                 pool.enter_loop()
                 self._pools[loop] = pool
             return pool
-
-    def _new_pool(self) -> "_JudgePool":
-        # the pools outlive the session in its finalizer, so they must not refer to it
-        open_one = partial(open_judge, settings=self._settings, traffic=self._traffic)
-        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._begun_at_once)
 
     def own_loop(self) -> OwnLoop:
         """An event loop in a separate thread, for synchronous callers."""
@@ -334,20 +333,16 @@ class _JudgePool:
         reference = call.judge.reference
         try:
             judge = self.judge(reference)
-            async with self._limit(reference, judge):
+            if reference not in self._limits:
+                limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
+                self._limits[reference] = asyncio.Semaphore(min(limits)) if limits else nullcontext()
+            async with self._limits[reference]:
                 judged = await judge.judge(call, context)
         except CallError as fault:
             if raises:
                 raise
             judged = call.without_answer(Unreachable(reason=str(fault)))
         return judged.judgment(call, context.run_id)
-
-    def _limit(self, reference: ModelReference, judge: JudgeBackend) -> AbstractAsyncContextManager[Any]:
-        limit_of = self._limits.get(reference)
-        if limit_of is None:
-            limits = [limit for limit in (judge.max_concurrency, self._concurrency) if limit is not None]
-            limit_of = self._limits[reference] = asyncio.Semaphore(min(limits)) if limits else nullcontext()
-        return limit_of
 
     async def release(self, reference: ModelReference) -> None:
         judge = self._open.pop(reference, None)

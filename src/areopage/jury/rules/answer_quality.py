@@ -62,7 +62,11 @@ def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Sc
     """Judge whether a response has the expected sections, in order and filled; the headings are quoted."""
     present = sections(response, {section.name: section.aliases for section in rules.sections})
     if not present:
-        return Scored(explanation=_explain_none(rules, language), score=_other_structure(response), evidence=())
+        expected = ", ".join(section.label(language) for section in rules.sections)
+        none = "Aucune des sections attendues\u00a0" if language == "fr" else "None of the expected sections"
+        other = any(heading.style in ("markdown", "bold") for heading in headings(response))
+        structure = 3.0 if other else 2.0 if _LIST_ITEM.search(response) else 1.0
+        return Scored(explanation=f"{none}: {expected}.", score=structure, evidence=())
     order = {section.name: place for place, section in enumerate(rules.sections)}
     stray = len(present) - _longest_run([order[section.name] for section in present])
     empty = [section for section in present if section.empty]
@@ -77,13 +81,6 @@ def _judge_format(response: str, language: str, rules: AnswerQualityRules) -> Sc
     )
 
 
-def _other_structure(response: str) -> float:
-    """The score of a response with none of the expected sections."""
-    if any(heading.style in ("markdown", "bold") for heading in headings(response)):
-        return 3.0
-    return 2.0 if _LIST_ITEM.search(response) else 1.0
-
-
 def _longest_run(places: Sequence[int]) -> int:
     """The length of the longest rising subsequence."""
     ends: list[int] = []
@@ -91,14 +88,6 @@ def _longest_run(places: Sequence[int]) -> int:
         at = bisect_left(ends, place)
         ends[at : at + 1] = [place]
     return len(ends)
-
-
-def _explain_none(rules: AnswerQualityRules, language: str) -> str:
-    """That no section was found, and which ones were looked for."""
-    expected = ", ".join(section.label(language) for section in rules.sections)
-    if language == "fr":
-        return f"Aucune des sections attendues\u00a0: {expected}."
-    return f"None of the expected sections: {expected}."
 
 
 def _explain(

@@ -70,8 +70,10 @@ class Holdings:
     def hold(self, reference: Reference) -> bool:
         """Whether a document contains a reference or is the cited document."""
         name = reference.normalised
-        if reference.kind == "marker":
-            return self._is_document(name)
+        if reference.kind == "marker":  # such as "doc 2": a document's id, or its number, counted from 1
+            number = re.fullmatch(r"(?:doc|document|source|ref)? ?(?:n|no|number)? ?([0-9]{1,4})", name)
+            is_number = number is not None and 1 <= int(number[1]) <= len(self._documents)
+            return is_number or any(name == plain(document.id) for document in self._documents)
         if reference.kind == "link":
             return any(name in document.source.lower() or name in document.text.lower() for document in self._documents)
         if reference.kind == "source":
@@ -82,13 +84,6 @@ class Holdings:
             return bool(agreements) and (name in agreements or name == "agreement" or "agreement" in agreements)
         # The text of section 12 holds section 12(3).
         return {(reference.kind, name), (reference.kind, name.partition("(")[0])} & self._references != set()
-
-    def _is_document(self, marker: str) -> bool:
-        """Whether a marker such as "doc 2" is a document's id or its number, counted from 1."""
-        if any(marker == plain(document.id) for document in self._documents):
-            return True
-        number = re.fullmatch(r"(?:doc|document|source|ref)? ?(?:n|no|number)? ?([0-9]{1,4})", marker)
-        return number is not None and 1 <= int(number[1]) <= len(self._documents)
 
     def support(self, figure: TextFigure) -> bool:
         """Whether a document or the question contains a figure."""
@@ -105,13 +100,20 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
         rules: which headings open the section of the sources.
     """
     holdings = Holdings(case.documents, case.prompt_text)
-    listed = _sources_section(response, rules)
+    present = sections(response, {section.name: section.aliases for section in rules.sections})
+    ranges = [(section.start, section.end) for section in present if section.name == rules.sources_section]
+    listed = ranges[0] if ranges else (len(response), len(response))
     citations = tuple(_citations(response, case.documents, holdings, listed))
     cited = [citation for citation in citations if citation.named]
-    stated = [figure for figure in figures(response) if not any(_overlap(figure, citation) for citation in citations)]
+    places = [(citation.start, citation.end) for citation in citations]
+    stated = [
+        figure for figure in figures(response) if not any(figure.start < end and start < figure.end for start, end in places)
+    ]
     bare = [figure for figure in stated if not holdings.support(figure)] if case.documents else []
     share = len(bare) / len(stated) if stated else 0.0
-    score = _score(citations, share, listed=_lists_something(response, listed), documents=bool(case.documents))
+    content = plain(response[listed[0] : listed[1]])
+    names_some = bool(content) and _NO_SOURCE.match(content) is None  # and does not say that there is none
+    score = _score(citations, share, listed=names_some, documents=bool(case.documents))
     return Scored(
         explanation=_explain(cited, bare, score, language, documents=bool(case.documents)),
         score=round(score, 1),
@@ -188,24 +190,6 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
                     start=start,
                     end=end,
                 )
-
-
-def _sources_section(response: str, rules: AnswerQualityRules) -> tuple[int, int]:
-    """The range of the section that lists the sources; empty, at the end, where there is none."""
-    present = sections(response, {section.name: section.aliases for section in rules.sections})
-    ranges = [(section.start, section.end) for section in present if section.name == rules.sources_section]
-    return ranges[0] if ranges else (len(response), len(response))
-
-
-def _lists_something(response: str, listed: tuple[int, int]) -> bool:
-    """Whether the section of the sources names something, and not that there is nothing."""
-    content = plain(response[listed[0] : listed[1]])
-    return bool(content) and _NO_SOURCE.match(content) is None
-
-
-def _overlap(figure: TextFigure, citation: SourceCitation) -> bool:
-    """Whether a figure is part of a citation."""
-    return figure.start < citation.end and citation.start < figure.end
 
 
 def _explain(cited: Sequence[SourceCitation], bare: Sequence[TextFigure], score: float, language: str, *, documents: bool) -> str:
