@@ -32,8 +32,7 @@ from sqlalchemy import Connection, Table
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, spec_of
-from areopage.bench.stored_cases import load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, load_run_cases, spec_of
 from areopage.cases.records import Case
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables import answer_tables as tables

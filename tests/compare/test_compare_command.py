@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.panels import production_differences
-from areopage.bench.spec import spec_of
-from areopage.bench.stored_cases import load_run_cases
+from areopage.bench.spec import load_run_cases, spec_of
 from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.monitor.quality_judge import QualityJudge

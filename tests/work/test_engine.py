@@ -307,7 +307,7 @@ def test_a_pickled_row_runs_no_code_on_postgresql(
 def test_the_guard_holds_for_the_installed_dbos_and_refuses_others() -> None:
     from importlib.metadata import version
 
-    from areopage.work.database import is_tested
+    from areopage.work.queue import is_tested
 
     assert is_tested(version("dbos"))
     assert not is_tested("3.40") and not is_tested("3.5.0") and not is_tested("4.0")

@@ -156,8 +156,8 @@ from .spec import RunCase as RunCase  # A case with the ids of its criteria.
 from .spec import RunSpec as RunSpec  # A run's specification
 from .spec import Target as Target  # The model under test.
 from .spec import fingerprint_of as fingerprint_of  # Hash the options that determine results
+from .spec import load_run_cases as load_run_cases  # The cases of a run.
 from .spec import spec_of as spec_of  # Read the specification of a stored run.
-from .stored_cases import load_run_cases as load_run_cases  # The cases of a run.
 from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
 
 # All of it as one section of a longer report, with the parts behind the short answer folded.

@@ -3,7 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -12,9 +12,10 @@ from msgspec import Struct
 from areopage.bench.mode import Mode
 from areopage.bench.pass_settings import PassSettings
 from areopage.cases import Case
+from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
-from areopage.jury import Judge, Panel
-from areopage.ledger import Run
+from areopage.jury import Judge, Panel, groups_of
+from areopage.ledger import Ledger, Run
 from areopage.locales import Note
 from areopage.models import ModelReference, ModelSettings, Price
 from areopage.scoring import ReleaseFloors
@@ -196,6 +197,20 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         """The price of calls to a judge, lower where they go through a batch service; None where none is known."""
         return judge.price.in_batch() if judge.price is not None and judge.name in self.batch else judge.price
 
+    def call_groups(self, judge: Judge) -> Callable[["RunCase"], Sequence[tuple[Criterion, ...]]]:
+        """The criteria of each call of a judge about a case; they are found once for cases with the same criteria."""
+        criteria = self.criteria_by_id()
+        groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}
+
+        def groups_about(item: RunCase) -> Sequence[tuple[Criterion, ...]]:
+            kind = (item.criteria, item.case.is_conversation)
+            if kind not in groups:
+                asked = [criteria[id] for id in item.criteria]
+                groups[kind] = groups_of(judge, asked, item.case, joint=self.joint and judge.is_model)
+            return groups[kind]
+
+        return groups_about
+
     def in_language(self, language: str) -> Self:
         """The specification with the names of criteria and categories in a language, as far as the suite has them."""
         names = self.labels.others.get(language)
@@ -259,3 +274,9 @@ def spec_of(run: Run) -> RunSpec:
         StorageError: the text is of another version, or damaged.
     """
     return RunSpec.of(run)
+
+
+def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
+    """The cases of a run, as the ledger holds them."""
+    decode = msgspec.json.Decoder(RunCase).decode
+    return tuple(shared_parts(map(decode, ledger.run_cases(run_id))))

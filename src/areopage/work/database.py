@@ -1,4 +1,4 @@
-"""The queue's database: where it lies, how it is opened, how its faults read, and the guard against code in its tables.
+"""The queue's database: where it lies, how it is opened, and how its faults read.
 
 It is a file beside a SQLite ledger, or the schema `dbos` of the ledger's PostgreSQL. What it holds is disposable.
 """
@@ -8,13 +8,11 @@ import re
 import time
 import traceback
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 
-from areopage.errors import StorageError, UserError
 from areopage.ledger import make_private_file, set_sqlite_pragmas
 
 POOL = 10
@@ -75,33 +73,3 @@ class ShortLog(logging.Filter):
             return f"{self._place}: the queue cannot be used, which is tried again: {fault_text[1]}"
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         return f"{self._place}: {' '.join(lines[:1] + lines[1:][-1:])[:LONGEST]}"
-
-
-TESTED = "3.4"
-"""The versions of dbos, by their beginning, that the guard against pickled rows was tested with."""
-
-
-class PickledRow(StorageError):
-    """A row of the queue's tables is pickled."""
-
-
-def refuse_pickles() -> None:
-    """Let no pickle be read by dbos in this process; a UserError where dbos is of a version that this was not tested with.
-
-    dbos reads a row by the row's own column `serialization`; `py_pickle` is honoured under any configured serializer. The one
-    place where dbos unpickles is replaced here, which is no public interface.
-    """
-    installed = version("dbos")
-    if not is_tested(installed):
-        raise UserError(f"dbos {installed} is installed, which areopage does not support: pip install 'dbos>={TESTED},<3.5'")
-    from dbos import _serialization
-
-    def refuse(self: Any, serialized_data: str) -> NoReturn:
-        raise PickledRow("the row is pickled, which is refused: only plain JSON is read")
-
-    _serialization.DefaultSerializer.deserialize = refuse  # type: ignore[assignment,method-assign]
-
-
-def is_tested(installed: str) -> bool:
-    """Whether the guard was tested with a version of dbos."""
-    return installed == TESTED or installed.startswith(f"{TESTED}.")

@@ -8,19 +8,20 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, error
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, _serialization, error
 from msgspec import Struct
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from areopage.digest import digest_of
-from areopage.errors import ConfigError, StorageError
+from areopage.errors import ConfigError, StorageError, UserError
 from areopage.file_lock import held
 from areopage.ledger import chunks, shown, storage_errors
-from areopage.work.database import queue_engine, queue_url, refuse_pickles
+from areopage.work.database import queue_engine, queue_url
 from areopage.work.handlers import SPREAD, ItemQueue, JobRun, Run, ScheduledJob
 
 JOBS = "scheduled_jobs"
@@ -298,3 +299,32 @@ class Queue:
                 yield
         except (error.DBOSException, SQLAlchemyError) as fault:
             raise StorageError(f"{self._place}: the queue cannot be used: {' '.join(str(fault).split())}") from fault
+
+
+TESTED = "3.4"
+"""The versions of dbos, by their beginning, that the guard against pickled rows was tested with."""
+
+
+class PickledRow(StorageError):
+    """A row of the queue's tables is pickled."""
+
+
+def refuse_pickles() -> None:
+    """Let no pickle be read by dbos in this process; a UserError where dbos is of a version that this was not tested with.
+
+    dbos reads a row by the row's own column `serialization`; `py_pickle` is honoured under any configured serializer. The one
+    place where dbos unpickles is replaced here, which is no public interface.
+    """
+    installed = version("dbos")
+    if not is_tested(installed):
+        raise UserError(f"dbos {installed} is installed, which areopage does not support: pip install 'dbos>={TESTED},<3.5'")
+
+    def refuse(self: Any, serialized_data: str) -> NoReturn:
+        raise PickledRow("the row is pickled, which is refused: only plain JSON is read")
+
+    _serialization.DefaultSerializer.deserialize = refuse  # type: ignore[assignment,method-assign]
+
+
+def is_tested(installed: str) -> bool:
+    """Whether the guard was tested with a version of dbos."""
+    return installed == TESTED or installed.startswith(f"{TESTED}.")

@@ -4,7 +4,7 @@ import asyncio
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -16,19 +16,15 @@ from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
 from areopage.bench.keys import given_in
 from areopage.bench.passes import Round
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunSpec
 from areopage.criteria import Criterion, turns_to_judge
-from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, final_of, groups_of
+from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, final_of
 from areopage.ledger import WITHHELD, Judgment, Ledger, Link, RunWriter
 from areopage.scoring import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text import FAILED, marked_as
 
 _LOOKED_UP_AT_ONCE = 4
 """Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
-
-
-_Groups = dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]]
-"""The criteria of each call about a case, by those that it is judged on, and whether it is a conversation."""
 
 
 class _Portion(Struct, frozen=True):
@@ -194,40 +190,27 @@ class JudgePhase:
         """Judge those calls whose reply is withheld; return their keys."""
         withheld = [shared for shared in calls if marked_as(shared.call.case.response)]
         run_id, spec = self._context.run_id, self._context.spec
-        self._keep(
-            withheld, [judgment_of_withheld(shared.call, run_id, spec, self._criteria_of(shared.call)) for shared in withheld]
-        )
+        judgments: list[Judgment] = []
+        for shared in withheld:
+            judged = self._answered.judged_at(self._answered.positions[shared.call.case.id])
+            criteria = judged.criteria if judged is not None else ()
+            judgments.append(judgment_of_withheld(shared.call, run_id, spec, criteria))
+        self._keep(withheld, judgments)
         return {shared.call.key for shared in withheld}
 
-    def _criteria_of(self, call: PlannedCall) -> Sequence[Criterion]:
-        """All criteria that a case is judged on."""
-        judged = self._answered.judged_at(self._answered.positions[call.case.id])
-        return judged.criteria if judged is not None else ()
-
     def _expect(self) -> None:
-        """Count about how many calls there are in each block."""
-        criteria = {id: place for place, ids in enumerate(self._criteria) for id in ids}
-        groups: _Groups = {}
+        """Count about how many calls there are in each block, by the first criterion that they ask about, were all answered."""
+        spec, judge, passes = self._context.spec, self.judge, self._round.passes.of
+        places = {id: place for place, ids in enumerate(self._criteria) for id in ids}
+        groups_about = spec.call_groups(judge)
         for part in range(self._parts):
             for item in map(self._answered.case_at, self._blocks[part].cases):
-                if item is not None:
-                    for criterion, count in self._calls_about(item, groups):
-                        self._blocks[criteria[criterion] * self._parts + part].expected += count
+                for first, *_ in groups_about(item) if item is not None else ():
+                    block = self._blocks[places[first.id] * self._parts + part]
+                    for turn in turns_to_judge(first.scope, item.case, given_in(item)):
+                        call = (item.case.id, first.id, judge, turn)
+                        block.expected += max(0, passes(*call) - self._round.before(*call))
         self._total = sum(block.expected for block in self._blocks)
-
-    def _calls_about(self, item: RunCase, groups: "_Groups") -> Iterator[tuple[str, int]]:
-        """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
-        spec, case = self._context.spec, item.case
-        kind = (item.criteria, case.is_conversation)
-        if kind not in groups:
-            criteria = spec.criteria_by_id()
-            groups[kind] = groups_of(
-                self.judge, [criteria[id] for id in item.criteria], case, joint=spec.joint and self.judge.is_model
-            )
-        for first, *_ in groups[kind]:
-            for turn in turns_to_judge(first.scope, case, given_in(item)):
-                call = (case.id, first.id, self.judge, turn)
-                yield first.id, max(0, self._round.passes.of(*call) - self._round.before(*call))
 
     # --- a block
 

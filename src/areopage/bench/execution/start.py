@@ -23,8 +23,7 @@ from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.run_folders import run_folder
-from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
-from areopage.bench.stored_cases import load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases, spec_of
 from areopage.digest import short_digest
 from areopage.errors import ModelError
 from areopage.jury import Budget, Judge, check_model, reached_by

@@ -1,6 +1,6 @@
-"""Adaptive passes of a run: what the suite and the user ask for, and what stands against it."""
+"""Passes of a run, adaptive and joint ones: what the suite and the user ask for, and what stands against it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from areopage.bench.options import RunOptions
 from areopage.bench.pass_settings import PassSettings
@@ -58,6 +58,18 @@ def asked_passes(
     still = copying_judges(kept)
     notes = [copies.note for judge in judges for copies in judge.copied_passes()]
     return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
+
+
+def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:
+    """A remark on models that are asked about several criteria of a scope in one call."""
+    if not spec.joint:
+        return
+    if spec.adaptive is not None:
+        message = "adaptive passes are added criterion by criterion: set joint to false (--no-joint), or give --passes N"
+        raise ConfigError(message, path=suite.document.path, key="judge_system.evaluation.joint")
+    models = tuple(judge.name for judge in spec.judges if judge.is_model)
+    if models and len(spec.criteria) > 1:
+        yield Note("asked_jointly", {"judges": models})
 
 
 def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:

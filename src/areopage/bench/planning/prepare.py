@@ -12,8 +12,7 @@ from areopage.bench.conversations.options import choose_child, conversation_rema
 from areopage.bench.mode import Mode
 from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters
-from areopage.bench.planning.joint_calls import joint_remarks
-from areopage.bench.planning.pass_options import asked_passes, choose_passes
+from areopage.bench.planning.pass_options import asked_passes, choose_passes, joint_remarks
 from areopage.bench.planning.reassess import GivenAnswers
 from areopage.bench.planning.rules import with_rules
 from areopage.bench.planning.selection import (

@@ -36,7 +36,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
 def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
     """Read the answers of a run, in any state; those that are erased or missing are rejected and named."""
     from areopage.bench.results.run_view import view_run  # with all of scoring
-    from areopage.bench.stored_cases import load_run_cases
+    from areopage.bench.spec import load_run_cases
 
     view = view_run(run, ledger)
     cases: list[Case] = []

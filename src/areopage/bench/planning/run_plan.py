@@ -4,7 +4,7 @@ Every prompt is measured, see `areopage.criteria.prompt_sizes`. Earlier calls of
 long answers are and how long a call takes; what they do not tell is assumed, and the plan says so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct, structs
@@ -13,9 +13,8 @@ from areopage.bench.conversations.turns import most_child_calls, most_turns
 from areopage.bench.keys import answer_calls, given_in
 from areopage.bench.planning.run_size import RunSize, run_size
 from areopage.bench.spec import RunCase, RunSpec, Target
-from areopage.cases import Case
-from areopage.criteria import WHOLE, Criterion, PromptSizer, turns_to_judge
-from areopage.jury import VERDICT_TOKENS, Fitting, Judge, groups_of
+from areopage.criteria import WHOLE, PromptSizer, turns_to_judge
+from areopage.jury import VERDICT_TOKENS, Fitting, Judge
 from areopage.ledger import REPLIED, Ledger, Pace
 from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price
 from areopage.text import byte_length
@@ -286,8 +285,7 @@ class _Prompts:
         self._fitting = Fitting(judge, self.gauge, spec.personas, sizer)
         self._tightest = min(judge.pass_options, key=lambda options: self.gauge.window(options) or 1 << 40, default={})
         self._too_long = _TooLong(judge.name, self.gauge, VERDICT_TOKENS)
-        self._criteria = spec.criteria_by_id()
-        self._groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}
+        self._groups_about = spec.call_groups(judge)
         self.total = self.prompts = self.verdicts = 0
         self.prefixes: set[str] = set()
 
@@ -303,7 +301,7 @@ class _Prompts:
         return self
 
     def _measure(self, item: RunCase) -> None:
-        groups = self._groups_of(item)
+        groups = self._groups_about(item)
         if not groups:
             return
         case = item.case
@@ -317,7 +315,9 @@ class _Prompts:
         for group in groups:
             constant = self._sizer.constant(group, case.maturity)
             self.prefixes.add(constant.prefix)
-            for shown, turn in self._shown(fitted.case, group[0], item):
+            for turn in turns_to_judge(group[0].scope, fitted.case, given_in(item)):
+                is_whole = turn == WHOLE or fitted.case.response is None
+                shown = fitted.case if is_whole else fitted.case.at(turn)
                 part = (group[0].scope, group[0].language, turn)
                 if part not in parts:
                     parts[part] = self._sizer.case_size(shown, group[0])
@@ -326,15 +326,3 @@ class _Prompts:
                 self.total += size + missing
                 self.prompts += 1
                 self.verdicts += len(group)
-
-    def _shown(self, case: Case, criterion: Criterion, item: RunCase) -> Iterator[tuple[Case, int]]:
-        """The case as each call of a criterion shows it, with the number of the reply."""
-        for turn in turns_to_judge(criterion.scope, case, given_in(item)):
-            yield (case if turn == WHOLE or case.response is None else case.at(turn)), turn
-
-    def _groups_of(self, item: RunCase) -> list[tuple[Criterion, ...]]:
-        key = (item.criteria, item.case.is_conversation)
-        if key not in self._groups:
-            criteria = [self._criteria[id] for id in item.criteria]
-            self._groups[key] = groups_of(self._judge, criteria, item.case, joint=self._spec.joint)
-        return self._groups[key]

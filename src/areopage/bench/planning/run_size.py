@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct, structs
 
 from areopage.bench.conversations.turns import most_child_calls, most_turns
-from areopage.bench.planning.joint_calls import calls_of_a_pass
 from areopage.bench.results.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
+from areopage.jury import Judge
 from areopage.models import ModelReference
 
 
@@ -65,8 +65,7 @@ def run_size(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str] = 
         for judge in spec.judges
     }
     if spec.joint:
-        a_pass = calls_of_a_pass(spec, cases, turns)
-        judge_calls = {judge.name: judge.passes * a_pass[judge.name] for judge in spec.judges}
+        judge_calls = {judge.name: judge.passes * _calls_of_a_pass(spec, judge, cases, turns) for judge in spec.judges}
     answering, judging = _loaded(spec, answers=answer_calls > 0, turns=child_calls > 0)
     return RunSize(
         cases=len(cases),
@@ -84,6 +83,12 @@ def run_size(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str] = 
         ),
         joint_saved=sum(single_calls.values()) - sum(judge_calls.values()),
     )
+
+
+def _calls_of_a_pass(spec: RunSpec, judge: Judge, cases: Sequence[RunCase], turns: JudgedTurns) -> int:
+    """How many calls one pass of a judge makes, identical cases not counted out."""
+    groups_about = spec.call_groups(judge)
+    return sum(len(turns.of(item.case.id, group[0])) for item in cases for group in groups_about(item))
 
 
 def _loaded(spec: RunSpec, *, answers: bool, turns: bool) -> tuple[list[ModelReference], list[ModelReference]]:

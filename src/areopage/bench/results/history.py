@@ -10,8 +10,7 @@ from msgspec import structs
 from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
 from areopage.bench.panels import PanelParts, Part, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.spec import RunSpec, Target, spec_of
-from areopage.bench.stored_cases import load_run_cases
+from areopage.bench.spec import RunSpec, Target, load_run_cases, spec_of
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, Run
 from areopage.scoring import FailingCases, paired_difference, paired_failures
