@@ -204,8 +204,9 @@ class JudgePhase:
         places = {id: place for place, ids in enumerate(self._criteria) for id in ids}
         groups_about = spec.call_groups(judge)
         for part in range(self._parts):
-            for item in map(self._answered.case_at, self._blocks[part].cases):
-                for first, *_ in groups_about(item) if item is not None else ():
+            items = map(self._answered.case_at, self._blocks[part].cases)
+            for item in (item for item in items if item is not None):
+                for first, *_ in groups_about(item):
                     block = self._blocks[places[first.id] * self._parts + part]
                     for turn in turns_to_judge(first.scope, item.case, given_in(item)):
                         call = (item.case.id, first.id, judge, turn)
