@@ -16,7 +16,7 @@ from areopage.scoring import ReleaseFloors, Scored, Unparsed
 
 T = TypeVar("T")
 
-_DIGEST_BITS = 52  # that a float holds exactly
+_DIGEST_BITS = 52  # that a float holds exactly: a number in [0, 1) that is the same in every process
 
 
 def planned_round(
@@ -86,7 +86,7 @@ def _pass_items(
         pair=pair,
         group=_numbered([(criterion, judge) for _, criterion, judge, _ in items])[1],
         judge=_numbered([judge for _, _, judge, _ in items])[1],
-        order=np.array([_order(settings.seed, item) for item in items]),
+        order=np.array([int(digest_of([settings.seed, *item])[:13], 16) / (1 << _DIGEST_BITS) for item in items]),
         limits=np.array([limits[criterion] for _, criterion, _ in pairs]),
         case=_numbered([case for case, _, _ in pairs])[1],
         criterion=_numbered([criterion for _, criterion, _ in pairs])[1],
@@ -101,11 +101,6 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     numbers: dict[T, int] = {}
     places = [numbers.setdefault(value, len(numbers)) for value in values]
     return list(numbers), np.array(places, dtype=np.intp)
-
-
-def _order(seed: int, item: Item) -> float:
-    """A number in [0, 1) that is the same in every process."""
-    return float(int(digest_of([seed, *item])[:13], 16)) / float(1 << _DIGEST_BITS)
 
 
 def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:

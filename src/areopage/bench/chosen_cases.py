@@ -26,7 +26,10 @@ def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Cas
         wanted.setdefault(column.strip(), set()).add(value.strip())
     kept = tuple(cases)
     for column, values in wanted.items():
-        values_of = _values(kept, column)
+        if column.casefold() in ("tag", "tags"):
+            values_of = {case.id: case.tags for case in kept}
+        else:
+            values_of = {id: (value,) for id, value in case_column(kept, column).items()}
         accepted = {_normal(column, value) for value in values}
         left = tuple(case for case in kept if accepted & {_normal(column, value) for value in values_of[case.id]})
         if not left:
@@ -37,12 +40,6 @@ def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Cas
         kept = left
     part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(cases))
     return kept, part
-
-
-def _values(cases: Sequence[Case], column: str) -> dict[str, tuple[str, ...]]:
-    if column.casefold() in ("tag", "tags"):
-        return {case.id: case.tags for case in cases}
-    return {id: (value,) for id, value in case_column(cases, column).items()}
 
 
 def _normal(column: str, value: str) -> str:

@@ -106,7 +106,7 @@ def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel
     document of the run would have been shown whole.
     """
     fits = spec.context == panel.context or (
-        panel.context is not None and all(_is_whole(item.case, panel.context) for item in cases)
+        panel.context is not None and all(panel.context.fit(item.case.documents)[0] == item.case.documents for item in cases)
     )
     return part_differences(
         _judging_parts(spec, spec.adaptive, "" if fits else _budget(spec.context)),
@@ -142,10 +142,6 @@ def _common_parts(panel: Panel) -> _Named:
 
 def _listed(named: _Named) -> PanelParts:
     return {part: PanelPart(digest_of(named[part][0]), named[part][1]) for part in get_args(Part) if part in named}
-
-
-def _is_whole(case: Case, budget: ContextBudget) -> bool:
-    return budget.fit(case.documents)[0] == case.documents
 
 
 def _asked(panel: Panel) -> str:

@@ -76,7 +76,8 @@ class BatchCreation:
         """The id of a batch whose creation brought a fault; "" where it was not created and is asked for again."""
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         await asyncio.sleep(max(self._pace.first * attempt, min(asked or 0.0, self._pace.longest)))
-        if (self._service.fenced or not _certainly_refused(fault)) and (batch_id := await self._found(batch)):
+        is_refused = isinstance(fault, CallRejected) or asked is not None  # the provider said that it did not create it
+        if (self._service.fenced or not is_refused) and (batch_id := await self._found(batch)):
             return batch_id
         if isinstance(fault, CallRejected) or fault.hopeless or attempt == self._pace.creations:
             await asyncio.to_thread(self._stored.forget, batch.token)
@@ -127,8 +128,3 @@ class BatchCreation:
                 return None
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, self._pace.longest)
-
-
-def _certainly_refused(fault: CallError) -> bool:
-    """Whether the provider said that it did not create a batch."""
-    return isinstance(fault, CallRejected) or (isinstance(fault, CallUnreachable) and fault.retry_after is not None)

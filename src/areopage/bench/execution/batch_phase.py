@@ -86,8 +86,9 @@ class BatchPhase:
 
     async def _drive(self) -> None:
         pause = self._pace.first
-        for batch in await asyncio.to_thread(self._kept):
-            await self._discard(batch)
+        for batch in await asyncio.to_thread(self._stored.kept_in, self._context.run_id):
+            if batch.phase == self._judge.name:  # a killed process has stored all its results, and not deleted its prompts
+                await self._discard(batch)
         for batch in await asyncio.to_thread(self._open):
             await self._creation.recover(batch)
         self._set_aside(await asyncio.to_thread(self._open))
@@ -105,10 +106,6 @@ class BatchPhase:
 
     def _open(self) -> list[SentBatch]:
         return [batch for batch in self._stored.open_in(self._context.run_id) if batch.phase == self._judge.name]
-
-    def _kept(self) -> list[SentBatch]:
-        """Batches of which a killed process has stored all results, and not deleted the prompts."""
-        return [batch for batch in self._stored.kept_in(self._context.run_id) if batch.phase == self._judge.name]
 
     async def _discard(self, batch: SentBatch) -> None:
         """Delete the prompts of a batch at the provider."""
@@ -130,7 +127,7 @@ class BatchPhase:
                 fitting = await self._within_budget(written, file, waits=bool(out or sent))
                 if not fitting:
                     break
-                sent += await self._created([line.call.key for line in fitting], file)
+                sent.append(await self._created([line.call.key for line in fitting], file))
             self._set_aside(sent[-1:])
             if len(fitting) < len(written):
                 break
@@ -202,7 +199,7 @@ class BatchPhase:
             return b""
         return line if len(line) <= self._most_bytes // 2 else b""
 
-    async def _created(self, keys: Sequence[str], file: BinaryIO) -> list[SentBatch]:
+    async def _created(self, keys: Sequence[str], file: BinaryIO) -> SentBatch:
         """Create a batch of these calls."""
         batch = SentBatch(
             token=secrets.token_hex(16),
@@ -215,7 +212,7 @@ class BatchPhase:
         )
         created = await self._creation.create(batch, file)
         self._rounds.update(keys)
-        return [created]
+        return created
 
     # --- results
 

@@ -5,13 +5,12 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import structs
 
 from areopage.bench.execution.blocks import block_calls
@@ -29,7 +28,7 @@ from areopage.errors import ModelError
 from areopage.jury import Budget, Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
-from areopage.models import Agree, ModelReference, ModelSettings, ModelStatus, Traffic
+from areopage.models import Agree, ModelReference, ModelSettings, Traffic
 from areopage.suites import SharedSections, Suite, load_suite
 from areopage.work import SharedLimits
 
@@ -264,30 +263,22 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     asked = {
         model.reference: await check_model(model.reference, settings) for model in (spec.target, spec.child) if model is not None
     }
-    target, child = [_checked(model, asked) for model in (spec.target, spec.child)]
+    target, child = [
+        model and structs.replace(model, digest=asked[model.reference].digest) for model in (spec.target, spec.child)
+    ]
     statuses = await spec.judge_statuses(settings)
     checked = spec.checked(statuses)
     if follow_slots:
         models = [*asked.values(), *(status for status in statuses.values() if status.kind == "model")]
-        checked = _with_slots(checked, [status.slots for status in models])
+        slots = [status.slots for status in models if status.slots is not None]
+        if slots and len(slots) == len(models):
+            settings = structs.replace(checked.settings, connections=min(slots))
+            checked = structs.replace(checked, concurrency=min(slots), settings=settings)
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
     gauges = {str(reference): gauge_of(reference, status) for reference, status in (*asked.items(), *statuses.items())}
-    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
-
-
-def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:
-    return None if target is None else msgspec.structs.replace(target, digest=statuses[target.reference].digest)
-
-
-def _with_slots(spec: RunSpec, slots: Sequence[int | None]) -> RunSpec:
-    """The specification with as many calls at once as the fewest slots; as it is where a server does not tell."""
-    counts = [count for count in slots if count is not None]
-    if not counts or len(counts) < len(slots):
-        return spec
-    concurrency = min(counts)
-    return structs.replace(spec, concurrency=concurrency, settings=structs.replace(spec.settings, connections=concurrency))
+    return structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
 
 
 def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:

@@ -13,10 +13,7 @@ from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
-from areopage.jury import (
-    FailureStreak,
-    run_concurrently,
-)
+from areopage.jury import FailureStreak, run_concurrently
 from areopage.ledger import REPLIED, Answer, CaseAnswer, RunWriter
 from areopage.models import KeptPlaces, LanguageModel, Traffic
 
@@ -61,7 +58,10 @@ class TargetPhase:
         """Find the blocks with open calls; returns how many calls there are, and how many have their final answer."""
         firsts = [first for first, *_ in self._cases.values()]
         answers = self._held(firsts)
-        answers = self._reused(firsts, answers) | answers
+        if self._context.spec.reuse_answers:  # of a conversation each turn is looked up when it is its turn
+            keys = [call.key for call in firsts if call.case.child is None and call.key not in answers]
+            earlier = self._stored.by_key(keys).items()
+            answers = {key: answer for key, answer in earlier if _is_final(answer) and not answer.erased} | answers
         self._stored.append_judged([link for key, answer in answers.items() for link in self._assigned(key, answer)])
         numbers = (answer.number for answer in answers.values())
         self._before = self._stored.last_number() if self._has_talks else max(numbers, default=0)
@@ -70,16 +70,6 @@ class TargetPhase:
         ]
         turns = {call.key: most_turns(call.case, self._context.spec) for call in firsts}
         return sum(turns.values()), sum(turns[key] for key, answer in answers.items() if _is_final(answer))
-
-    def _reused(self, firsts: Sequence[AnswerCall], answers: Collection[str]) -> dict[str, Answer]:
-        """The replies to earlier runs that the run takes in place of calls; none unless the user asked for that.
-
-        Of a conversation each turn is looked up when it is its turn.
-        """
-        if not self._context.spec.reuse_answers:
-            return {}
-        keys = [call.key for call in firsts if call.case.child is None and call.key not in answers]
-        return {key: answer for key, answer in self._stored.by_key(keys).items() if _is_final(answer) and not answer.erased}
 
     async def begin(self) -> None:
         """Open the target, and the model that plays children, if there are open calls."""
@@ -158,10 +148,8 @@ class TargetPhase:
     def _left(self, number: int) -> list[AnswerCall]:
         block = self._calls[number]
         answers = self._held(block)
-        return [call for call in block if call.key not in answers or self._is_left(answers[call.key])]
-
-    def _is_left(self, answer: Answer) -> bool:
-        return not _is_final(answer) and answer.number <= self._before
+        tried = {key for key, answer in answers.items() if _is_final(answer) or answer.number > self._before}
+        return [call for call in block if call.key not in tried]
 
     async def _ask_one(self, conversations: Conversations, call: AnswerCall) -> None:
         if call.case.child is None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
@@ -71,7 +71,10 @@ def progress_of(
     if run is None:
         return None
     counts = fleet.counts(run_id, before)
-    made = _calls_by_phase(counts)
+    made = dict(counts.judged)
+    for source, calls in counts.answered.items():
+        name = CHILD_PHASE if source.startswith(CHILD_SOURCE) else TARGET_PHASE
+        made[name] = made.get(name, CallSum()) + calls
     phases, counted = [], dict[str, int]()
     for phase in fleet.phases(run_id):
         judge = phase.name.partition(ROUND)[0]
@@ -84,11 +87,8 @@ def progress_of(
             rate = (done - phase.kept) / max(0.5, (now - phase.began_at).total_seconds())
             seconds_left = (phase.total - done) / rate
         begun, ended = phase.began_at is not None, phase.ended_at is not None
-        phases.append(
-            PhaseProgress(
-                name=phase.name, done=done, total=phase.total, begun=begun, ended=ended, rate=rate, seconds_left=seconds_left
-            )
-        )
+        progress = PhaseProgress(name=phase.name, done=done, total=phase.total, begun=begun, ended=ended)
+        phases.append(structs.replace(progress, rate=rate, seconds_left=seconds_left))
     rates = [phase.rate for phase in phases if phase.rate is not None and phase.done < phase.total]
     left = sum(phase.total - phase.done for phase in phases)
     rate = sum(rates) if rates else None
@@ -111,14 +111,6 @@ def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int
     """How many processes work on a run."""
     pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
     return sum(worker.state_at(now, DEAD_AFTER) == "alive" for pool in pools for worker in ledger.workers.list(pool))
-
-
-def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:
-    made = dict(counts.judged)
-    for source, calls in counts.answered.items():
-        name = CHILD_PHASE if source.startswith(CHILD_SOURCE) else TARGET_PHASE
-        made[name] = made.get(name, CallSum()) + calls
-    return made
 
 
 def _costs(spec: RunSpec, made: Mapping[str, CallSum]) -> dict[str, float]:

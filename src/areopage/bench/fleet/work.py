@@ -131,7 +131,10 @@ async def _carried_out(
     try:
         while not work.done():
             await asyncio.wait([work], timeout=LOOK_EVERY)
-            if not work.done() and (stopping() is not None or await asyncio.to_thread(_is_closed, fleet, context.run_id)):
+            if work.done():
+                break
+            run = await asyncio.to_thread(fleet.run, context.run_id)
+            if stopping() is not None or run is None or run.state in ("stopped", "spent"):
                 await _drain(context, work, stopping)
                 break
         return None if work.cancelled() else work.result()
@@ -140,11 +143,6 @@ async def _carried_out(
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
-
-
-def _is_closed(fleet: Fleet, run_id: str) -> bool:
-    run = fleet.run(run_id)
-    return run is None or run.state in ("stopped", "spent")
 
 
 async def _drain(context: RunContext, work: "asyncio.Task[int]", stopping: Callable[[], float | None]) -> None:

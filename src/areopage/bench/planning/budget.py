@@ -11,7 +11,7 @@ from areopage.bench.execution.context import AskedModels
 from areopage.bench.spec import RunSpec
 from areopage.jury import Budget, PaidModel
 from areopage.ledger import Ledger, Run
-from areopage.models import ModelReference, ModelSettings, Price, may_cost
+from areopage.models import may_cost
 from areopage.work import THIS_MACHINE
 
 
@@ -72,15 +72,11 @@ def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str,
     asked = [(str(model.reference), model.reference, model.price) for model in (spec.target, spec.child) if model is not None]
     asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
     settings = structs.replace(spec.settings, environment=environment)
-    return tuple(name for name, reference, price in asked if _has_price(price) or _needs_key(reference, settings))
-
-
-def _has_price(price: Price | None) -> bool:
-    return price is not None and not price.is_free and not price.listed  # a list price is that of a server that needs a key
-
-
-def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:
-    contact = settings.contact(reference) if may_cost(reference.provider) else None
-    if contact is None or not contact.sent(settings.environment):
-        return False
-    return urlsplit(contact.address).hostname not in THIS_MACHINE
+    paid: list[str] = []
+    for name, reference, price in asked:
+        has_price = price is not None and not price.is_free and not price.listed  # a list price is that of a server with a key
+        contact = settings.contact(reference) if may_cost(reference.provider) else None
+        is_elsewhere = contact is not None and urlsplit(contact.address).hostname not in THIS_MACHINE
+        if has_price or (contact is not None and is_elsewhere and contact.sent(environment)):
+            paid.append(name)
+    return tuple(paid)

@@ -27,15 +27,13 @@ def with_measures(spec: RunSpec, ledger: Ledger | None) -> RunSpec:
     """The specification with the bytes for each token that the ledger's calls to its models tell."""
     if ledger is None:
         return spec
-    return structs.replace(spec, gauges={name: _measured(gauge, name, ledger) for name, gauge in spec.gauges.items()})
-
-
-def _measured(gauge: Gauge, model: str, ledger: Ledger) -> Gauge:
-    sizes = list(_stored_sizes(model, ledger))
-    tokens = sum(counted for _, counted in sizes)
-    if len(sizes) < LEAST_CALLS or not tokens:
-        return gauge
-    return structs.replace(gauge, bytes_per_token=sum(size for size, _ in sizes) / tokens, calls=len(sizes))
+    gauges = dict(spec.gauges)
+    for model, gauge in spec.gauges.items():
+        sizes = list(_stored_sizes(model, ledger))
+        tokens = sum(counted for _, counted in sizes)
+        if len(sizes) >= LEAST_CALLS and tokens:
+            gauges[model] = structs.replace(gauge, bytes_per_token=sum(size for size, _ in sizes) / tokens, calls=len(sizes))
+    return structs.replace(spec, gauges=gauges)
 
 
 def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:

@@ -60,7 +60,10 @@ def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
     idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
     remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
     remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
-    limit = _case_limit(config.execution.test_prompts_limit if options.limit is None else options.limit)
+    number = config.execution.test_prompts_limit if options.limit is None else options.limit
+    if number == 0 or number < -1:
+        raise DatasetError(f"--limit {number}: give a number from 1 on, or -1 for all cases")
+    limit = None if number == -1 else number
     stored = options.given
     most = None if options.conditions else limit  # where cases are chosen, the limit is one of those
     read = (
@@ -87,7 +90,9 @@ def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
         cases = tuple(msgspec.structs.replace(item, answer_id=stored.ids[item.case.id]) for item in cases)
         remarks += _given_remarks(stored)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
-    mode = _enabled_mode(suite, options)
+    mode = options.mode or config.execution.test_mode
+    if not getattr(config.test_modes, mode).enabled:
+        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
     target = choose_target(suite, options.target, mode)
     remarks += _target_remarks(options, target, to_answer, len(cases))
@@ -132,13 +137,6 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
         target=with_price(spec.target) if spec.target is not None else None,
         child=with_price(spec.child) if spec.child is not None else None,
     )
-
-
-def _enabled_mode(suite: Suite, options: RunOptions) -> Mode:
-    mode = options.mode or suite.config.execution.test_mode
-    if not getattr(suite.config.test_modes, mode).enabled:
-        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
-    return mode
 
 
 def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
@@ -218,13 +216,6 @@ def _either(wish: bool | None, configured: bool) -> bool:
 def printable(path: Path) -> str:
     """A path as storable text; invalid UTF-8 bytes become U+FFFD."""
     return str(path).encode("utf-8", "replace").decode()
-
-
-def _case_limit(limit: int) -> int | None:
-    """The maximum number of cases; None for all."""
-    if limit == 0 or limit < -1:
-        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
-    return None if limit == -1 else limit
 
 
 def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:

@@ -1,7 +1,5 @@
 """The answers of a finished run as a dataset that another panel judges."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from areopage.bench.keys import recorded_id
@@ -9,9 +7,6 @@ from areopage.bench.spec import Reassessed
 from areopage.cases import Case, Dataset, RejectedRow
 from areopage.errors import DatasetError, counted
 from areopage.ledger import Ledger, Run
-
-if TYPE_CHECKING:
-    from areopage.bench.results.run_view import RunView
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True):
@@ -43,7 +38,9 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
     rejected: list[RejectedRow] = []
     ids: dict[str, str] = {}
     for position, (item, case) in enumerate(zip(load_run_cases(ledger, run.id), view.cases, strict=True), start=1):
-        if reason := _unusable(view, case):
+        is_erased = case.id in view.erased
+        if is_erased or (case.response is None and case.id not in view.answers):
+            reason = "its answer is erased" if is_erased else "the run has no answer to it"
             rejected.append(RejectedRow(file=run.id, row=position, reason=f"case {case.id}: {reason}", content=""))
             continue
         answer = view.answers.get(case.id)
@@ -67,10 +64,3 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
         language=view.spec.language,
         mode=view.spec.mode,
     )
-
-
-def _unusable(view: "RunView", case: Case) -> str:
-    """Why the answer to a case cannot be judged again; "" if it can, or if its state is known."""
-    if case.id in view.erased:
-        return "its answer is erased"
-    return "the run has no answer to it" if case.response is None and case.id not in view.answers else ""

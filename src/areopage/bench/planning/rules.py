@@ -8,7 +8,7 @@ import msgspec
 
 from areopage.bench.spec import RunCase
 from areopage.cases import MATURITIES, Case
-from areopage.criteria import SINGLE, Registry, RegistryEntry, applies, concerns
+from areopage.criteria import SINGLE, Registry, applies, concerns
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
 
@@ -39,14 +39,12 @@ def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> 
 
 
 def _ruled(item: RunCase, registry: Registry) -> RunCase:
-    out = tuple(key for key in item.criteria if not _may_apply(registry.entries[key], item.case))
-    if not out:
+    entries = {key: registry.entries[key] for key in item.criteria}
+    kept = [key for key, entry in entries.items() if concerns(entry.scope, item.case) and applies(entry.applies_to, item.case)]
+    if len(kept) == len(item.criteria):
         return item
-    return msgspec.structs.replace(item, criteria=tuple(key for key in item.criteria if key not in out), ruled_out=out)
-
-
-def _may_apply(entry: RegistryEntry, case: Case) -> bool:
-    return concerns(entry.scope, case) and applies(entry.applies_to, case)
+    ruled_out = tuple(key for key in item.criteria if key not in kept)
+    return msgspec.structs.replace(item, criteria=tuple(kept), ruled_out=ruled_out)
 
 
 def unknown_names(registry: Registry, cases: Sequence[Case]) -> list[str]:
