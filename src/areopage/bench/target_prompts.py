@@ -71,7 +71,6 @@ def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str,
 
 
 def _persona_message(persona: Persona, phrases: Phrases) -> str:
-    """A system message of a persona's guidance."""
     reader = phrases.reader.replace("{age}", persona.maturity_band).replace("{level}", persona.reading_level)
     parts = [reader]
     for head, items in (

@@ -144,14 +144,12 @@ class Budget:
         self._look_again()
 
     def _look_again(self) -> None:
-        """Let waiting calls look whether they fit."""
         waiting, self._waiting = self._waiting, []
         for _, turn in waiting:
             if not turn.done():
                 turn.set_result(None)
 
     def _exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
-        """The exception for a call that does not fit into what is left."""
         budget = f"the budget of {self.limit:g} {self.currency}"
         message = f"{budget} is spent: {self.spent:.4f} {self.currency} so far, and"
         if not self.spent:

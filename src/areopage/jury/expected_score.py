@@ -81,7 +81,6 @@ def _first_token(tokens: Sequence[TokenLogprob], text: bytes, start: int) -> tup
 
 
 def _adds_up(tokens: Sequence[TokenLogprob], text: bytes, at: int, end: int) -> bool:
-    """Whether tokens add up to the text from a place to the token behind the number's end."""
     for token in tokens:
         if not text.startswith(token.written, at):
             return False

@@ -131,7 +131,6 @@ class _JudgeRequest(Struct, frozen=True, kw_only=True):
 
 
 def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> Reading:
-    """Read a completion; a truncated prompt gives no judgment."""
     if completion.prompt_cut:
         window = call.options.get("num_ctx")
         cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
@@ -141,7 +140,6 @@ def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> 
 
 
 def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
-    """The repair request, which names the unreadable parts."""
     names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
     several = len(criteria) > 1
     reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
@@ -184,7 +182,6 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
 
 
 def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> CallResult:
-    """The result of a call with the reading of both answers."""
     last = second or first
     notes = first.notes if second is None else tuple(dict.fromkeys((*first.notes, *second.notes)))
     return CallResult(
@@ -211,5 +208,4 @@ def _stated_cost(price: Price, first: Completion, second: Completion | None) -> 
 
 
 def _sum(count: int | None, other: int | None) -> int | None:
-    """The sum of two counts; None if one is unknown."""
     return None if count is None or other is None else count + other

@@ -53,7 +53,6 @@ def _with_method(judge: Judge, suite: Suite) -> Judge:
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
-    """Build a judge of the suite."""
     system = suite.config.judge_system
     section = system.judges[name]
     keys = ("judge_system", "judges", name, "model")

@@ -68,7 +68,6 @@ class ContextBudget(Struct, frozen=True, kw_only=True):
 
 
 def _cut(document: Document, characters: int | None) -> Document:
-    """Cut a document's text to a number of characters; None: no limit."""
     if characters is None or len(document.text) <= characters:
         return document
     return msgspec.structs.replace(document, text=document.text[:characters])
@@ -176,7 +175,6 @@ class Panel(Struct, frozen=True, kw_only=True):
         )
 
     def _within_window(self, judge: Judge, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
-        """The cases as they fit into the judge's window."""
         fitting = Fitting(judge, self.gauges.get(str(judge.reference)) if judge.is_model else None, self.personas)
         if not fitting.is_needed or not any(item.case.documents for item in cases):
             return cases

@@ -126,7 +126,6 @@ def _reduced(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without spaces and quotation marks; an expression takes ten times as long."""
     bare = "".join(text.split())
     for mark in _ASCII_MARKS if bare.isascii() else _ASCII_MARKS + _OTHER_MARKS:
         bare = bare.replace(mark, "")

@@ -118,8 +118,6 @@ _Form = Literal["verdict", "members"]
 
 
 class _ReadVerdict(Struct, frozen=True):
-    """The outcome of one criterion, and whether it was given as an object (else as the bare score)."""
-
     outcome: Outcome
     is_object: bool = True
 
@@ -171,7 +169,6 @@ class _Expected(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=256)  # many answers are about the same criteria
 def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Expected]:
-    """The names of criteria in an answer about them, and what it should hold."""
     names = short_names(criteria)
     asked = _Expected(
         form="verdict" if len(criteria) == 1 else "members",

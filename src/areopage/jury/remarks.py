@@ -62,18 +62,15 @@ def _explained(panel: Panel, calls: Sequence[PlannedCall], judgments: Mapping[st
 
 
 def _lines(explanations: Iterable[_Explained], grade: str, panel: Panel) -> tuple[str, ...]:
-    """The explanations of criteria whose score lies in a grade."""
     return tuple(
         _line(explained, panel.language) for explained in explanations if grade_of(explained.score, panel.scale) == grade
     )
 
 
 def _line(explained: _Explained, language: str) -> str:
-    """An explanation after its criterion's display name."""
     colon = "\u00a0:" if language.startswith("fr") else ":"
     return f"{explained.criterion.label or explained.criterion.name}{colon} {explained.text}"
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Remove empty and repeated texts; keeps the order."""
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -286,7 +286,6 @@ def judges_unexamined(panel: Panel) -> tuple[Standing, ...]:
 
 
 def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
-    """Every planned verdict with its outcome, None where its call was not made."""
     passes: list[PlannedPass] = []
     for call in calls:
         judgment = judgments.get(call.key)
@@ -371,14 +370,12 @@ def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequen
 
 
 def _failure(planned: PlannedPass) -> str:
-    """Describe a failed verdict."""
     if planned.outcome is None:
         return f"{planned.judge} was not asked"
     return f"{planned.judge} {planned.outcome.name.replace('_', ' ')} ({getattr(planned.outcome, 'reason', '')})"
 
 
 def _known_sum(counts: Iterable[int | None]) -> int | None:
-    """The sum of the known counts; None without any."""
     numbers = [count for count in counts if count is not None]
     return sum(numbers) if numbers else None
 

@@ -300,8 +300,6 @@ class Session:
 
 
 class _Made(NamedTuple):
-    """A judgment, and what is done once it is committed."""
-
     judgment: Judgment
     commit: "asyncio.Future[Any] | None"
 
@@ -356,7 +354,6 @@ class _JudgePool:
 
 
 def _note(streak: FailureStreak, judge: Judge, judgment: Judgment) -> None:
-    """Note whether a call reached the model."""
     outcome = judgment.verdicts[0].outcome
     streak.note(
         judge.name,

@@ -66,7 +66,6 @@ class SharedBudget(Budget):
             await asyncio.sleep(SOON)
 
     async def _renew(self) -> None:
-        """Renew the part; the calls that wait look again."""
         waiting = [worst for worst, turn in self._waiting if not turn.done()]
         wanted = None if self._idle and not self._open and not waiting else min(waiting, default=0.0)
         spent, set_aside = self._own, self._set_aside

@@ -62,7 +62,6 @@ class ShownCases:
         return self._alike[scope]
 
     def _digests_of(self, place: int, scope: Scope) -> bytes:
-        """The digests of a case, one after the other."""
         if scope not in self._digests:
             self._digests[scope] = [b""] * len(self._cases)
         digests = self._digests[scope]

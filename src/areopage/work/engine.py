@@ -219,7 +219,6 @@ class Engine(Queue):
             raise Interrupted from None  # it stays begun, which the recovery notices
 
     def _run_job(self, due_at: datetime, name: str) -> None:
-        """Run a scheduled job; a fault is logged and stops nothing else."""
         job = self._jobs.get(name)
         if job is None:
             return

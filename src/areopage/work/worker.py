@@ -211,7 +211,6 @@ class OpenWorker:
                 raise fault
 
     async def _dispatching(self) -> None:
-        """Do the application's regular work; the leader enqueues what is pending."""
         trouble = ""
         while True:
             more = False
@@ -242,7 +241,6 @@ class OpenWorker:
         self.woken.clear()
 
     async def _beating(self) -> None:
-        """Send heartbeats; the leader recovers what others left."""
         cleaned_at = time.monotonic()
         while True:
             await asyncio.sleep(self._pace.heartbeat)
@@ -293,7 +291,6 @@ async def open_worker(
 def _open(
     ledger: Ledger, work: Work, pool: str, presence: Presence, loop: asyncio.AbstractEventLoop
 ) -> "tuple[Engine, Recovery]":
-    """Open the queue, and look after what others left: the first heartbeat."""
     from areopage.work.engine import Engine
     from areopage.work.recovery import Recovery
 

@@ -105,7 +105,6 @@ class Conversations:
             turns = (*turns, Turn(role="user", content=said))
 
     async def _child_turn(self, case: Case, turns: Sequence[Turn], number: int, conversation: str) -> str | None:
-        """The child's next text; None if there is none."""
         child, language, protected = case.child or Child(), self._spec.language, is_protected(case)
         said = scripted_turn(child, number, language, protected=protected)
         if said is not None or protected or self._ask_child is None or self._spec.child is None:

@@ -31,8 +31,6 @@ _PORTION = 500  # results that are read before they are committed
 
 
 class _Written(NamedTuple):
-    """A call in the file of a batch, and the end of its line there."""
-
     call: PlannedCall
     end: int
 
@@ -108,7 +106,6 @@ class BatchPhase:
         return [batch for batch in self._stored.open_in(self._context.run_id) if batch.phase == self._judge.name]
 
     async def _discard(self, batch: SentBatch) -> None:
-        """Delete the prompts of a batch at the provider."""
         await self._service.discard(batch.token, batch.batch_id)
         await asyncio.to_thread(self._stored.discarded, batch.token)
 
@@ -200,7 +197,6 @@ class BatchPhase:
         return line if len(line) <= self._most_bytes // 2 else b""
 
     async def _created(self, keys: Sequence[str], file: BinaryIO) -> SentBatch:
-        """Create a batch of these calls."""
         batch = SentBatch(
             token=secrets.token_hex(16),
             run_id=self._context.run_id,
@@ -232,7 +228,6 @@ class BatchPhase:
         return state.ended
 
     async def _store(self, batch: SentBatch, state: BatchState, waited: bool) -> None:
-        """Store what a batch brought."""
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}
         refused, taught, self._cost = 0, set[str](), 0.0

@@ -189,7 +189,6 @@ class RunBlocks:
             raise self._fault
 
     async def _carry(self, phase: PhaseBlocks) -> None:
-        """Carry out one phase, and close it."""
         try:
             await self._follow(phase)
         except BaseException:
@@ -371,5 +370,4 @@ class RunBlocks:
 
 
 def _without_calls(phase: Phase, numbers: Collection[int]) -> set[int]:
-    """The blocks that have no calls left."""
     return {number for number in numbers if not phase.has_left(number)}

@@ -241,7 +241,6 @@ class JudgePhase:
         self._keep(left, [shared.call.without_answer(outcome).judgment(shared.call, run_id) for shared in left])
 
     def _keep(self, calls: Sequence[SharedCall], judged: Sequence[Judgment]) -> None:
-        """Store judgments that no judge was asked for."""
         self._context.ledger.answers.append_judged([*judged, *self._links(calls)])
 
     async def ended(self, numbers: Collection[int]) -> None:
@@ -257,7 +256,6 @@ class JudgePhase:
         await self._release(self.judge)
 
     def _links(self, calls: Sequence[SharedCall]) -> list[Link]:
-        """The links of calls to the answers that they are about."""
         run_id, number_of = self._context.run_id, self._answered.number_of
         return [
             Link(answer, run_id, shared.call.key) for shared in calls for answer in dict.fromkeys(map(number_of, shared.cases))

@@ -115,8 +115,6 @@ def _noted(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], 
 
 
 class _RunWork:
-    """The phases of a run."""
-
     def __init__(
         self,
         context: RunContext,
@@ -173,7 +171,6 @@ class _RunWork:
         return open_calls + await self._phases(later, round)
 
     async def _batches(self, judges: Sequence[Judge], round: Round) -> None:
-        """Send the calls of judges through batch services, and store what comes back."""
         context, only = self._context, self._part.servers
         asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
         if asked:
@@ -182,7 +179,6 @@ class _RunWork:
             await carry_out_batches(context, asked, self._answered, round, self._writer)
 
     async def _phases(self, judges: Sequence[Judge], round: Round, others: Sequence[tuple[Place, Phase]] = ()) -> int:
-        """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
         spec, part, context = self._context.spec, self._part, self._context
         if not judges and not others:
             return 0

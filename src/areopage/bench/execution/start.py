@@ -282,7 +282,6 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
 
 
 def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:
-    """A remark on each model that judges itself, or judges under two names."""
     remarks: list[Note] = []
     seen: dict[tuple[str, str], str] = {}
     for judge in judges:

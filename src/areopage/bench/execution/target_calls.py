@@ -91,7 +91,6 @@ def _state_of(completion: Completion) -> tuple[AnswerState, str]:
 
 
 def _state_after(fault: CallError) -> AnswerState:
-    """The state after a failed call to the target."""
     if isinstance(fault, CallTimedOut):
         return "timed_out"
     return "refused" if isinstance(fault, CallRejected) else "unreachable"

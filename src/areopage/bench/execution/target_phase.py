@@ -138,7 +138,6 @@ class TargetPhase:
         )
 
     def _assigned(self, key: str, answer: Answer) -> list[CaseAnswer]:
-        """The cases of the run whose call has this answer."""
         run_id = self._context.run_id
         return [CaseAnswer(run_id, self._positions[call.case.id], answer.id) for call in self._cases[key]]
 
@@ -177,8 +176,6 @@ class TargetPhase:
 
 
 class _Asked:
-    """An open model with its limit and its outage watch."""
-
     def __init__(self, model: LanguageModel, limit: int, concurrency: int) -> None:
         self.model, self.limit = model, limit
         self.in_flight = asyncio.Semaphore(limit)

@@ -140,7 +140,6 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
 
 
 def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
-    """Remarks on who answers."""
     if options.responses_only and to_answer:
         raise DatasetError(
             f"{to_answer} of {counted(cases, 'case')} without a response, and no target is asked: see areopage bench run"
@@ -209,7 +208,6 @@ def _run_spec(
 
 
 def _either(wish: bool | None, configured: bool) -> bool:
-    """The user's wish, else what the suite says."""
     return configured if wish is None else wish
 
 
@@ -219,7 +217,6 @@ def printable(path: Path) -> str:
 
 
 def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
-    """Read the cases from the user's files or the suite's."""
     paths = tuple(files) or suite.datasets(language)
     if not paths:
         raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
@@ -313,7 +310,6 @@ def _labels_of(suite: Suite, language: str) -> Labels:
 
 
 def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[Note]:
-    """Remarks on a dataset and its unusable rows."""
     remarks: list[Note] = []
     if dataset.maturity_defaulted:
         counts = {"n": dataset.maturity_defaulted, "cases": len(dataset.cases)}

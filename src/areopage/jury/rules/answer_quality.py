@@ -97,7 +97,6 @@ def _explain(
     expected: Sequence[ExpectedSection],
     language: str,
 ) -> str:
-    """What is there and what is not."""
     labels = {section.name: section.label(language) for section in expected}
     names = {section.name for section in found}
     present = ", ".join(labels[section.name] for section in found)

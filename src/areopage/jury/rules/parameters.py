@@ -173,8 +173,6 @@ class _ReadabilitySection(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _LanguageSection(Struct, frozen=True, forbid_unknown_fields=True):
-    """One language as it stands in YAML."""
-
     vocabulary: Vocabulary
     maturities: dict[str, Any]
 
@@ -213,7 +211,6 @@ def read_checks(rules: Mapping[str, Any]) -> CheckRules:
 
 
 def _named(rules: Mapping[str, Any], name: str, needed: str) -> object:
-    """One judge's part of the `rules` section."""
     if name not in rules:
         sections = f" (it holds {name_list(map(str, rules))})" if rules else ""
         raise ModelError(f"rules.{name}: missing from the suite's configuration{sections}: rules:{name} needs its {needed}")

@@ -129,14 +129,12 @@ def _judge_vocabulary(
 
 
 def _quote(span: Span) -> str:
-    """The sentence, cut at a word to the length of an extract."""
     if len(span.text) <= _EXTRACT_LENGTH:
         return span.text
     return span.text[:_EXTRACT_LENGTH].rpartition(" ")[0] or span.text[:_EXTRACT_LENGTH]
 
 
 def _explain_sentences(mean: float, longest: int, targets: Targets, audience: str, language: str) -> str:
-    """Explain the score with its numbers."""
     mean_text, target = _number(mean, language), _number(targets.mean_sentence.full, language)
     limit = _number(targets.longest_sentence.full, language)
     if language == "fr":
@@ -151,7 +149,6 @@ def _explain_sentences(mean: float, longest: int, targets: Targets, audience: st
 
 
 def _explain_vocabulary(share: float, total: int, complex_syllables: int, targets: Targets, audience: str, language: str) -> str:
-    """Explain the score with its numbers."""
     percent, target = _number(100 * share, language), _number(100 * targets.complex_share.full, language)
     if language == "fr":
         return (

@@ -193,7 +193,6 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
 
 
 def _explain(cited: Sequence[SourceCitation], bare: Sequence[TextFigure], score: float, language: str, *, documents: bool) -> str:
-    """What is cited, what of it no document holds, and which figures."""
     precise = sum(citation.precise for citation in cited)
     lost = _quoted([citation.text for citation in cited if not citation.held])
     figures_lost = _quoted([figure.text for figure in bare])
