@@ -27,8 +27,8 @@ from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.planning.run_plan import plan_run
 from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
+from areopage.jury.planning import JudgedCase
 from areopage.jury.reader import read_answer
-from areopage.jury.shown import JudgedCase
 from areopage.models.port import Completion, TokenLogprob
 from areopage.suites.loader import Suite, bundled_names, load_suite
 

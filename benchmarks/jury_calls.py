@@ -24,10 +24,9 @@ from mock_server import MOCK, mock_server
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observers, RunContext
 from areopage.bench.execution.run import carry_out
-from areopage.bench.execution.start import begin_run, prepare_benchmark
+from areopage.bench.execution.start import begin_run, prepare_benchmark, run_folder
 from areopage.bench.options import RunOptions
 from areopage.bench.results.run_view import view_run
-from areopage.bench.run_folders import run_folder
 from areopage.ledger.store import Ledger
 from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection

@@ -11,9 +11,8 @@ from sqlalchemy import event
 
 from areopage.bench.execution import blocks
 from areopage.bench.execution.context import Observers
-from areopage.bench.execution.start import carry_on_part, run_benchmark
+from areopage.bench.execution.start import carry_on_part, run_benchmark, run_folder
 from areopage.bench.options import RunOptions
-from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import spec_of
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment

@@ -12,10 +12,9 @@ from areopage.bench.execution.blocks import AT_ONCE
 from areopage.bench.execution.context import Observers
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
-from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark
+from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, run_folder
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import prepare_run
-from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunSpec
 from areopage.suites.loader import load_suite
 from servers import PATIENCE

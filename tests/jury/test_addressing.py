@@ -10,8 +10,7 @@ from areopage.criteria.records import Criterion
 from areopage.jury.addressing import signs_of
 from areopage.jury.judges import Judge
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from jury.test_injections import ATTACKS, CONTEXT, OF_TEN, SimulatedModel
 from servers.obedient import honours_tokens
 

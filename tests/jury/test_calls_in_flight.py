@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from areopage.jury.calls_in_flight import CallsInFlight
+from areopage.jury.session import CallsInFlight
 
 
 def test_equal_calls_at_once_are_one_call_and_others_are_their_own() -> None:

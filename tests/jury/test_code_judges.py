@@ -15,8 +15,7 @@ from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import expected_kind, open_judge, settled_judge
-from areopage.jury.planning import plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from areopage.models.providers import JUDGES
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings

@@ -14,9 +14,8 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.panel import Panel
-from areopage.jury.planning import plan
+from areopage.jury.planning import JudgedCase, plan
 from areopage.jury.results import evaluated, evaluated_again
-from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Refused, Scored

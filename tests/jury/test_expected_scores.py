@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
 from areopage.errors import CallRejected
-from areopage.jury.expectations import EXPECTED, LOW_MASS, NO_LOGPROBS, NOT_LOCATED, with_known_probabilities
+from areopage.jury.expectations import EXPECTED, LOW_MASS, NO_LOGPROBS, NOT_LOCATED, score_places, with_known_probabilities
 from areopage.jury.expected_score import expected_score
 from areopage.jury.judges import CallContext, CallResult, Judge
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import plan
-from areopage.jury.score_places import score_places
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from areopage.models.port import Completion, TokenLogprob
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed

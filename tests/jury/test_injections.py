@@ -14,9 +14,8 @@ from areopage.cases.records import Case, Document
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import CallContext, Judge
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import plan
+from areopage.jury.planning import JudgedCase, plan
 from areopage.jury.reader import read_answer
-from areopage.jury.shown import JudgedCase
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Scored, Unparsed

@@ -13,9 +13,8 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import plan
+from areopage.jury.planning import JudgedCase, plan
 from areopage.jury.reader import read_again, remarks_of
-from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference

@@ -13,8 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall
 from areopage.jury.model_judge import MAX_SHOWN_BACK, ModelJudge
-from areopage.jury.planning import plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference

@@ -15,8 +15,7 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.planning import CallPlan, plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import CallPlan, JudgedCase, plan
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 

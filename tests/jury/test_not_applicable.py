@@ -13,9 +13,9 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
+from areopage.jury.planning import JudgedCase
 from areopage.jury.reader import read_answer
 from areopage.jury.results import Evaluated, evaluated
-from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.ledger.write.storage import stored_judgment
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.jury.rules.plain_text import PlainText
+from areopage.jury.rules.sources import PlainText
 from areopage.text.folding import plain
 
 

@@ -12,8 +12,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.opening import open_judge, settled_judge
-from areopage.jury.planning import plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed

@@ -13,10 +13,9 @@ from areopage.bench.report.files import write_judgments, write_judgments_jsonl, 
 from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import CallContext, PlannedCall
-from areopage.jury.planning import plan
+from areopage.jury.planning import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
 from areopage.jury.rescoring import Rescoring
-from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording

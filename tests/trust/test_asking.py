@@ -9,7 +9,7 @@ import pytest
 from areopage.bench import paid_models
 from areopage.cases.records import Case
 from areopage.jury.call_sizes import VERDICT_TOKENS, CallSize
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase
 from areopage.models.contacts import Contact
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of

@@ -11,8 +11,7 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
-from areopage.jury.planning import plan
-from areopage.jury.shown import JudgedCase
+from areopage.jury.planning import JudgedCase, plan
 from areopage.models.reference import ModelReference
 from areopage.scoring.records import Profile
 from areopage.trust.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text

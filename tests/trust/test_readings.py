@@ -7,9 +7,8 @@ import pytest
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PROMPT_CUT, CallResult, Judge, PlannedCall
-from areopage.jury.planning import plan
+from areopage.jury.planning import JudgedCase, plan
 from areopage.jury.reader import material_of, read_answer
-from areopage.jury.shown import JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed

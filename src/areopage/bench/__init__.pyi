@@ -19,6 +19,7 @@ from .execution.start import begin_run as begin_run  # Return the matching unfin
 from .execution.start import calls_of as calls_of  # Where the calls of runs go that share their settings
 from .execution.start import carry_on as carry_on  # Make a run's open calls, together with other processes, and compute results.
 from .execution.start import carry_on_part as carry_on_part  # Make a part of a run's open calls
+from .execution.start import folder_of as folder_of  # The folder that a run's files belong to
 from .execution.start import prepare_benchmark as prepare_benchmark  # Read the suite and dataset, and check the models
 from .execution.start import reopen_run as reopen_run  # Load a run from the ledger
 
@@ -27,6 +28,7 @@ from .execution.start import resumed_since as resumed_since
 
 # Run a benchmark, or resume the unfinished run with the same specification.
 from .execution.start import run_benchmark as run_benchmark
+from .execution.start import run_folder as run_folder  # The folder of a run, created if missing
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
 from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
 from .figures.costs import totals as totals  # The known costs together, by currency.
@@ -147,8 +149,6 @@ from .results.run_view import RunView as RunView  # A run with its cases, answer
 from .results.run_view import view_run as view_run  # Read a run from the ledger and aggregate its scores.
 from .results.summaries import RunSummary as RunSummary  # What a list of runs says of one.
 from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
-from .run_folders import folder_of as folder_of  # The folder that a run's files belong to
-from .run_folders import run_folder as run_folder  # The folder of a run, created if missing
 
 # Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
 from .spec import Labels as Labels

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from areopage.bench.mode import Mode
 from areopage.bench.panels import PartDifference
+from areopage.bench.target_prompts import Mode
 from areopage.scoring import FailureCount, Interval, PairedDifference, PairedFailures, Verdict
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
-from areopage.bench.mode import Mode
+from areopage.bench.target_prompts import Mode
 
 if TYPE_CHECKING:
     from areopage.bench.planning.reassess import GivenAnswers

@@ -1,4 +1,7 @@
-"""What determines a run's scores beside its target: runs are compared only where all of it is the same."""
+"""What determines a run's scores beside its target: runs are compared only where all of it is the same.
+
+The cases are a part of it: those that the user chooses by the values of columns.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,10 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.pass_settings import PassSettings
-from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases import Case, field_named, fold_name
+from areopage.bench.spec import ChosenPart, RunCase, RunSpec
+from areopage.cases import Case, field_named, fold_name, normalise_maturity
 from areopage.digest import digest_of, short_digest
-from areopage.errors import UserError, name_list
+from areopage.errors import DatasetError, UserError, name_list
 from areopage.jury import ContextBudget, Judge, Panel
 
 Part = Literal[
@@ -198,3 +201,48 @@ def case_clusters(cases: Sequence[Case], column: str = "") -> dict[str, str]:
 def _short(value: object) -> str:
     text = "" if value is None else " ".join(str(value).split())
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+_LISTED = 20
+
+
+def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Case, ...], ChosenPart | None]:
+    """The cases that meet conditions; of several values of one column one is enough.
+
+    Args:
+        where: texts of the form COLUMN=VALUE; a column is `tag`, a field of a case or a column of the dataset.
+    """
+    if not where:
+        return tuple(cases), None
+    wanted: dict[str, set[str]] = {}
+    for condition in where:
+        column, sign, value = condition.partition("=")
+        if not sign or not column.strip():
+            raise UserError(f"--where {condition!r}: give COLUMN=VALUE, e.g. age=9-12")
+        wanted.setdefault(column.strip(), set()).add(value.strip())
+    kept = tuple(cases)
+    for column, values in wanted.items():
+        if column.casefold() in ("tag", "tags"):
+            values_of = {case.id: case.tags for case in kept}
+        else:
+            values_of = {id: (value,) for id, value in case_column(kept, column).items()}
+        accepted = {_normal(column, value) for value in values}
+        left = tuple(case for case in kept if accepted & {_normal(column, value) for value in values_of[case.id]})
+        if not left:
+            present = dict.fromkeys(value for case in kept for value in values_of[case.id] if value)
+            raise DatasetError(
+                f"no case has {column}={' or '.join(sorted(values))}: there are {name_list(list(present), _LISTED)}"
+            )
+        kept = left
+    part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(cases))
+    return kept, part
+
+
+def _normal(column: str, value: str) -> str:
+    """A value as it is compared: an age as the band that it is in, another one without its case."""
+    if field_named(column) == "maturity":
+        try:
+            return normalise_maturity(value) or ""
+        except ValueError as fault:
+            raise UserError(f"--where {column}={value}: {fault}") from fault
+    return value.casefold()

@@ -9,8 +9,8 @@ from typing import Any, Self
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.mode import Mode
 from areopage.bench.pass_settings import PassSettings
+from areopage.bench.target_prompts import Mode
 from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list

@@ -4,12 +4,14 @@ The case's prompt follows a neutral system message (attack) or the persona's gui
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
-from areopage.bench.mode import Mode
 from areopage.cases import Case, Persona
 from areopage.models import Message
+
+Mode = Literal["attack", "defensive"]
 
 
 class Phrases(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from .addressing import asks_for_score as asks_for_score
 from .addressing import signs_in as signs_in  # Of a judgment's steps those that name a sign.
 from .budget import Budget as Budget  # The budget of one command, consulted before each call
 from .budget import PaidModel as PaidModel  # A model that a budget pays
+from .budget import SharedBudget as SharedBudget  # This process's part of a budget
 from .call_sizes import VERDICT_TOKENS as VERDICT_TOKENS  # Assumed of one verdict of a judge.
 from .call_sizes import CallSize as CallSize  # What the calls take whose judgments the ledger lacks.
 from .code_judge import CodeJudge as CodeJudge  # Judges by a function
@@ -32,10 +33,12 @@ from .parsing import MAX_REPAIRED as MAX_REPAIRED
 from .parsing import Opened as Opened  # An answer out of its wrappings
 from .parsing import open_answer as open_answer  # Take an answer out of its wrappings.
 from .planning import CallPlan as CallPlan  # The calls of one judge.
+from .planning import JudgedCase as JudgedCase  # A case with a response and the criteria to judge it on
 
 # How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn.
 from .planning import PassesOf as PassesOf
 from .planning import SharedCall as SharedCall  # A planned call, and the cases that share its judgment by their ids
+from .planning import ShownCases as ShownCases  # The digests of cases by scope, each computed once, at its first use
 from .planning import groups_of as groups_of  # The criteria that each call of a judge about a case asks about.
 from .planning import no_passes as no_passes  # No pass.
 from .planning import plan as plan  # Plan the calls of one judge, grouped by criteria
@@ -65,6 +68,3 @@ from .session import LedgerJudgments as LedgerJudgments  # The judgments of a le
 from .session import NoJudgments as NoJudgments  # A store without judgments, for evaluations without a ledger.
 from .session import Session as Session  # The open judges of one panel.
 from .session import final_of as final_of  # The final judgments of calls, by key.
-from .shared_budget import SharedBudget as SharedBudget  # This process's part of a budget
-from .shown import JudgedCase as JudgedCase  # A case with a response and the criteria to judge it on
-from .shown import ShownCases as ShownCases  # The digests of cases by scope, each computed once, at its first use

@@ -5,11 +5,13 @@ mostly cost less than was set aside. Where it does not fit with no call open, th
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, Self
 
-from areopage.errors import BudgetSpent, UserError, name_list
+from areopage.errors import BudgetSpent, StorageError, UserError, name_list
+from areopage.ledger import BudgetParts
 from areopage.models import ASSUMED_MOST, Completion, Message, ModelReference, Options, Price, answer_limit
 
 _ROUNDING = 1e-9
@@ -169,3 +171,72 @@ def _dearer(price: Price | None, other: Price) -> Price:
         currency=price.currency,
         listed=price.listed or other.listed,
     )
+
+
+LOG = logging.getLogger(__name__)
+RENEWED_EVERY = 1.0
+SOON = 0.05
+"""Seconds between two renewals where a call waits."""
+
+
+class SharedBudget(Budget):
+    """This process's part, in the ledger, of a budget that several processes keep together; calls begin inside of `kept` alone.
+
+    The part is renewed about once a second; meanwhile no call begins by it that the old part does not pay for.
+    """
+
+    def __init__(self, whole: Budget, parts: BudgetParts) -> None:
+        """Share a budget of which nothing is spent or set aside by this process yet."""
+        super().__init__(whole.limit, whole.currency, whole.prices, whole.spent)
+        self._parts, self._most = parts, 0.0
+        self._spent_out, self._idle = False, False
+        self._wake = asyncio.Event()
+
+    def take(self, amount: float) -> None:
+        """Set something aside; see `Budget.take`."""
+        self._idle = False
+        super().take(amount)
+
+    def _is_over(self) -> bool:
+        self._wake.set()
+        return self._spent_out
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Renew the part while the block runs, and return it then."""
+        self._wake, self._idle = asyncio.Event(), False
+        await self._renew()
+        task = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            try:
+                await asyncio.to_thread(self._parts.leave)
+            except StorageError as fault:
+                LOG.warning("the part of the budget is returned after %g s: %s", self._parts.silence, fault)
+
+    async def _keep(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), RENEWED_EVERY)
+            self._wake.clear()
+            try:
+                await self._renew()
+            except StorageError as fault:
+                LOG.error("no call that costs money begins: the budget cannot be shared: %s", fault)
+                await asyncio.sleep(RENEWED_EVERY)
+            await asyncio.sleep(SOON)
+
+    async def _renew(self) -> None:
+        waiting = [worst for worst, turn in self._waiting if not turn.done()]
+        wanted = None if self._idle and not self._open and not waiting else min(waiting, default=0.0)
+        spent, set_aside = self._own, self._set_aside
+        self._most, self._idle = spent + set_aside, True
+        renewed = await asyncio.to_thread(self._parts.renew, limit=self.limit, spent=spent, set_aside=set_aside, wanted=wanted)
+        if renewed.is_new:
+            self._own -= spent
+            spent = 0.0
+        self._others, self._most, self._spent_out = renewed.others, spent + set_aside + renewed.free, renewed.is_over
+        self._look_again()

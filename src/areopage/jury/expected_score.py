@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from areopage.criteria import Scale
-from areopage.jury.score_places import Place
 from areopage.models import TokenLogprob
 
+Place = tuple[int, int]
+"""Beginning and end of a number in a text."""
 MIN_MASS = 0.5
 """Under this mass on valid scores the sampled score stands: the probabilities are of something else."""
 MOST_SCORES = 1_001

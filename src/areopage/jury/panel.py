@@ -17,8 +17,7 @@ from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.planning import CallPlan, PassesOf, all_passes, no_passes
-from areopage.jury.shown import JudgedCase, ShownCases
+from areopage.jury.planning import CallPlan, JudgedCase, PassesOf, ShownCases, all_passes, no_passes
 from areopage.ledger import Run, RunKind
 from areopage.models import CHARACTERS_PER_TOKEN, Gauge, ModelReference, ModelSettings
 from areopage.scoring import FailureRules, Profile, Weights

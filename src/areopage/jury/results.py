@@ -14,9 +14,9 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
 from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel
+from areopage.jury.planning import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
-from areopage.jury.shown import JudgedCase
 from areopage.ledger import (
     IN_BATCH,
     CriterionResult,

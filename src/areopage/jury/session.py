@@ -10,14 +10,13 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from areopage.errors import CallError, ModelError
-from areopage.jury.calls_in_flight import CallsInFlight
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel
@@ -25,6 +24,51 @@ from areopage.jury.schedule import FailureStreak, run_concurrently
 from areopage.ledger import Batch, Judgment, Ledger, Run, RunKind
 from areopage.models import KeptPlaces, ModelReference, ModelSettings, OwnLoop, Traffic
 from areopage.scoring import TimedOut, Unreachable
+
+Made = TypeVar("Made")
+
+
+class CallsInFlight(Generic[Made]):
+    """The calls of one event loop, by key: of several that ask for the same at once, one makes the call, and all get its result.
+
+    Nothing of them is stored: what a crash interrupts is asked again.
+    """
+
+    def __init__(self, stored: Callable[[Made], "asyncio.Future[Any] | None"]) -> None:
+        """Begin without calls.
+
+        Args:
+            stored: what is done once a result is stored; until then it serves those who ask. None: at once.
+        """
+        self._stored = stored
+        self._calls: dict[Hashable, asyncio.Future[Made | None]] = {}
+
+    async def share(self, key: Hashable, make: Callable[[], Awaitable[Made]]) -> tuple[Made, bool]:
+        """Make a call, or wait for the same one.
+
+        Where the caller that made it was cancelled or failed, one of those who wait makes it.
+
+        Returns:
+            What came of it, and whether this caller made it.
+        """
+        while (call := self._calls.get(key)) is not None:
+            made = await asyncio.shield(call)
+            if made is not None:
+                return made, False
+        loop = asyncio.get_running_loop()
+        call = self._calls[key] = loop.create_future()
+        made = None
+        try:
+            made = await make()
+        finally:
+            call.set_result(made)
+            stored = None if made is None else self._stored(made)
+            if stored is None:
+                del self._calls[key]
+            else:
+                stored.add_done_callback(lambda _: self._calls.pop(key, None))
+        return made, True
+
 
 SECRET_BYTES = 32
 CHECK_PAUSE = 5.0

@@ -21,10 +21,9 @@ from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
-from areopage.bench.run_folders import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases, spec_of
 from areopage.digest import short_digest
-from areopage.errors import ModelError
+from areopage.errors import ModelError, StorageError
 from areopage.jury import Budget, Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
@@ -313,3 +312,26 @@ def same_models(before: RunSpec, now: RunSpec) -> None:
             digests = f"(digest {short_digest(old)}, now {short_digest(new)})"
             message = f"{name} is not the model that the run began with {digests}: start a new run"
             raise ModelError(message)
+
+
+def run_folder(run: Run, out: Path, named: str = "") -> Path:
+    """The folder of a run, created if missing; see `folder_of`."""
+    folder = folder_of(run, out, named)
+    make_folder(folder)
+    return folder
+
+
+def folder_of(run: Run, out: Path, named: str = "") -> Path:
+    """The folder that a run's files belong to: the stored one if it is in `out`, else one of the run's name in `out`.
+
+    A ledger may come from another user: what it says does not decide where files are written.
+
+    Args:
+        named: how the user named the run; the stored folder is taken if it is this one.
+    """
+    folder = Path(run.folder).resolve()
+    if out.resolve() in folder.parents or Path(named).resolve() == folder:
+        return folder
+    if run.id in ("", ".", "..") or Path(run.id).name != run.id:
+        raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
+    return out.resolve() / run.id

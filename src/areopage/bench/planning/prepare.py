@@ -7,11 +7,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
-from areopage.bench.mode import Mode
 from areopage.bench.options import RunOptions
-from areopage.bench.panels import case_clusters
+from areopage.bench.panels import case_clusters, chosen_cases
 from areopage.bench.planning.pass_options import asked_passes, choose_passes, joint_remarks
 from areopage.bench.planning.reassess import GivenAnswers
 from areopage.bench.planning.rules import with_rules
@@ -25,6 +23,7 @@ from areopage.bench.planning.selection import (
     usable_criteria,
 )
 from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
+from areopage.bench.target_prompts import Mode
 from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list

@@ -7,7 +7,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.conversations.turns import ConversationEnds, conversation_ends
 from areopage.bench.figures.agreement import AGREEMENT
 from areopage.bench.figures.answers import ANSWER_STATES
@@ -24,7 +23,7 @@ from areopage.bench.figures.registry import case_index
 from areopage.bench.figures.release import DOUBT, RELEASE, SCORES_RELEASE
 from areopage.bench.figures.remarks import NOTES
 from areopage.bench.figures.scores import DETECTABLE
-from areopage.bench.panels import case_clusters
+from areopage.bench.panels import case_clusters, chosen_cases
 from areopage.bench.passes import RunPasses, call_places, stored_passes
 from areopage.bench.results.coverage import JudgedTurns, run_coverage, selected_judgments
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health

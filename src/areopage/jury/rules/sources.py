@@ -19,6 +19,7 @@ the matter is not seen.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -26,9 +27,45 @@ from msgspec import Struct
 from areopage.cases import Case, Document
 from areopage.jury.rules.heading_lines import sections
 from areopage.jury.rules.parameters import AnswerQualityRules
-from areopage.jury.rules.plain_text import PlainText
 from areopage.scoring import Scored
 from areopage.text import Reference, TextFigure, figures, plain, references, supports
+
+# A letter may be written with its accents apart (NFD).
+_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*+)++")
+
+
+class PlainText:
+    """A text in its plain form that keeps the positions of its words."""
+
+    def __init__(self, text: str) -> None:
+        """Make the plain form; linear in the text."""
+        words: list[str] = []
+        self._spans: list[tuple[int, int]] = []
+        self._offsets: list[int] = []
+        offset = 1
+        for match in _WORD.finditer(text):
+            for word in plain(match.group()).split():
+                words.append(word)
+                self._spans.append(match.span())
+                self._offsets.append(offset)
+                offset += len(word) + 1
+        self._text = f" {' '.join(words)} "
+
+    def find(self, phrase: str, start: int = 0) -> tuple[int, int] | None:
+        """The span (start, end) of a phrase as whole words; None where the text has no such phrase."""
+        wanted = plain(phrase)
+        first = bisect_right(self._spans, (start, -1))
+        if not wanted or first == len(self._spans):
+            return None
+        found = self._text.find(f" {wanted} ", self._offsets[first] - 1)
+        if found < 0:
+            return None
+        begin = bisect_right(self._offsets, found + 1) - 1
+        return self._spans[begin][0], self._spans[begin + wanted.count(" ")][1]
+
+    def __contains__(self, phrase: str) -> bool:
+        return self.find(phrase) is not None
+
 
 _NO_SOURCE = re.compile(r"(?:aucune?|neant|none|nothing|no|non|n a|sans|inconnue?s?|unknown|not)\b")
 _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts?\.|sections?)\b", re.IGNORECASE)
