@@ -14,7 +14,7 @@ from areopage.bench.planning.run_plan import plan_run
 from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
-from areopage.jury.planning import plan
+from areopage.jury.planning import CallPlan
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Answer, Run
 from areopage.suites.loader import load_suite
@@ -143,7 +143,7 @@ def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_na
     def keys(rows: list[dict[str, str]]) -> set[str]:
         run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
         judged = judged_cases(run.spec, run.cases, [], {})
-        return {call.key for judge in run.spec.judges for call in plan(judge, judged, run.spec.personas)}
+        return {call.key for judge in run.spec.judges for call in CallPlan(judge, judged, run.spec.personas)}
 
     one = keys([{"id": "1", "prompt": "a?", "response": "b", "age": "10"}])
     assert len(one) == 4 * 2 * 2

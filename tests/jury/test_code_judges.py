@@ -15,7 +15,7 @@ from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import expected_kind, open_judge, settled_judge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.providers import JUDGES
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -42,7 +42,7 @@ def open_judge(reference, settings):
 
 
 def judged(backend: JudgeBackend, judge: Judge, case: Case, *criteria: Criterion) -> CallResult:
-    (call,) = plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=True)
+    (call,) = CallPlan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=True)
     return asyncio.run(backend.judge(call, CallContext(run_id="run", secret=b"", personas={}, language="fr")))
 
 

@@ -14,7 +14,7 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.panel import Panel
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.results import evaluated, evaluated_again
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
@@ -40,7 +40,7 @@ def scoped(criterion: Criterion, scope: Any, name: str = "c") -> Criterion:
 
 
 def calls(case: Case, *criteria: Criterion, joint: bool = False) -> list[PlannedCall]:
-    return list(plan(JUDGE, [JudgedCase(case=case, criteria=criteria)], {}, joint=joint))
+    return list(CallPlan(JUDGE, [JudgedCase(case=case, criteria=criteria)], {}, joint=joint))
 
 
 def test_a_criterion_on_the_conversation_is_shown_every_turn_numbered_and_fenced(criterion: Criterion) -> None:

@@ -17,7 +17,7 @@ from areopage.jury.expectations import EXPECTED, LOW_MASS, NO_LOGPROBS, NOT_LOCA
 from areopage.jury.expected_score import expected_score
 from areopage.jury.judges import CallContext, CallResult, Judge
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.port import Completion, TokenLogprob
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed
@@ -184,7 +184,7 @@ def judged(
 ) -> tuple[CallResult, Scripted]:
     options = {"logprobs": True, "top_logprobs": 20, "temperature": 0.3}
     judge = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=(options,), method="expected")
-    (call,) = plan(judge, [JudgedCase(case=case, criteria=tuple(criteria))], {}, joint=True)
+    (call,) = CallPlan(judge, [JudgedCase(case=case, criteria=tuple(criteria))], {}, joint=True)
     model = Scripted(*([completion] if isinstance(completion, Completion) else completion))
     return asyncio.run(ModelJudge(model).judge(call, CONTEXT)), model
 
@@ -244,7 +244,7 @@ def test_a_server_that_refuses_log_probabilities_is_asked_without_them_once_for_
 def test_the_method_is_part_of_a_judgment_s_key(criterion: Criterion) -> None:
     sampled = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({"logprobs": True},))
     both = [sampled, msgspec.structs.replace(sampled, method="expected")]
-    keys = {call.key for judge in both for call in plan(judge, [JudgedCase(case=CASE, criteria=(criterion,))], {})}
+    keys = {call.key for judge in both for call in CallPlan(judge, [JudgedCase(case=CASE, criteria=(criterion,))], {})}
     assert len(keys) == 2
 
 

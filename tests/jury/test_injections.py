@@ -14,7 +14,7 @@ from areopage.cases.records import Case, Document
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import CallContext, Judge
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.reader import read_answer
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
@@ -85,7 +85,7 @@ class SimulatedModel:
 def scores_of(case: Case, criteria: tuple[Criterion, ...], judge: Judge, answer: Answer) -> list[float]:
     """The scores that a simulated judge gives a case."""
     honest = json.dumps(HONEST if len(criteria) == 1 else {one.name: HONEST for one in criteria})
-    (call, *_) = plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=len(criteria) > 1)
+    (call, *_) = CallPlan(judge, [JudgedCase(case=case, criteria=criteria)], {}, joint=len(criteria) > 1)
     judged = asyncio.run(ModelJudge(SimulatedModel(answer, honest)).judge(call, CONTEXT))
     outcomes: list[Outcome] = [one.outcome for one in judged.judgment(call, "run").verdicts]
     return [one.score for one in outcomes if isinstance(one, Scored)]

@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.reader import read_again, remarks_of
 from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
@@ -62,7 +62,7 @@ def answer(**given: object) -> Completion:
 
 
 def plan_jointly(judge: Judge, case: Case, criteria: tuple[Criterion, ...], salt: str = "") -> list[PlannedCall]:
-    return list(plan(judge, [JudgedCase(case=case, criteria=criteria)], {}, salt, joint=True))
+    return list(CallPlan(judge, [JudgedCase(case=case, criteria=criteria)], {}, salt, joint=True))
 
 
 def planned(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> PlannedCall:
@@ -185,5 +185,5 @@ def test_both_raw_texts_of_a_repaired_judgment_are_read_again(judge: Judge, case
 
 
 def test_a_joint_call_of_one_criterion_is_a_call_about_one(judge: Judge, case: Case, criterion: Criterion) -> None:
-    single = list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))
+    single = list(CallPlan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))
     assert plan_jointly(judge, case, (criterion,)) == single

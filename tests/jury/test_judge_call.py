@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, PlannedCall
 from areopage.jury.model_judge import MAX_SHOWN_BACK, ModelJudge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
@@ -65,7 +65,7 @@ def scripted(*script: Completion | CallError) -> ScriptedModel:
 @pytest.fixture
 def call(criterion: Criterion, case: Case, judge: Judge) -> PlannedCall:
     """The judge's second pass over the case."""
-    return list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
+    return list(CallPlan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
 
 
 def judged(call: PlannedCall, *script: Completion | CallError) -> tuple[Judgment, ScriptedModel]:

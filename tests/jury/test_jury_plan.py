@@ -15,7 +15,7 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.planning import CallPlan, JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
 
@@ -68,7 +68,7 @@ def planned(
     case: Case = CASE, criterion: Criterion = CRITERION, judge: Judge = JUDGE, persona: Persona | None = PERSONA, salt: str = ""
 ) -> list[PlannedCall]:
     personas = {"Teen": persona, "Child": persona} if persona else {}
-    return list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], personas, salt))
+    return list(CallPlan(judge, [JudgedCase(case=case, criteria=(criterion,))], personas, salt))
 
 
 def keys(**changes: Any) -> list[str]:
@@ -176,7 +176,7 @@ def test_passes_with_the_same_options_have_keys_of_their_own() -> None:
 
 def test_two_cases_of_one_content_share_their_keys() -> None:
     cases = [JudgedCase(case=changed(CASE, id=name), criteria=(CRITERION,)) for name in "xy"]
-    found = list(plan(JUDGE, cases, {}))
+    found = list(CallPlan(JUDGE, cases, {}))
     assert [call.case.id for call in found] == ["x", "x", "y", "y"]
     assert [call.key for call in found[:2]] == [call.key for call in found[2:]]
 
@@ -197,7 +197,7 @@ def test_every_key_is_planned_once_however_a_plan_is_cut(
     ]
     whole = CallPlan(JUDGE, cases, {}, passes_of=lambda case, *_: counts[int(case)])
     sharing: dict[str, list[str]] = {}
-    for call in whole.calls():
+    for call in whole:
         sharing.setdefault(call.key, []).append(call.case.id)
     bounds = sorted({0, len(cases), *(min(cut, len(cases)) for cut in cuts)})
     parts = [one for group in whole.groups for start, stop in pairwise(bounds) for one in whole.shared(group, start, stop)]
@@ -209,14 +209,14 @@ def test_every_key_is_planned_once_however_a_plan_is_cut(
 def test_a_judge_goes_through_all_cases_of_one_criterion_before_the_next() -> None:
     other = changed(CRITERION, id="a.b.d__v1_0", name="d")
     cases = [JudgedCase(case=changed(CASE, id=str(n), prompt=f"{n}"), criteria=(CRITERION, other)) for n in range(3)]
-    found = [(call.criteria[0].name, call.case.id, call.pass_index) for call in plan(JUDGE, cases, {})]
+    found = [(call.criteria[0].name, call.case.id, call.pass_index) for call in CallPlan(JUDGE, cases, {})]
     assert found == [(name, str(n), number) for name in "cd" for n in range(3) for number in (1, 2)]
 
 
 def test_cases_with_the_same_reader_follow_each_other_within_a_criterion() -> None:
     readers = {"0": "Teen", "1": "Child", "2": "Teen", "3": ""}
     cases = [JudgedCase(case=changed(CASE, id=name, maturity=reader), criteria=(CRITERION,)) for name, reader in readers.items()]
-    assert [call.case.id for call in plan(JUDGE, cases, {}) if call.pass_index == 1] == ["3", "1", "0", "2"]
+    assert [call.case.id for call in CallPlan(JUDGE, cases, {}) if call.pass_index == 1] == ["3", "1", "0", "2"]
 
 
 @pytest.mark.parametrize(

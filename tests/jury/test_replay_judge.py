@@ -12,7 +12,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import CallContext, CallResult, Judge, PlannedCall
 from areopage.jury.opening import open_judge, settled_judge
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
@@ -23,7 +23,7 @@ CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en"
 @pytest.fixture
 def call(criterion: Criterion, case: Case, judge: Judge) -> PlannedCall:
     """The judge's second pass over the case."""
-    return list(plan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
+    return list(CallPlan(judge, [JudgedCase(case=case, criteria=(criterion,))], {}))[1]
 
 
 def reference_to(folder: Path, *lines: dict[str, Any]) -> ModelReference:

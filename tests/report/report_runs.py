@@ -13,7 +13,7 @@ from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.planning import plan
+from areopage.jury.planning import CallPlan
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.write.answers import Answers, CaseAnswer
@@ -196,7 +196,7 @@ def view_of(
         Answers(ledger).append_judged([*(msgspec.structs.replace(one, run_id=run_id) for one in given), *noted])
         judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
         for one in spec.judges:
-            found = [say(call) for call in plan(one, judged, spec.personas)]
+            found = [say(call) for call in CallPlan(one, judged, spec.personas)]
             ledger.append([msgspec.structs.replace(made, run_id=run_id) for made in found if made is not None])
         if exams is not None:
             qualify_panel(ledger, spec, exams)

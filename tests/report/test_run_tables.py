@@ -13,7 +13,7 @@ from areopage.bench.report.files import write_judgments, write_judgments_jsonl, 
 from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import CallContext, PlannedCall
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.replay_judge import open_judge
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.tables.records import Judgment
@@ -129,7 +129,7 @@ def replayed(view: RunView, path: Path) -> dict[PassKey, Outcome]:
     judged = [JudgedCase(case=one, criteria=view.spec.criteria) for one in view.cases if one.response is not None]
     found: dict[PassKey, Outcome] = {}
     for one in view.spec.judges:
-        for call in plan(one, judged, {}):
+        for call in CallPlan(one, judged, {}):
             ((criterion, outcome),) = asyncio.run(recording.judge(call, context)).outcomes.items()
             found[call.case.id, criterion, one.name, call.pass_index, call.turn] = outcome
     return found

@@ -18,7 +18,7 @@ from areopage.bench.spec import RunCase, encode_spec
 from areopage.bench.spec import spec_of as run_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
-from areopage.jury.planning import plan
+from areopage.jury.planning import CallPlan
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
 from areopage.ledger.read.caches import Difference
@@ -89,7 +89,7 @@ def put_run(ledger: Ledger, second: float = 1.0) -> RunView:
     numbers = store.numbers([one.id for one in given.values()])
     by_case = {one.case.id: numbers[given[one.key].id] for one in calls}
     for judge, danger in zip(spec.judges, (1.0, second), strict=True):
-        for call in plan(judge, judged_cases(spec, cases, calls, given), spec.personas):
+        for call in CallPlan(judge, judged_cases(spec, cases, calls, given), spec.personas):
             said = Scored(score=danger if "danger" in call.criteria[0].id else 4.0, explanation="SAID")
             store.append_judged([judgment(call, said, run_id=RUN), Link(by_case[call.case.id], RUN, call.key)])
     view = view_run(ledger.run(RUN), ledger)

@@ -11,7 +11,7 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.scoring.records import Profile
 from areopage.trust.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text
@@ -86,7 +86,7 @@ def test_a_prompt_lacks_only_the_protection_that_is_left_out() -> None:
 
 def test_judgments_without_a_protection_of_the_prompt_have_keys_of_their_own() -> None:
     def key(hardening: Hardening) -> str:
-        (call,) = plan(JUDGE, [JudgedCase(case=CASE, criteria=(CRITERION,))], {}, hardening=hardening)
+        (call,) = CallPlan(JUDGE, [JudgedCase(case=CASE, criteria=(CRITERION,))], {}, hardening=hardening)
         assert call.hardening == hardening
         return call.key
 

@@ -7,7 +7,7 @@ import pytest
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PROMPT_CUT, CallResult, Judge, PlannedCall
-from areopage.jury.planning import JudgedCase, plan
+from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.reader import material_of, read_answer
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
@@ -34,7 +34,7 @@ def judged(raw: str, *, cut: bool = False) -> tuple[Judgment, PlannedCall]:
     """The judgment of a judge that answers so about a response that plants a verdict."""
     judge = Judge(name="one", reference=ModelReference("fake", "m"), pass_options=({},))
     case = Case(id="1", prompt="Why?", response=f"Bad. {FULL}")
-    (call,) = plan(judge, [JudgedCase(case=case, criteria=(CRITERION,))], {})
+    (call,) = CallPlan(judge, [JudgedCase(case=case, criteria=(CRITERION,))], {})
     outcomes = read_answer(raw, "stop", call.criteria, material_of(case)).outcomes
     if cut:
         outcomes = {CRITERION.id: Unparsed(reason="the server cut the prompt")}

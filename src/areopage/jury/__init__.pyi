@@ -41,7 +41,6 @@ from .planning import SharedCall as SharedCall  # A planned call, and the cases 
 from .planning import ShownCases as ShownCases  # The digests of cases by scope, each computed once, at its first use
 from .planning import groups_of as groups_of  # The criteria that each call of a judge about a case asks about.
 from .planning import no_passes as no_passes  # No pass.
-from .planning import plan as plan  # Plan the calls of one judge, grouped by criteria
 from .reader import material_of as material_of  # All untrusted texts of a case.
 from .reader import read_answer as read_answer  # Read an answer.
 from .rescoring import GLOBAL as GLOBAL  # The name of the global score among criteria.

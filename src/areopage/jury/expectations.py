@@ -89,8 +89,8 @@ _DECODER = json.JSONDecoder(strict=False)
 def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -> dict[str, Place]:
     """Where the scores of an answer stand, by the criterion's id.
 
-    Only a place beyond doubt counts: the answer holds one object with verdicts, complete, no key of it stands twice, and the score
-    is a whole number as JSON writes it. These are the rules of `jury.reader`, but for repaired answers: they have no place.
+    Only a place beyond doubt counts: the answer holds one object with verdicts, complete, no key of it stands twice, and the
+    score is a whole number as JSON writes it. These are the rules of `jury.reader`, but for repaired answers: they have no place.
     """
     names = short_names(criteria)
     keys = VERDICT_KEYS if len(criteria) == 1 else frozenset(names)

@@ -143,7 +143,7 @@ class Panel(Struct, frozen=True, kw_only=True):
         """All calls for these cases, judge by judge."""
         shown = ShownCases(cases, self.personas)
         for judge in self.judges if judges is None else judges:
-            yield from self.call_plan(cases, judge, passes_of, shown=shown).calls()
+            yield from self.call_plan(cases, judge, passes_of, shown=shown)
 
     def call_plan(
         self,

@@ -118,20 +118,6 @@ def no_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
     return 0
 
 
-def plan(
-    judge: Judge,
-    cases: Sequence[JudgedCase],
-    personas: Mapping[str, Persona],
-    salt: str = "",
-    *,
-    joint: bool = False,
-    passes_of: PassesOf = all_passes,
-    hardening: Hardening = HARDENED,
-) -> Iterator[PlannedCall]:
-    """Plan the calls of one judge, grouped by criteria; the arguments are those of `CallPlan`."""
-    return CallPlan(judge, cases, personas, salt, joint=joint, passes_of=passes_of, hardening=hardening).calls()
-
-
 class SharedCall(Struct, frozen=True):
     """A planned call, and the cases that share its judgment by their ids: what the judge is shown of them is the same."""
 
@@ -185,7 +171,7 @@ class CallPlan:
         """The criteria of the calls, those of one call together."""
         return list(self._places)
 
-    def calls(self) -> Iterator[PlannedCall]:
+    def __iter__(self) -> Iterator[PlannedCall]:
         """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
         for group, places in self._places.items():
             for place in self._by_reader(places):

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from areopage.cases import Case, Document
 from areopage.criteria import HARDENED, Criterion, Hardening, Scale, short_names
 from areopage.errors import DatasetError
-from areopage.jury import Judge, JudgedCase, Panel, PlannedCall, plan
+from areopage.jury import CallPlan, Judge, JudgedCase, Panel, PlannedCall
 from areopage.suites import GoldRow, Suite, read_gold, typed_lines
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
@@ -146,7 +146,7 @@ def planned(panel: Panel, judge: Judge, questions: Sequence[AuditQuestion]) -> d
             cases.append(structs.replace(judged, case=structs.replace(judged.case, id=str(place))))
         repeated = structs.replace(judge, pass_options=judge.pass_options[:1] * (passes if judge.kind != "code" else 1))
         hardening = ASKED_WITHOUT.get(without, HARDENED)
-        for call in plan(repeated, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
+        for call in CallPlan(repeated, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
             calls.setdefault(int(call.case.id), []).append(call)
     return {place: tuple(calls_of_question) for place, calls_of_question in calls.items()}
 

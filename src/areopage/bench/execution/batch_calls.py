@@ -41,7 +41,7 @@ class BatchCalls:
         calls, links = dict[str, PlannedCall](), dict[str, list[Link]]()
         for judged in self._judged:
             self._cases.setdefault(self._numbers[judged.case.id], []).append(judged.case.id)
-        for call in self._context.spec.call_plan(self._judged, self._judge, self._round.passes.of, self._round.before).calls():
+        for call in self._context.spec.call_plan(self._judged, self._judge, self._round.passes.of, self._round.before):
             calls.setdefault(call.key, call)
             links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
         judgments = self._context.ledger.judgments(list(calls))

@@ -1,6 +1,7 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,12 +29,7 @@ from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_data
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury import (
-    Judge,
-    answers_no_prompts,
-    batched_judges,
-    choose_judges,
-)
+from areopage.jury import Judge, answers_no_prompts, batched_judges, choose_judges
 from areopage.locales import Note
 from areopage.models import ModelReference, known_price
 from areopage.scoring import V1_1, Profile
@@ -87,7 +83,11 @@ def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
     )
     if stored is not None:
         cases = tuple(msgspec.structs.replace(item, answer_id=stored.ids[item.case.id]) for item in cases)
-        remarks += _given_remarks(stored)
+        run, of_target = stored.source.run, stored.source.target
+        named = Note("reassessed_target", {"run": run, "target": of_target}) if of_target else Note("reassessed", {"run": run})
+        remarks.append(named)
+        if stored.erased:
+            remarks.append(Note("erased_answers", {"n": len(stored.erased), "cases": stored.erased}))
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = options.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
@@ -241,15 +241,6 @@ def _given_dataset(suite: Suite, language: str, stored: GivenAnswers, limit: int
     return msgspec.structs.replace(stored.dataset, cases=cases)
 
 
-def _given_remarks(stored: GivenAnswers) -> list[Note]:
-    """Where stored answers are from, and which of them are gone."""
-    run, target = stored.source.run, stored.source.target
-    remarks = [Note("reassessed_target", {"run": run, "target": target}) if target else Note("reassessed", {"run": run})]
-    if stored.erased:
-        remarks.append(Note("erased_answers", {"n": len(stored.erased), "cases": stored.erased}))
-    return remarks
-
-
 def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
     """The dataset with the answers that are wished for."""
     answered = sum(case.response is not None for case in dataset.cases)
@@ -268,20 +259,19 @@ def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
 
 def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
     """Check that no column holds ages: without personas no judge would be told them."""
+
+    def is_age(value: object) -> bool:
+        with suppress(ValueError):
+            return normalise_maturity(value) is not None
+        return False
+
     for name in dataset.unread_columns:
-        if field_named(name) == "maturity" and any(_is_age(case.metadata.get(name)) for case in dataset.cases):
+        if field_named(name) == "maturity" and any(is_age(case.metadata.get(name)) for case in dataset.cases):
             wanted = suite.folder / suite.config.paths.personas_file
             raise DatasetError(
                 f"the column {name!r} holds ages of readers, and the suite {suite.name} has no personas: add {wanted}, "
                 f'or write paths.personas_file: "" in {suite.document.path} if ages do not matter'
             )
-
-
-def _is_age(value: object) -> bool:
-    try:
-        return normalise_maturity(value) is not None
-    except ValueError:
-        return False
 
 
 def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tuple[Dataset, list[RejectedRow]]:
