@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from areopage.criteria import Criterion, answer_schema, defused, judge_prompt, short_names
+from areopage.criteria import answer_schema, defused, judge_prompt, short_names
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
@@ -80,7 +80,11 @@ class ModelJudge:
         if not reading.unread or first.prompt_cut:
             return _judged(reading, call.judge.price, first)
         shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
-        repair = Message("user", defused(_repair_request(call.criteria, reading)))
+        names = dict(zip((criterion.id for criterion in call.criteria), short_names(call.criteria), strict=True))
+        several = len(call.criteria) > 1
+        reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
+        request_again = _REPAIR_REQUEST.get(call.criteria[0].language, _REPAIR_REQUEST["en"])
+        repair = Message("user", defused(request_again.replace("{reason}", "; ".join(reasons))))
         try:
             second = await self._generate((*request.messages, shown_back, repair), call, request.schema)
         except (CallError, BudgetSpent) as fault:
@@ -139,13 +143,6 @@ def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> 
     return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
 
 
-def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:
-    names = dict(zip((criterion.id for criterion in criteria), short_names(criteria), strict=True))
-    several = len(criteria) > 1
-    reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
-    return _REPAIR_REQUEST.get(criteria[0].language, _REPAIR_REQUEST["en"]).replace("{reason}", "; ".join(reasons))
-
-
 def _failure(fault: CallError) -> Outcome:
     """The outcome of a failed call; permanent faults are raised again.
 
@@ -182,7 +179,9 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
 
 
 def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> CallResult:
-    last = second or first
+    last, answers, cost = second or first, (first,) if second is None else (first, second), None
+    if price is not None and any(answer.cost is not None or answer.billed_tokens is not None for answer in answers):
+        cost = sum(price.of_completion(answer) for answer in answers)  # a provider says more than their tokens
     notes = first.notes if second is None else tuple(dict.fromkeys((*first.notes, *second.notes)))
     return CallResult(
         outcomes=reading.outcomes,
@@ -195,16 +194,8 @@ def _judged(reading: Reading, price: Price | None, first: Completion, second: Co
         seconds=first.seconds + (second.seconds if second else 0.0),
         repair=reading.repair,
         steps=(*reading.steps, *notes) if notes else reading.steps,
-        cost=_stated_cost(price, first, second) if price is not None else None,
+        cost=cost,
     )
-
-
-def _stated_cost(price: Price, first: Completion, second: Completion | None) -> float | None:
-    """What both answers cost; None where no provider says more than their tokens."""
-    answers = (first,) if second is None else (first, second)
-    if all(answer.cost is None and answer.billed_tokens is None for answer in answers):
-        return None
-    return sum(price.of_completion(answer) for answer in answers)
 
 
 def _sum(count: int | None, other: int | None) -> int | None:

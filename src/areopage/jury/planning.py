@@ -189,10 +189,15 @@ class CallPlan:
         """
         places, scope = self._places[group], group[0].scope
         alike = self._shown.alike(scope)
+
+        def is_asked_of(other: int) -> bool:
+            at = bisect_left(places, other)
+            return at < len(places) and places[at] == other
+
         for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
             for reply in self._shown.of(place, scope):
                 case = self._case(place, reply.turn)
-                others = [other for other in alike.get(reply.digest, ()) if other != place and self._has(group, other)]
+                others = [other for other in alike.get(reply.digest, ()) if other != place and is_asked_of(other)]
                 for number in self._passes(place, group, reply.turn):
                     with_it = [other for other in others if number in self._passes(other, group, reply.turn)]
                     if not with_it or place < with_it[0]:
@@ -221,11 +226,6 @@ class CallPlan:
     def _passes(self, place: int, group: tuple[Criterion, ...], turn: int) -> range:
         of = (self._cases[place].case.id, group[0].id, self._judge, turn)
         return range(self._passes_before(*of) + 1, min(self._passes_of(*of), self._judge.passes) + 1)
-
-    def _has(self, group: tuple[Criterion, ...], place: int) -> bool:
-        places = self._places[group]
-        at = bisect_left(places, place)
-        return at < len(places) and places[at] == place
 
 
 def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:

@@ -62,13 +62,10 @@ class JudgedText:
         copied = bool(bare) and bare in self._bare
         if not outcome.explanation.strip():
             return not _is_weak(outcome.score, scale) and (copied or self._gives("score", outcome.score))
-        if copied or (outcome.score in self._scores and self._explains(outcome.explanation)):
+        has_score = outcome.score in self._scores
+        if copied or (has_score and f"explanation:{_reduced(json.dumps(outcome.explanation))}" in self._bare):
             return True
         return not _is_weak(outcome.score, scale) and self._ends_as_quoted(bare)
-
-    def _explains(self, explanation: str) -> bool:
-        """Whether the material gives this explanation of a verdict."""
-        return f"explanation:{_reduced(json.dumps(explanation))}" in self._bare
 
     def _ends_as_quoted(self, bare: str) -> bool:
         """Whether an object goes on from its score as the material does, other than in a verdict with its own explanation."""

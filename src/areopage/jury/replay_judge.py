@@ -8,7 +8,7 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
 from areopage.jury.judges import CallContext, CallResult, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models import ModelReference, ModelSettings, RecordedLine, RecordingFile
+from areopage.models import ModelReference, ModelSettings, RecordingFile
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored
 
 
@@ -43,7 +43,13 @@ class ReplayJudge:
             place = f"pass {call.pass_index}" + (f", reply {call.turn}" if call.turn else "")
             missing = f"case {call.case.id!r}, criterion {criteria}, {place}, asked of {call.judge.name!r}"
             return call.without_answer(Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
-        reading = _reading_of(line, call)
+        if line.text is not None:
+            reading = read_answer(line.text, line.finish_reason, call.criteria, material_of(call.case))
+        else:
+            outcome: Outcome = NotApplicable(explanation=line.explanation)
+            if line.score is not None:
+                outcome = Scored(score=line.score, explanation=line.explanation, evidence=line.evidence_extracts)
+            reading = Reading(outcomes={criterion.id: permitted(outcome, criterion) for criterion in call.criteria}, steps=())
         return CallResult(
             outcomes=reading.outcomes,
             remarks=reading.remarks,
@@ -63,12 +69,3 @@ class ReplayJudge:
 def open_judge(reference: ModelReference, settings: ModelSettings) -> ReplayJudge:
     """Open a recording; the first check or call reads the file."""
     return ReplayJudge(reference, RecordingFile(reference, settings))
-
-
-def _reading_of(line: RecordedLine, call: PlannedCall) -> Reading:
-    if line.text is not None:
-        return read_answer(line.text, line.finish_reason, call.criteria, material_of(call.case))
-    outcome: Outcome = NotApplicable(explanation=line.explanation)
-    if line.score is not None:
-        outcome = Scored(score=line.score, explanation=line.explanation, evidence=line.evidence_extracts)
-    return Reading(outcomes={criterion.id: permitted(outcome, criterion) for criterion in call.criteria}, steps=())

@@ -12,7 +12,7 @@ List markers, quote marks, symbols and numbers before a heading belong to none o
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -76,7 +76,10 @@ def headings(text: str) -> tuple[HeadingLine, ...]:
         if first is not None:
             found.append(first)
         after = first.body if first is not None else line.start()
-        found += _inside(text, after, line.end())
+        for match in _INLINE.finditer(text, after, line.end()):  # after the end of a sentence
+            heading = _heading(text, "inline", match.start("name"), match.end("name"), match.end())
+            if heading is not None and match["name"][0].isupper():
+                found.append(heading)
     return tuple(found)
 
 
@@ -120,7 +123,9 @@ def _at_line_start(text: str, start: int, end: int) -> HeadingLine | None:
     bold = _BOLD_COLON.match(text, begin, limit) or _BOLD.match(text, begin, limit)
     if bold is not None:
         name_start = _after_number(text, _after_lead(text, bold.start("name"), bold.end("name")), bold.end("name"))
-        return _heading(text, "markdown" if hashes else "bold", name_start, bold.end("name"), _after_colon(text, bold.end(), end))
+        rest = text[bold.end() : min(end, bold.end() + 4)]
+        body_start = bold.end() + len(rest) - len(rest.lstrip(" \u00a0\u202f:："))
+        return _heading(text, "markdown" if hashes else "bold", name_start, bold.end("name"), body_start)
     label = _LABEL.match(text, begin, limit)
     if label is not None and len(label["name"].split()) <= 5:
         return _heading(text, "markdown" if hashes else "label", begin, label.end("name"), label.end())
@@ -141,20 +146,6 @@ def _after_lead(text: str, start: int, end: int) -> int:
 def _after_number(text: str, start: int, end: int) -> int:
     number = _NUMBER.match(text, start, end)
     return _after_lead(text, number.end(), end) if number else start
-
-
-def _after_colon(text: str, start: int, end: int) -> int:
-    rest = text[start : min(end, start + 4)]
-    return start + len(rest) - len(rest.lstrip(" \u00a0\u202f:："))
-
-
-def _inside(text: str, start: int, end: int) -> Iterator[HeadingLine]:
-    """The headings within a line, after the end of a sentence."""
-    for match in _INLINE.finditer(text, start, end):
-        if match["name"][0].isupper():
-            heading = _heading(text, "inline", match.start("name"), match.end("name"), match.end())
-            if heading is not None:
-                yield heading
 
 
 def _heading(text: str, style: HeadingStyle, start: int, end: int, body: int) -> HeadingLine | None:

@@ -22,7 +22,7 @@ from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, Readability
 from areopage.jury.rules.word_forms import complex_word_share, is_complex, syllables, words
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
-from areopage.text import Span, is_in_language, sentences
+from areopage.text import is_in_language, sentences
 
 # Part of the digest, hence of every judgment's key: raise it when a change here or in `text` can move a score.
 CODE_VERSION = "2"
@@ -101,10 +101,14 @@ def _judge_sentences(
     longest = counted[0][0]
     score = (1 - longest_weight) * targets.mean_sentence.score(mean) + longest_weight * targets.longest_sentence.score(longest)
     over = [span for count, span in counted if count > targets.mean_sentence.full] or [counted[0][1]]
+    quotes: list[str] = []  # a long one is cut at a word
+    for span in over[:extracts]:
+        cut = span.text[:_EXTRACT_LENGTH]
+        quotes.append(span.text if len(span.text) <= _EXTRACT_LENGTH else cut.rpartition(" ")[0] or cut)
     return Scored(
         explanation=_explain_sentences(mean, longest, targets, audience, language),
         score=round(score, 1),
-        evidence=tuple(_quote(span) for span in over[:extracts]),
+        evidence=tuple(quotes),
     )
 
 
@@ -126,12 +130,6 @@ def _judge_vocabulary(
         score=round(targets.complex_share.score(share), 1),
         evidence=tuple(hard[:extracts]),
     )
-
-
-def _quote(span: Span) -> str:
-    if len(span.text) <= _EXTRACT_LENGTH:
-        return span.text
-    return span.text[:_EXTRACT_LENGTH].rpartition(" ")[0] or span.text[:_EXTRACT_LENGTH]
 
 
 def _explain_sentences(mean: float, longest: int, targets: Targets, audience: str, language: str) -> str:

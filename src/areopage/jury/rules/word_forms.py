@@ -59,7 +59,13 @@ def syllables(word: str, language: str) -> int:
         language: "en" or "fr" (a region may follow); others are counted as English.
     """
     plain = unicodedata.normalize("NFC", word).lower()
-    return _french(plain) if language.lower().startswith("fr") else _english(plain)
+    if language.lower().startswith("fr"):
+        return _french(plain)
+    plain = plain.replace("’", "'")
+    second = _EN_SECOND_PARTS.search(plain)
+    if second and plain not in _EN_KNOWN:
+        return _english_part(plain[: second.start()]) + _english_part(second.group())
+    return _english_part(plain)
 
 
 def is_complex(word: str, language: str, vocabulary: Vocabulary) -> bool:
@@ -95,14 +101,6 @@ _EN_COUNTS = {
     4: "everybody",
 }
 _EN_KNOWN = {word: count for count, words in _EN_COUNTS.items() for word in words.split()}
-
-
-def _english(word: str) -> int:
-    word = word.replace("’", "'")
-    second = _EN_SECOND_PARTS.search(word)
-    if second and word not in _EN_KNOWN:
-        return _english_part(word[: second.start()]) + _english_part(second.group())
-    return _english_part(word)
 
 
 def _english_part(word: str) -> int:
