@@ -57,20 +57,17 @@ class Fitting:
         if self._holds is None or not case.documents or not judged:
             return Fitted(case)
         bare = structs.replace(case, documents=())
-        longest = max(self._sizes(bare, judged, joint=joint))
-        left = self._holds - longest
+        sizer, scopes = self._sizer, {criterion.scope for criterion in judged}
+        if joint:
+            sizes = [sizer.size(tuple(each for each in judged if each.scope == scope), bare) for scope in scopes]
+        else:
+            sizes = [sizer.constant((each,), bare.maturity).size + sizer.case_size(bare, each) for each in judged]
+        left = self._holds - max(sizes)
         if left <= 0 or sum(map(_document_size, case.documents)) <= left:
             return Fitted(case)
         shown = within(case.documents, left)
         not_whole = len(case.documents) - sum(document in case.documents for document in shown)
         return Fitted(structs.replace(case, documents=shown), not_whole)
-
-    def _sizes(self, case: Case, criteria: Sequence[Criterion], *, joint: bool) -> list[int]:
-        sizer = self._sizer
-        if not joint:
-            return [sizer.constant((criterion,), case.maturity).size + sizer.case_size(case, criterion) for criterion in criteria]
-        scopes = {criterion.scope for criterion in criteria}
-        return [sizer.size(tuple(criterion for criterion in criteria if criterion.scope == scope), case) for scope in scopes]
 
 
 def within(documents: Sequence[Document], room: float) -> tuple[Document, ...]:

@@ -293,7 +293,8 @@ class RunBlocks:
                     phase.queued = {number for number in phase.open if self._item(phase, number) in items}
         for phase in list(self._phases.values()):
             while watched := sorted(phase.open - phase.queued - phase.asking.keys())[:_WATCHED]:  # done about in their order
-                ended = await asyncio.to_thread(_without_calls, phase.phase, watched)
+                has_left = await asyncio.to_thread(list, map(phase.phase.has_left, watched))
+                ended = {number for number, is_left in zip(watched, has_left, strict=True) if not is_left}
                 phase.end(ended)
                 if ended:
                     self._tell()
@@ -367,7 +368,3 @@ class RunBlocks:
         """The phase and the number of a block; None where this process knows of no such phase."""
         name, _, number = item.removeprefix(f"{self._run_id}/").rpartition("/")
         return (self._phases.get(name), int(number)) if number.isdecimal() else (None, -1)
-
-
-def _without_calls(phase: Phase, numbers: Collection[int]) -> set[int]:
-    return {number for number in numbers if not phase.has_left(number)}

@@ -92,7 +92,8 @@ class JudgePhase:
         self._context, self._session, self._store = context, session, store
         self._answered, self._round = answered, round
         calls, criteria = max(1, len(answered.positions) * judge.passes), [criterion.id for criterion in context.spec.criteria]
-        parts = _case_parts(answered, blocks_of(calls, context.block_calls))
+        cases, count = len(answered.positions), blocks_of(calls, context.block_calls)
+        parts = [range(first, end) for first, end in pairwise(-(-part * cases // count) for part in range(count + 1))]
         together = max(1, context.block_calls // calls)
         self._parts = len(parts)
         self._criteria = [criteria[start : start + together] for start in range(0, len(criteria), together)]
@@ -100,7 +101,8 @@ class JudgePhase:
         """By their numbers: the parts of the cases under each criterion, or each few criteria, in turn."""
         self._unplanned = dict(enumerate(_needed(parts, answered)))
         """By the number of a part of the cases: the positions whose answers must be known before its blocks are planned."""
-        self._twins = _with_twins(answered)
+        twins = ({place, first} for place, first in answered.firsts.items() if first != place)
+        self._twins = frozenset(chain.from_iterable(twins))
         self._twin_keys: set[str] = set()
         """The keys of the calls about cases that have identical ones, as far as they are planned."""
         self._to_look_up: deque[int] = deque()
@@ -271,13 +273,6 @@ class JudgePhase:
         return [shared for key, shared in calls.items() if key not in tried], [calls[key] for key in tried]
 
 
-def _case_parts(answered: AnsweredCases, parts: int) -> list[range]:
-    """The positions of the cases in each of the parts into which the cases of the run are cut."""
-    cases = len(answered.positions)
-    firsts = [-(-part * cases // parts) for part in range(parts + 1)]
-    return [range(first, end) for first, end in pairwise(firsts)]
-
-
 def _needed(parts: Sequence[range], answered: AnsweredCases) -> list[list[range]]:
     """The positions of the cases whose answers must be known before a part of the cases is planned.
 
@@ -290,12 +285,6 @@ def _needed(parts: Sequence[range], answered: AnsweredCases) -> list[list[range]
         earlier = sorted({position * len(parts) // len(answered.positions) for position in first_of} - {number})
         needed.append([cases, *dict.fromkeys(positions for part in earlier for positions in needed[part])])
     return needed
-
-
-def _with_twins(answered: AnsweredCases) -> frozenset[int]:
-    """The positions of cases that share their call to the target with others."""
-    later = {place: first for place, first in answered.firsts.items() if first != place}
-    return frozenset({*later, *later.values()})
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria: Sequence[Criterion]) -> Judgment:

@@ -231,10 +231,8 @@ class _TooLong:
 
     def __init__(self, name: str, gauge: Gauge, room: int) -> None:
         self._name, self._gauge, self._room = name, gauge, room
-        self._cases: dict[LongKind, dict[str, None]] = {}
-        self._prompts: dict[LongKind, int] = {}
-        self._longest: dict[LongKind, int] = {}
-        self._window: dict[LongKind, int] = {}
+        self._prompts: dict[LongKind, list[tuple[str, int, int]]] = {"not_sent": [], "cut": [], "may_not_fit": []}
+        """The prompts that are too long: the case, about how many tokens, and the window."""
 
     def look_at(self, case_id: str, size: int, options: Options, to_come: int = 0) -> None:
         """Look at a prompt.
@@ -250,26 +248,22 @@ class _TooLong:
 
     def note(self, kind: LongKind, case_id: str, size: int, options: Options) -> None:
         """Note a prompt of a case."""
-        self._cases.setdefault(kind, {})[case_id] = None
-        self._prompts[kind] = self._prompts.get(kind, 0) + 1
         tokens = self._gauge.most_tokens(size) if kind == "may_not_fit" else self._gauge.tokens(size)
-        self._longest[kind] = max(self._longest.get(kind, 0), tokens)
-        self._window[kind] = self._gauge.window(options) or 0
+        self._prompts[kind].append((case_id, tokens, self._gauge.window(options) or 0))
 
     def found(self) -> list[LongCases]:
         """What was found, what is not sent first."""
-        kinds: tuple[LongKind, ...] = ("not_sent", "cut", "may_not_fit")
         return [
             LongCases(
                 name=self._name,
                 kind=kind,
-                cases=tuple(self._cases[kind]),
-                prompts=self._prompts[kind],
-                longest=self._longest[kind],
-                window=self._window[kind],
+                cases=tuple(dict.fromkeys(case_id for case_id, _, _ in prompts)),
+                prompts=len(prompts),
+                longest=max(0, *(tokens for _, tokens, _ in prompts)),
+                window=prompts[-1][2],
             )
-            for kind in kinds
-            if kind in self._cases
+            for kind, prompts in self._prompts.items()
+            if prompts
         ]
 
 
