@@ -111,7 +111,8 @@ def passes_so_far(
     stored = ledger.judgments(list(places.values()))
     erased = {cases[place].case.id: answer for place, answer in ledger.answers.erased_in(run_id).items()}
     judgments = {place: stored[key] for place, key in places.items() if key in stored}
-    judgments |= erased_judgments(ledger, run_id, erased)
+    # those of erased answers are found by their links: their keys are random
+    judgments |= _linked(ledger, run_id, {case_id: answer.number for case_id, answer in erased.items()})
     return run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run_id, numbers, erased))
 
 
@@ -145,14 +146,6 @@ def _in_a_row(item: Item, judgments: Mapping[PassKey, Judgment]) -> int:
     while (case, criterion, judge, number + 1, turn) in judgments:
         number += 1
     return number
-
-
-def erased_judgments(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:
-    """The judgments of erased answers by case, found by their links.
-
-    The keys of these judgments are random.
-    """
-    return _linked(ledger, run_id, {case_id: answer.number for case_id, answer in erased.items()})
 
 
 def made_passes(ledger: Ledger, run_id: str, numbers: Mapping[str, int], erased: Mapping[str, Answer]) -> dict[Item, int]:

@@ -231,17 +231,12 @@ class CallPlan:
 def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:
     """The criteria that each call of a judge about a case asks about."""
     judged = [each for each in criteria if judge.may_judge(each) and concerns(each.scope, case)]
-    return by_scope(judged, case) if joint else [(criterion,) for criterion in judged]
-
-
-def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion, ...]]:
-    """The criteria of each scope, in their order; scopes without criteria are left out.
-
-    Of a single answer, those on the response and on each reply belong together: they judge the same text.
-    """
+    if not joint:
+        return [(criterion,) for criterion in judged]
+    # of a single answer, those on the response and on each reply belong together: they judge the same text
     together = SINGLE if not case.is_conversation else ()
     scopes = [together, *((scope,) for scope in SCOPES if scope not in together)]
-    groups = [tuple(criterion for criterion in criteria if criterion.scope in some) for some in scopes]
+    groups = [tuple(criterion for criterion in judged if criterion.scope in some) for some in scopes]
     return [group for group in groups if group]
 
 

@@ -37,7 +37,6 @@ from areopage.scoring import (
     Given,
     Grade,
     Leaf,
-    Outcome,
     PlannedPass,
     TimedOut,
     Unreachable,
@@ -196,7 +195,20 @@ def _evaluated(
     at: datetime,
     fault: str = "",
 ) -> Evaluated:
-    passes = _planned_passes(case.id, calls, judgments)
+    passes: list[PlannedPass] = []
+    for call in calls:
+        outcomes = judgments[call.key].outcomes if call.key in judgments else {}
+        passes.extend(
+            PlannedPass(
+                case_id=case.id,
+                criterion=criterion.id,
+                judge=call.judge.name,
+                pass_index=call.pass_index,
+                turn=call.turn,
+                outcome=outcomes.get(criterion.id),
+            )
+            for criterion in call.criteria
+        )
     scales = {criterion.id: criterion.scale for criterion in panel.criteria}
     limits = panel.failures.limits(panel.criteria, panel.scale)
     scores = reduce_passes(passes, scales, panel.scale, panel.profile, limits)
@@ -283,25 +295,6 @@ def evaluation_of(
 def judges_unexamined(panel: Panel) -> tuple[Standing, ...]:
     """The standings of a panel's judges where no exam is known: what an evaluation says until exams are looked up."""
     return compact_standings(standings(panel.judges, panel.criteria, {}, joint=panel.joint))
-
-
-def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
-    passes: list[PlannedPass] = []
-    for call in calls:
-        judgment = judgments.get(call.key)
-        outcomes: dict[str, Outcome] = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts} if judgment else {}
-        passes.extend(
-            PlannedPass(
-                case_id=case_id,
-                criterion=criterion.id,
-                judge=call.judge.name,
-                pass_index=call.pass_index,
-                turn=call.turn,
-                outcome=outcomes.get(criterion.id),
-            )
-            for criterion in call.criteria
-        )
-    return passes
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:

@@ -65,7 +65,15 @@ async def run_concurrently(
         ServerDown: nothing listens at the model's address any more.
         ModelError: the server lets no call through.
     """
-    items, faults = _telling_the_last(work, all_begun), list[BaseException]()
+    count, faults = len(work) if isinstance(work, Sized) else 0, list[BaseException]()
+
+    def taken() -> Iterator[T]:
+        for number, item in enumerate(work, 1):
+            if number == count:
+                all_begun()
+            yield item
+
+    items = taken()
 
     async def worker() -> None:
         try:
@@ -87,15 +95,6 @@ async def run_concurrently(
         await asyncio.gather(*tasks, return_exceptions=True)
     if faults:
         raise _cause_of(name, faults)
-
-
-def _telling_the_last(work: Iterable[T], all_begun: Callable[[], None]) -> Iterator[T]:
-    """The items one by one, each taken when it is asked for."""
-    count = len(work) if isinstance(work, Sized) else 0
-    for number, item in enumerate(work, 1):
-        if number == count:
-            all_begun()
-        yield item
 
 
 def _cause_of(name: str, faults: Sequence[BaseException]) -> BaseException:

@@ -286,7 +286,14 @@ class Session:
             if on_judgment is not None:
                 on_judgment(judgment)
             if streak := self._streaks.get(call.judge.name):
-                _note(streak, call.judge, judgment)
+                outcome = judgment.verdicts[0].outcome
+                streak.note(
+                    call.judge.name,
+                    getattr(outcome, "reason", ""),
+                    reached=not isinstance(outcome, Unreachable),
+                    turned_away=call.judge.was_turned_away(judgment),
+                    timed_out=isinstance(outcome, TimedOut),
+                )
 
         name = ", ".join(dict.fromkeys(f"judge {call.judge.name} ({call.judge.reference})" for call in missing.values()))
         try:
@@ -395,17 +402,6 @@ class _JudgePool:
     async def aclose(self) -> None:
         for reference in list(self._open):
             await self.release(reference)
-
-
-def _note(streak: FailureStreak, judge: Judge, judgment: Judgment) -> None:
-    outcome = judgment.verdicts[0].outcome
-    streak.note(
-        judge.name,
-        getattr(outcome, "reason", ""),
-        reached=not isinstance(outcome, Unreachable),
-        turned_away=judge.was_turned_away(judgment),
-        timed_out=isinstance(outcome, TimedOut),
-    )
 
 
 def _stop_loop(own_loop: OwnLoop, pools: dict[asyncio.AbstractEventLoop, _JudgePool]) -> None:

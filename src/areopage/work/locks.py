@@ -34,28 +34,19 @@ async def exclusive(ledger: Ledger, name: str) -> AsyncIterator[None]:
 @contextmanager
 def try_exclusive(ledger: Ledger, name: str) -> Iterator[bool]:
     """Yield whether this process holds a lock until the block ends."""
-    attempt = _file if ledger.engine.dialect.name == "sqlite" else _database_lock
-    with attempt(ledger, hashlib.sha256(name.encode()).digest()) as mine:
-        yield mine
-
-
-@contextmanager
-def _file(ledger: Ledger, digest: bytes) -> Iterator[bool]:
-    """Lock a file beside the ledger, which is removed at the end."""
-    path = Path(f"{ledger.engine.url.database}.{digest.hex()[:16]}.lock")
-    try:
-        lock = hold_existing(path)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            remove(path, lock)
-
-
-@contextmanager
-def _database_lock(ledger: Ledger, digest: bytes) -> Iterator[bool]:
+    digest = hashlib.sha256(name.encode()).digest()
+    if ledger.engine.dialect.name == "sqlite":
+        path = Path(f"{ledger.engine.url.database}.{digest.hex()[:16]}.lock")
+        try:
+            lock = hold_existing(path)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror}") from None
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                remove(path, lock)
+        return
     number = int.from_bytes(digest[:8], "big", signed=True)
     with ledger.reading() as connection:
         guard = connection.execution_options(isolation_level="AUTOCOMMIT")  # no transaction stays open meanwhile

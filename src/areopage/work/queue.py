@@ -139,7 +139,12 @@ class Queue:
             return
         self._client.register_queue(JOBS, worker_concurrency=JOBS_AT_ONCE, polling_interval_sec=JOBS_POLLING)
         for job in self._jobs.values():
-            self._schedule(job)
+            row: Any = {"schedule_name": job.name, "schedule": job.schedule, "context": job.name}
+            try:
+                self._client.apply_schedules([row | {"workflow_name": JOBS, "queue_name": JOBS}])
+            except error.DBOSException:
+                message = f"{job.schedule!r} is no cron expression: write e.g. '0 6 * * *'"
+                raise ConfigError(message, path="areopage.yml", key=f"the schedule of {job.name}") from None
         for schedule in self._client.list_schedules():
             if schedule["schedule_name"] not in self._jobs:
                 self._client.delete_schedule(schedule["schedule_name"])
@@ -150,14 +155,6 @@ class Queue:
                 self._client.register_queue(name, **options)
                 return
         self._client.register_queue(name, **options)
-
-    def _schedule(self, job: ScheduledJob) -> None:
-        row: Any = {"schedule_name": job.name, "schedule": job.schedule, "context": job.name}
-        try:
-            self._client.apply_schedules([row | {"workflow_name": JOBS, "queue_name": JOBS}])
-        except error.DBOSException:
-            message = f"{job.schedule!r} is no cron expression: write e.g. '0 6 * * *'"
-            raise ConfigError(message, path="areopage.yml", key=f"the schedule of {job.name}") from None
 
     def enqueue(self, handler: str, items: Sequence[str]) -> None:
         """Enqueue the first run of items; an item whose first run is enqueued or begun changes nothing."""

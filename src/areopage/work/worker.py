@@ -228,17 +228,13 @@ class OpenWorker:
                 await asyncio.sleep(self._pace.heartbeat)
             if more:
                 await asyncio.sleep(0)
-            else:
-                await self._wait_for_look()
-
-    async def _wait_for_look(self) -> None:
-        """Wait until it is time to look again, or the worker is woken; those who wake it often wait for a while together."""
-        least = min(LEAST_PAUSE, self._pace.dispatch)
-        await asyncio.sleep(least)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._pace.dispatch - least):
-                await self.woken.wait()
-        self.woken.clear()
+                continue
+            least = min(LEAST_PAUSE, self._pace.dispatch)  # those who wake it often wait for a while together
+            await asyncio.sleep(least)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pace.dispatch - least):
+                    await self.woken.wait()
+            self.woken.clear()
 
     async def _beating(self) -> None:
         cleaned_at = time.monotonic()

@@ -28,7 +28,8 @@ def choose_criteria(
     A case with an invalid selection is rejected.
     """
     default = suite.registry.select(selection)
-    in_talks = default if override else with_conversations(default, suite)
+    wanted = {*default, *_on_conversations(suite)}
+    in_talks = default if override else tuple(key for key in suite.registry.entries if key in wanted)
     chosen: list[Selected] = []
     rejected: list[RejectedRow] = []
     for case in dataset.cases:
@@ -42,12 +43,6 @@ def choose_criteria(
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
-
-
-def with_conversations(ids: tuple[str, ...], suite: Suite) -> tuple[str, ...]:
-    """A selection with the criteria of the preset on conversations, where the suite has one, in the registry's order."""
-    wanted = {*ids, *_on_conversations(suite)}
-    return tuple(key for key in suite.registry.entries if key in wanted)
 
 
 def conversations_off(suite: Suite, cases: Sequence[RunCase]) -> tuple[str, ...]:
