@@ -69,7 +69,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
         observer=Observers(),
     )
     began, spent = time.perf_counter(), cpu()
-    asyncio.run(carry_out(context, prepared.cases, run_folder(created, folder)))
+    asyncio.run(carry_out(context, run_folder(created, folder)))
     wall, used = time.perf_counter() - began, cpu() - spent
     view = view_run(ledger.run(created.id), ledger)
     scored = view.scores.tree.scored

@@ -7,6 +7,7 @@ in rounds: all judges end a round before the next one is planned from their judg
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -21,12 +22,12 @@ from areopage.bench.execution.phases import Phase, Place, places, server_of, ser
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import Round, RunPasses, passes_so_far
-from areopage.bench.spec import RunCase
+from areopage.bench.spec import RunCase, load_run_cases
 from areopage.digest import digest_of
 from areopage.jury import Judge, Session
 from areopage.ledger import Answers, CaseAnswer, RunWriter
 from areopage.models import ModelReference
-from areopage.work import Pace, WorkerPool
+from areopage.work import Pace, SharedLimits, WorkerPool
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
@@ -58,18 +59,23 @@ class RunPart(Struct, frozen=True, kw_only=True):
 WHOLE = RunPart()
 
 
-async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path, part: RunPart = WHOLE) -> int:
-    """Make the calls that the ledger lacks.
+async def carry_out(context: RunContext, folder: Path, part: RunPart = WHOLE) -> int:
+    """Make the calls that the ledger lacks, with the run's cases from there.
 
     Returns how many of them are open: another try could bring them.
 
-    Several processes may carry out one run: each call is made by one of them. Calls that timed out or found no server are open,
-    and resuming tries them again. A case whose answer is erased is neither answered nor judged again.
+    Several processes may carry out one run: each call is made by one of them. All processes of the ledger keep the servers'
+    limits and the budget together. Calls that timed out or found no server are open, and resuming tries them again. A case whose
+    answer is erased is neither answered nor judged again. Where the run stops, what arrived is kept.
     """
+    ledger, run_id, observer = context.ledger, context.run_id, context.observer
+    pool = WorkerPool(name=part.pool(run_id), folder=folder, dead_after=DEAD_AFTER, pace=PACE)
     names = servers(context.spec, context.named_by)
-    pool = WorkerPool(name=part.pool(context.run_id), folder=folder, dead_after=DEAD_AFTER, pace=PACE)
-    async with RunBlocks(context.ledger, pool, context.run_id, names, part.servers, context.observer.phases_stopped) as blocks:
-        return await _make_calls(context, cases, part, blocks)
+    kept = nullcontext() if context.budget is None else context.budget.kept()
+    async with SharedLimits(ledger, context.traffic), kept:
+        cases = await asyncio.to_thread(load_run_cases, ledger, run_id)
+        async with RunBlocks(ledger, pool, run_id, names, part.servers, observer.phases_stopped) as blocks:
+            return await _make_calls(context, cases, part, blocks)
 
 
 async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks) -> int:

@@ -6,7 +6,6 @@
 import asyncio
 import secrets
 from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +28,6 @@ from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
 from areopage.models import Agree, ModelReference, ModelSettings, Traffic
 from areopage.suites import SharedSections, Suite, load_suite
-from areopage.work import SharedLimits
 
 if TYPE_CHECKING:
     from areopage.bench.results.run_view import RunView
@@ -183,17 +181,7 @@ def carry_on_part(
     budget: Budget | None = None,
 ) -> int:
     """Make a part of a run's open calls; return how many are left that another try could bring."""
-    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), folder, part))
-
-
-async def carry_out_within_limits(context: RunContext, folder: Path, part: RunPart) -> int:
-    """Make a part of a run's open calls, with its cases from the ledger.
-
-    All processes of the ledger keep the servers' limits and the budget together.
-    """
-    kept = nullcontext() if context.budget is None else context.budget.kept()
-    async with SharedLimits(context.ledger, context.traffic), kept:
-        return await carry_out(context, await asyncio.to_thread(load_run_cases, context.ledger, context.run_id), folder, part)
+    return asyncio.run(carry_out(context_of_run(run, spec, ledger, observer, budget), folder, part))
 
 
 def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from areopage.bench.execution.context import Observer, Observers, RunContext
 from areopage.bench.execution.phases import TARGET_PHASE
-from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
+from areopage.bench.execution.run import carry_out
+from areopage.bench.execution.start import context_of_run, settle
 from areopage.bench.fleet.shares import ServerShare, check_share
 from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.run_size import RunSize
@@ -127,7 +128,7 @@ async def _carried_out(
     fleet: Fleet,
 ) -> int | None:
     """Make the calls of a share; None where the worker, or the run, is stopped first."""
-    work = asyncio.create_task(carry_out_within_limits(context, folder, share.part))
+    work = asyncio.create_task(carry_out(context, folder, share.part))
     try:
         while not work.done():
             await asyncio.wait([work], timeout=LOOK_EVERY)
