@@ -7,7 +7,7 @@ without its documents keeps them all; its calls are not sent, and each is an out
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from areopage.cases import Case, Document, Persona
 from areopage.criteria import Criterion, PromptSizer
@@ -18,17 +18,6 @@ from areopage.text import byte_length
 ANSWER_TOKENS = 512
 """Tokens that are left for an answer where documents are cut and no option limits it."""
 _AROUND = 80  # bytes of a document's markers
-
-
-class Fitted(Struct, frozen=True):
-    """A case as a judge is shown it.
-
-    Args:
-        left_out: documents that it is not shown, or not whole.
-    """
-
-    case: Case
-    left_out: int = 0
 
 
 class Fitting:
@@ -51,11 +40,11 @@ class Fitting:
         """Whether any case may have to be cut."""
         return self._holds is not None
 
-    def fitted(self, case: Case, criteria: Sequence[Criterion], *, joint: bool = False) -> Fitted:
-        """The case with as many of its documents as fit."""
+    def fitted(self, case: Case, criteria: Sequence[Criterion], *, joint: bool = False) -> Case:
+        """The case with as many of its documents as fit; the case itself where all do."""
         judged = [criterion for criterion in criteria if self._judge.may_judge(criterion)]
         if self._holds is None or not case.documents or not judged:
-            return Fitted(case)
+            return case
         bare = structs.replace(case, documents=())
         sizer, scopes = self._sizer, {criterion.scope for criterion in judged}
         if joint:
@@ -64,10 +53,8 @@ class Fitting:
             sizes = [sizer.constant((each,), bare.maturity).size + sizer.case_size(bare, each) for each in judged]
         left = self._holds - max(sizes)
         if left <= 0 or sum(map(_document_size, case.documents)) <= left:
-            return Fitted(case)
-        shown = within(case.documents, left)
-        not_whole = len(case.documents) - sum(document in case.documents for document in shown)
-        return Fitted(structs.replace(case, documents=shown), not_whole)
+            return case
+        return structs.replace(case, documents=within(case.documents, left))
 
 
 def within(documents: Sequence[Document], room: float) -> tuple[Document, ...]:

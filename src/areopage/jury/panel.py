@@ -179,8 +179,8 @@ class Panel(Struct, frozen=True, kw_only=True):
             return cases
         fitted = [fitting.fitted(item.case, item.criteria, joint=self.joint) for item in cases]
         return [
-            msgspec.structs.replace(item, case=fit.case) if fit.left_out else item
-            for item, fit in zip(cases, fitted, strict=True)
+            item if case is item.case else msgspec.structs.replace(item, case=case)
+            for item, case in zip(cases, fitted, strict=True)
         ]
 
     # --- storage

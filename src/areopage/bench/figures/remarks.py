@@ -49,7 +49,7 @@ def _cut_documents(view: RunData) -> Iterator[Note]:
     cases = [case for case in view.cases if case.id in wanted] if wanted else []
     for judge in spec.judges if wanted else ():
         fitting = Fitting(judge, spec.gauges.get(str(judge.reference)) if judge.is_model else None, spec.personas)
-        cut = [case.id for case in cases if fitting.fitted(case, wanted[case.id], joint=spec.joint).left_out]
+        cut = [case.id for case in cases if fitting.fitted(case, wanted[case.id], joint=spec.joint) is not case]
         if cut:
             yield Note("cut_documents", {"n": len(cut), "judge": judge.name, "cases": tuple(cut)})
 

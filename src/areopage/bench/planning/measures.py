@@ -57,4 +57,4 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
             continue
         asked = tuple(criterion for criterion in spec.criteria if criterion.id in stored.criteria)
         fitting = Fitting(judge, spec.gauges.get(str(judge.reference)), spec.personas, sizer)
-        yield sizer.size(asked, fitting.fitted(stored.answer.case, asked, joint=spec.joint).case.at(stored.turn)), stored.tokens
+        yield sizer.size(asked, fitting.fitted(stored.answer.case, asked, joint=spec.joint).at(stored.turn)), stored.tokens

@@ -301,7 +301,7 @@ class _Prompts:
         case = item.case
         criteria = [criterion for group in groups for criterion in group]
         fitted = self._fitting.fitted(case, criteria, joint=self._spec.joint)
-        if fitted.left_out:
+        if fitted is not case:
             whole = max(self._sizer.size(group, case) for group in groups)
             self._too_long.note("cut", case.id, whole, self._tightest)
         missing = added_characters(most_turns(case, self._spec)) if case.response is None else 0
@@ -309,9 +309,9 @@ class _Prompts:
         for group in groups:
             constant = self._sizer.constant(group, case.maturity)
             self.prefixes.add(constant.prefix)
-            for turn in turns_to_judge(group[0].scope, fitted.case, given_in(item)):
-                is_whole = turn == WHOLE or fitted.case.response is None
-                shown = fitted.case if is_whole else fitted.case.at(turn)
+            for turn in turns_to_judge(group[0].scope, fitted, given_in(item)):
+                is_whole = turn == WHOLE or fitted.response is None
+                shown = fitted if is_whole else fitted.at(turn)
                 part = (group[0].scope, group[0].language, turn)
                 if part not in parts:
                     parts[part] = self._sizer.case_size(shown, group[0])
