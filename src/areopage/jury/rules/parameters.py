@@ -81,7 +81,7 @@ class Targets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     complex_share: Ramp
 
 
-class LanguageRules(Struct, frozen=True, kw_only=True):
+class LanguageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The measure of words, and the targets by maturity, of one language."""
 
     vocabulary: Vocabulary
@@ -95,13 +95,20 @@ class JudgedCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     vocabulary_level: str = "age.readability.vocabulary_level"
 
 
-class ReadabilityRules(Struct, frozen=True, kw_only=True):
+class ReadabilityRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of `rules.readability`. Languages are named by two letters."""
 
-    criteria: JudgedCriteria
-    longest_weight: float
-    extracts: int
+    criteria: JudgedCriteria = JudgedCriteria()
+    longest_weight: float = 0.3
+    extracts: int = 3
     languages: Mapping[str, LanguageRules]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range."""
+        if not 0 <= self.longest_weight <= 1:
+            raise ValueError(f"longest_weight is {self.longest_weight:g}: write a share between 0 and 1")
+        if self.extracts < 0:
+            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
 
 
 class AnswerCriteria(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -156,27 +163,6 @@ class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ValueError(f"extracts is {self.extracts}: write 0 or more")
 
 
-class _ReadabilitySection(Struct, frozen=True, forbid_unknown_fields=True):
-    """The section as it stands in YAML; languages are read one by one, so that a fault can name its language."""
-
-    languages: dict[str, Any]
-    criteria: JudgedCriteria = JudgedCriteria()
-    longest_weight: float = 0.3
-    extracts: int = 3
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number out of its range."""
-        if not 0 <= self.longest_weight <= 1:
-            raise ValueError(f"longest_weight is {self.longest_weight:g}: write a share between 0 and 1")
-        if self.extracts < 0:
-            raise ValueError(f"extracts is {self.extracts}: write 0 or more")
-
-
-class _LanguageSection(Struct, frozen=True, forbid_unknown_fields=True):
-    vocabulary: Vocabulary
-    maturities: dict[str, Any]
-
-
 class CheckRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of `rules.checks`: by the path of the criterion, then by the digest of the prompt."""
 
@@ -185,19 +171,17 @@ class CheckRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
     """Read the parameters of `rules:readability` from the suite's `rules` section."""
-    section = _convert(_named(rules, "readability", "targets"), _ReadabilitySection, "rules.readability")
-    languages = {}
-    for language, content in section.languages.items():
+    section = _convert(_named(rules, "readability", "targets"), dict[str, Any], "rules.readability")
+    languages: dict[str, LanguageRules] = {}  # read one by one, so that a fault can name its language
+    for language, content in _convert(section.get("languages", {}), dict[str, Any], "rules.readability.languages").items():
         key = f"rules.readability.languages.{language}"
-        read = _convert(content, _LanguageSection, key)
-        targets = {name: _convert(value, Targets, f"{key}.maturities.{name}") for name, value in read.maturities.items()}
-        languages[language] = LanguageRules(vocabulary=read.vocabulary, maturities=targets)
-    return ReadabilityRules(
-        criteria=section.criteria,
-        longest_weight=section.longest_weight,
-        extracts=section.extracts,
-        languages=languages,
-    )
+        parts = dict(_convert(content, dict[str, Any], key))
+        if "maturities" in parts:
+            targets = _convert(parts["maturities"], dict[str, Any], f"{key}.maturities").items()
+            parts["maturities"] = {name: _convert(value, Targets, f"{key}.maturities.{name}") for name, value in targets}
+        languages[language] = _convert(parts, LanguageRules, key)
+    read = {"languages": languages} if "languages" in section else {}
+    return _convert({**section, **read}, ReadabilityRules, "rules.readability")
 
 
 def read_answer_quality(rules: Mapping[str, Any]) -> AnswerQualityRules:
