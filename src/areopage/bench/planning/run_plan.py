@@ -4,7 +4,7 @@ Every prompt is measured, see `areopage.criteria.prompt_sizes`. Earlier calls of
 long answers are and how long a call takes; what they do not tell is assumed, and the plan says so.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct, structs
@@ -16,7 +16,7 @@ from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.criteria import WHOLE, PromptSizer, turns_to_judge
 from areopage.jury import VERDICT_TOKENS, Fitting, Judge
 from areopage.ledger import REPLIED, Ledger, Pace
-from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price
+from areopage.models import CHARACTERS_PER_TOKEN, Gauge, Options, Price, costs_of
 from areopage.text import byte_length
 
 LongKind = Literal["not_sent", "cut", "may_not_fit"]
@@ -90,7 +90,7 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     @property
     def costs(self) -> dict[str, float]:
         """What it costs, by currency."""
-        return costs_of_models(self.models)
+        return costs_of((model.price, model.prompt_tokens, model.answer_tokens) for model in self.models)
 
     @property
     def prompt_tokens(self) -> int:
@@ -109,15 +109,6 @@ class RunPlan(Struct, frozen=True, kw_only=True):
         return None if None in times else sum(seconds or 0.0 for seconds in times)
 
 
-def costs_of_models(models: Iterable[ModelPlan]) -> dict[str, float]:
-    """What models cost together, by currency."""
-    costs: dict[str, float] = {}
-    for model in models:
-        if model.price is not None and model.cost is not None:
-            costs[model.price.currency] = costs.get(model.price.currency, 0.0) + model.cost
-    return costs
-
-
 def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = None) -> RunPlan:
     """Plan a run; no model is asked."""
     if spec.adaptive is None:
@@ -133,7 +124,8 @@ def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = No
 def judge_costs(plan: RunPlan, spec: RunSpec) -> dict[str, float]:
     """What the judges cost, by currency."""
     names = {judge.name for judge in spec.judges}
-    return costs_of_models(model for model in plan.models if model.name in names)
+    judges = [model for model in plan.models if model.name in names]
+    return costs_of((model.price, model.prompt_tokens, model.answer_tokens) for model in judges)
 
 
 def _plan(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None, most_calls: int | None) -> RunPlan:
