@@ -32,6 +32,7 @@ class Counting(Observers):
     """Counts objects that are alive while judgments come in."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.judged_calls = 0
         self.most = dict.fromkeys((PlannedCall, Judgment, Link), 0)
 
@@ -83,6 +84,7 @@ class Weighing(Observers):
     """Measures what is allocated when a number of judgments have come."""
 
     def __init__(self, after: int) -> None:
+        super().__init__()
         self._left, self.bytes = after, 0
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:

@@ -42,6 +42,7 @@ class Watching(Observers):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
+        super().__init__()
         self.calls, self._most = 0, most
 
     def judged(self, judgment: Judgment, cases: Any) -> None:

@@ -40,6 +40,7 @@ class Watching(Observers):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
+        super().__init__()
         self.phases: list[tuple[str, int, int]] = []
         self.calls, self._most = 0, most
 
