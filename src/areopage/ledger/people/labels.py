@@ -265,15 +265,13 @@ class Labels(Store):
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
         query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
-        latest = {row.rater: row for row in self._ledger.rows(query)}
+        latest = {row.rater: (row.prompt_key, record_of(Label, row)) for row in self._ledger.rows(query)}
         if not latest:
             return None
-        if agreed([record_of(Label, row) for row in latest.values()])[0] != "yes":
+        if agreed([label for _, label in latest.values()])[0] != "yes":
             return False
         asked = prompt_key(prompt)
-        return (
-            True if any(row.prompt_key == asked and record_of(Label, row).grounded == "yes" for row in latest.values()) else None
-        )
+        return any(of_prompt == asked and label.grounded == "yes" for of_prompt, label in latest.values()) or None
 
 
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
