@@ -14,8 +14,9 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.traces import Traces
-from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
+from areopage.review.label import Given, Reviewed, Settlement, review_answer
 from areopage.review.labelled_answers import Selection, dataset
+from areopage.suites.config_file import StorageSection
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id
 from servers.searched import files_with
 
@@ -41,7 +42,7 @@ def label(ledger: Ledger, id: str, rater: str, grounded: str, *, sentences: Sequ
     return found
 
 
-def settle(ledger: Ledger, id: str, rater: str, settlement: Settlement, *, storage: Storage = KEEP_ALL) -> Release:
+def settle(ledger: Ledger, id: str, rater: str, settlement: Settlement, *, storage: StorageSection | None = None) -> Release:
     release = review_answer(ledger, id, rater, Given(settlement=settlement), origin="cli", now=NOW, storage=storage).release
     assert release is not None
     return release
@@ -77,7 +78,7 @@ def test_nobody_settles_what_was_settled_or_never_held_back(ledger: Ledger) -> N
 
 
 def test_the_policy_comes_into_force_when_nobody_waits_any_more(ledger: Ledger) -> None:
-    storage = Storage(policy="redacted", max_chars=100)
+    storage = StorageSection(text="redacted", max_chars=100)
     settle(ledger, trace_id(1), "Anne", RELEASE, storage=storage)
     found, release = Traces(ledger).get(trace_id(1)), Traces(ledger).release(trace_id(1))
     assert found is not None
@@ -90,7 +91,7 @@ def test_texts_of_a_settled_answer_leave_the_log_of_the_database_at_once(tmp_pat
     with Ledger.open(tmp_path / "one.db") as ledger:
         Traces(ledger).append([held_trace(1)])
         assert files_with(ledger, "Dupont") != []
-        settle(ledger, trace_id(1), "Anne", REFUSE, storage=Storage(policy="redacted", max_chars=100))
+        settle(ledger, trace_id(1), "Anne", REFUSE, storage=StorageSection(text="redacted", max_chars=100))
         assert files_with(ledger, "Dupont") == []
 
 

@@ -16,7 +16,7 @@ from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
 from areopage.report import explain, table
-from areopage.review import OVERALL, Given, Rubric, Settlement, Storage, fill_queue, find_answer, import_ratings, review_answer
+from areopage.review import OVERALL, Given, Rubric, Settlement, fill_queue, find_answer, import_ratings, review_answer
 from areopage.suites import load_suite
 from areopage.text import visible
 
@@ -173,11 +173,10 @@ def label(
         settlement=_settlement_of(release, release_text, refuse),
     )
     settings = find_config(config, ledger)
-    kept = settings.storage
-    storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     with open_ledger(settings) as opened:
         now, rubric = datetime.now(UTC), _rubric(settings, opened, id, suite)
-        done = review_answer(opened, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind or None)
+        stored = settings.storage
+        done = review_answer(opened, id, rater, given, origin="cli", now=now, rubric=rubric, storage=stored, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         kept_back = opened.traces.release(id)

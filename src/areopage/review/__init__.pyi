@@ -16,7 +16,6 @@ from .label import Given as Given  # What a rater says of an answer.
 from .label import Origin as Origin
 from .label import Reviewed as Reviewed  # What was stored.
 from .label import Settlement as Settlement  # What is to become of a held answer.
-from .label import Storage as Storage  # What stays of the texts of a held answer once it is settled
 from .label import find_answer as find_answer  # An answer with its texts.
 
 # Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it.

@@ -1,6 +1,6 @@
 """Take what a rater says of an answer: scores, whether the documents support it, and whether a held answer may be released."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Literal
@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
 from areopage.ledger import GROUNDED, GROUNDING, Answer, Label, Ledger, Release, Trace, reduced_trace
 from areopage.review.rubric import Rubric
-from areopage.text import Policy
+from areopage.suites import StorageSection
 
 MAX_RATER = 128
 MAX_NOTE = 10_000
@@ -43,16 +43,6 @@ class Given(Struct, frozen=True, kw_only=True):
     settlement: Settlement | None = None
 
 
-class Storage(Struct, frozen=True, kw_only=True):
-    """What stays of the texts of a held answer once it is settled; see `stored_text`."""
-
-    policy: Policy = "full"
-    max_chars: int = 500
-
-
-KEEP_ALL = Storage()
-
-
 class Reviewed(Struct, frozen=True, kw_only=True):
     """What was stored. `settled` is how many answers a settlement settled: this one, and equal ones that waited."""
 
@@ -70,7 +60,7 @@ def review_answer(
     origin: Origin,
     now: datetime,
     rubric: Rubric | None = None,
-    storage: Storage = KEEP_ALL,
+    storage: StorageSection | None = None,
     key_id: str = "",
     blind: bool | None = None,
     actor: str = "",
@@ -82,7 +72,7 @@ def review_answer(
 
     Args:
         rubric: what scores are given on.
-        storage: what stays of a settled answer's own texts. What is released stays readable as it is.
+        storage: what stays of a settled answer's own texts; None: all. What is released stays readable as it is.
         key_id: of the API key that acts, for the audit log; it may be another person's than the rater's.
         blind: whether the rater had seen neither a judge's scores nor the gate's decision; None: as the audit log tells, and
             not blind where the gate decided, whose reply shows the decision.
@@ -183,14 +173,14 @@ def _release_of(ledger: Ledger, answer: Answer, rater: str, settlement: Settleme
     return Release(answer_id=answer.id, state="released", text=text, rater=rater, at=now)
 
 
-def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, key_id: str) -> int:
-    def reduce(some_trace: Trace) -> Trace:
-        return reduced_trace(some_trace, storage.policy, storage.max_chars)
-
-    settled = ledger.traces.settle(release, None if storage.policy == "full" else reduce)
+def _settle(ledger: Ledger, answer: Answer, release: Release, storage: StorageSection | None, key_id: str) -> int:
+    reduce: Callable[[Trace], Trace] | None = None
+    if storage is not None and storage.text != "full":
+        reduce = partial(reduced_trace, policy=storage.text, max_chars=storage.max_chars)
+    settled = ledger.traces.settle(release, reduce)
     if not settled:
         raise _not_held(ledger, answer.id)
-    if storage.policy != "full":
+    if reduce is not None:
         ledger.erasure.empty_log(soon=True)  # it held the texts; where others read it now, the next checkpoint empties it
     edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
     equal = f", with {settled - 1} equal ones" if settled > 1 else ""

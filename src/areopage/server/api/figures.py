@@ -15,7 +15,7 @@ from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
 from areopage.ledger import Alert, Period, Scope
 from areopage.monitor import RULES, PeriodFigures, criterion_labels
 from areopage.report import outward
-from areopage.review import AgreementReport, Given, Origin, Reviewed, Rubric, Storage, review_answer
+from areopage.review import AgreementReport, Given, Origin, Reviewed, Rubric, review_answer
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
@@ -142,8 +142,6 @@ def store_review(
     id = actor.id_in_scope(context.ledger, id)
     if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
-    kept = context.config.shared.storage
-    storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     name = rater or actor.name
     try:
         rubric = Rubric.for_answer(context.ledger, id, context.suite)
@@ -155,7 +153,7 @@ def store_review(
             origin=origin,
             now=context.now(),
             rubric=rubric,
-            storage=storage,
+            storage=context.config.shared.storage,
             key_id=actor.key_id,
             blind=blind,
             actor=actor.name,
