@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.trace_records import Release
 from areopage.ledger.write.traces import Traces
 from areopage.review.label import Given, Reviewed, Settlement, review_answer
-from areopage.review.labelled_answers import Selection, dataset
+from areopage.review.labelled_answers import dataset
 from areopage.suites.config_file import StorageSection
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id
 from servers.searched import files_with
@@ -146,25 +147,25 @@ def test_the_set_holds_what_did_not_pass_and_what_should_not_have(ledger: Ledger
     label(ledger, trace_id(4), "Anne", "no", sentences=[0], note="Jean Dupont se trompe")
     label(ledger, trace_id(2), "Anne", "yes")
 
-    def ids(selection: Selection) -> list[str]:
-        return [row["id"] for row in dataset(ledger, selection, "full", 100)]
+    def ids(collection: str | None = None, **wanted: Any) -> list[str]:
+        return [row["id"] for row in dataset(ledger, TraceFilter(collection=collection), "full", 100, **wanted)]
 
-    assert ids(Selection()) == [trace_id(1), trace_id(3), trace_id(4)]
-    assert ids(Selection(labelled_only=True, wanted="all")) == [trace_id(2), trace_id(4)]
-    assert ids(Selection(wanted="deliver")) == [trace_id(2), trace_id(4)]
-    assert ids(Selection(filter=TraceFilter(collection="other"))) == []
+    assert ids() == [trace_id(1), trace_id(3), trace_id(4)]
+    assert ids(labelled_only=True, wanted="all") == [trace_id(2), trace_id(4)]
+    assert ids(wanted="deliver") == [trace_id(2), trace_id(4)]
+    assert ids("other") == []
 
 
 def test_a_row_says_what_people_say_and_which_words_they_mean(ledger: Ledger) -> None:
     for rater, word, marked in (("Anne", "no", [1]), ("Bruno", "partly", [1])):
         label(ledger, trace_id(1), rater, word, sentences=marked, note="Jean Dupont")
-    [row] = dataset(ledger, Selection(labelled_only=True), "full", 100)
+    [row] = dataset(ledger, TraceFilter(), "full", 100, labelled_only=True)
     assert row["grounded"] == "no"
     [span] = row["unsupported"]
     assert row["response"][span["start"] : span["end"]] == "Jean Dupont demande 300 euros."
     assert row["reasons"] == [{"code": "unsupported_figure", "decisive": True, "sentence": 1, "text": "300 euros"}]
     assert "Anne" not in str(row)
-    [redacted] = dataset(ledger, Selection(labelled_only=True), "redacted", 100)
+    [redacted] = dataset(ledger, TraceFilter(), "redacted", 100, labelled_only=True)
     [span] = redacted["unsupported"]
     assert redacted["response"][span["start"] : span["end"]] == redacted["response"][len(RIGHT) + 1 :]
     assert "Dupont" not in str(redacted)

@@ -26,7 +26,6 @@ from .label import rater_name as rater_name  # A rater's name without stray spac
 from .label import review_answer as review_answer
 from .labelled_answers import WANTED as WANTED
 from .labelled_answers import LabelSet as LabelSet  # Labelled answers.
-from .labelled_answers import Selection as Selection  # Which traces go into the set.
 from .labelled_answers import dataset as dataset  # The rows of a set, in the order that the traces came
 from .labelled_answers import recorded as recorded  # The recorded answers with their labels, read in portions.
 from .ratings_table import table_agreement as table_agreement  # Measure a table of ratings.

@@ -21,29 +21,24 @@ UNLIKELY = 0.01
 """How unlikely the labelled answers' share of deliveries must be, were they drawn from all answers, to be called no sample."""
 
 
-class Selection(Struct, frozen=True, kw_only=True):
-    """Which traces go into the set.
-
-    Args:
-        filter: its `verdict` is not looked at.
-        wanted: a verdict, `all`, or `bad`: what did not pass, and what went out though people say that it is not grounded.
-        labelled_only: only those that people labelled.
-    """
-
-    filter: TraceFilter = TraceFilter()
-    wanted: Wanted = "bad"
-    labelled_only: bool = False
-
-
-def dataset(ledger: Ledger, selection: Selection, policy: Policy, max_chars: int) -> Iterator[dict[str, Any]]:
+def dataset(
+    ledger: Ledger,
+    filter: TraceFilter,
+    policy: Policy,
+    max_chars: int,
+    *,
+    wanted: Wanted = "bad",
+    labelled_only: bool = False,
+) -> Iterator[dict[str, Any]]:
     """The rows of a set, in the order that the traces came, with what a policy leaves of texts; erased ones are left out.
 
-    Memory does not grow with their number.
+    `wanted` is a verdict, `all`, or `bad`: what did not pass, and what went out though people say that it is not grounded. Memory
+    does not grow with the number of rows.
     """
-    for trace, labels in ledger.traces.each_labelled(selection.filter):
+    for trace, labels in ledger.traces.each_labelled(filter):
         is_bad = trace.verdict != "deliver" or (bool(labels) and agreed(labels)[0] != "yes")
-        is_wanted = is_bad if selection.wanted == "bad" else selection.wanted in ("all", trace.verdict)
-        if is_wanted and not trace.erased and (labels or not selection.labelled_only):
+        is_wanted = is_bad if wanted == "bad" else wanted in ("all", trace.verdict)
+        if is_wanted and not trace.erased and (labels or not labelled_only):
             yield _dataset_row(trace, labels, policy, max_chars)
 
 

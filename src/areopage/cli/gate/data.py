@@ -22,7 +22,7 @@ from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerO
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Channel
 from areopage.report import replacing
-from areopage.review import WANTED, Selection, dataset
+from areopage.review import WANTED, dataset
 from areopage.text import Policy
 
 SHOWN = 20
@@ -110,17 +110,21 @@ def export(
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
     channels = tuple(one for name in channel or () if (one := one_of("--channel", name, get_args(Channel))))
     chosen = one_of("--verdict", verdict, WANTED)
-    selection = Selection(
-        filter=structs.replace(scope_of(since, until, collection), channels=channels),
-        wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
-        labelled_only=labelled_only,
-    )
+    filter = structs.replace(scope_of(since, until, collection), channels=channels)
     if output != STDOUT and Path(output).exists() and not force:
         raise StorageError(f"{output} exists: choose another file, or give --force")
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
         # before the first row: no row is exported without an audit entry
         opened.audit.note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
-        rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
+        exported = dataset(
+            opened,
+            filter,
+            policy,
+            storage.max_chars,
+            wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
+            labelled_only=labelled_only,
+        )
+        rows = (msgspec.json.encode(row) + b"\n" for row in exported)
         if output == STDOUT:
             for row in rows:
                 typer.echo(row.decode(), nl=False)
