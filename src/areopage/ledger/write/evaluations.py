@@ -60,7 +60,6 @@ from areopage.ledger.write.answers import (
     note_judgments,
     reduce_texts,
     submitted_sources,
-    whole_answers,
 )
 from areopage.ledger.write.equal_answers import forget_equals, note_equals
 from areopage.ledger.write.evaluation_rows import (
@@ -214,7 +213,8 @@ class Evaluations(Store):
         with self._ledger.exclusive() as connection:
             locked = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
             # its texts are asked for once it is locked: an erasure that held the lock is seen
-            if locked is not None and whole_answers(connection, [locked.answer])[0]["prompt"] is not None:
+            texts = select(answer_texts.c.answer).where(answer_texts.c.answer == (locked and locked.answer))
+            if locked is not None and connection.execute(texts).first() is not None:
                 if locked.state == "evaluated":
                     return False
                 _finish(connection, locked, evaluation, keys, stored, used)

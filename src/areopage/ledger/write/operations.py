@@ -131,7 +131,8 @@ class Workers(Store):
 
     def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
         """Return "alive" workers of a pool without a heartbeat since a moment."""
-        return [one for one in self.list(pool) if one.state == "alive" and one.seen_at < since]
+        alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive", workers.c.seen_at < naive(since))
+        return self._ledger.records(Worker, alive.order_by(workers.c.seen_at.desc(), workers.c.id))
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
