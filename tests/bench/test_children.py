@@ -21,7 +21,7 @@ from areopage.bench.conversations.children import (
     words_of,
 )
 from areopage.bench.conversations.turns import Conversations
-from areopage.bench.execution.target_calls import record_of
+from areopage.bench.execution.target_phase import record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import prepare_run

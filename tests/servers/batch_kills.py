@@ -5,7 +5,7 @@
 
 KILLED_AT = """
 import os, signal
-from areopage.bench.execution.batch_calls import BatchCalls
+from areopage.bench.execution.batch_phase import BatchCalls
 from areopage.ledger.write.sent_batches import SentBatches
 from areopage.models.anthropic_batches import AnthropicBatches
 from areopage.models.openai_batches import OpenAIBatches

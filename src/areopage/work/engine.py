@@ -163,8 +163,15 @@ class Engine(Queue):
                 LOG.error("%s: the run %r cannot be read", self._place, key[:200])
                 return
             outcome = self._wait_for(key, self._attempt(handler, run))
-            if isinstance(outcome, Retry):
-                self._retry(handler, run, outcome)
+            if not isinstance(outcome, Retry):
+                return
+            following = run.retried() if outcome.counted else run.again()
+            pause = handler.backoff.pause(following.attempt) if outcome.after is None else outcome.after
+            try:  # the next run is enqueued before this one ends, so that the item is never missing
+                self.enqueue_runs([following], pause)
+            except StorageError as fault:
+                LOG.error("%s %s: %s", run.handler, run.item, fault)
+                raise Interrupted from None  # it stays begun, which the recovery notices
 
         return workflow
 
@@ -187,7 +194,13 @@ class Engine(Queue):
         try:
             async with self._limits[handler.name]:
                 self._waiting.discard(run.key)
-                outcome = await self._outcome(handler, run)
+                try:
+                    outcome = await handler.run(run.item, run.attempt)
+                except StorageError:
+                    raise
+                except Exception as fault:
+                    LOG.exception("%s %s: %s: %s", handler.name, run.item, type(fault).__name__, fault)
+                    outcome = Retry(reason=f"{type(fault).__name__}: {fault}")
             if isinstance(outcome, Retry) and outcome.counted and run.attempt + 1 >= handler.attempts:
                 await asyncio.get_running_loop().run_in_executor(None, handler.gave_up, run.item, outcome.reason)
                 return Finished()
@@ -198,25 +211,6 @@ class Engine(Queue):
         finally:
             self._waiting.discard(run.key)
             self._running.pop(run.key, None)
-
-    async def _outcome(self, handler: Handler, run: Run) -> Outcome:
-        try:
-            return await handler.run(run.item, run.attempt)
-        except StorageError:
-            raise
-        except Exception as fault:
-            LOG.exception("%s %s: %s: %s", handler.name, run.item, type(fault).__name__, fault)
-            return Retry(reason=f"{type(fault).__name__}: {fault}")
-
-    def _retry(self, handler: Handler, run: Run, retry: Retry) -> None:
-        """Enqueue the next run before this one ends, so that the item is never missing."""
-        following = run.retried() if retry.counted else run.again()
-        pause = handler.backoff.pause(following.attempt) if retry.after is None else retry.after
-        try:
-            self.enqueue_runs([following], pause)
-        except StorageError as fault:
-            LOG.error("%s %s: %s", run.handler, run.item, fault)
-            raise Interrupted from None  # it stays begun, which the recovery notices
 
     def _run_job(self, due_at: datetime, name: str) -> None:
         job = self._jobs.get(name)

@@ -5,9 +5,8 @@ from http import HTTPStatus
 
 from areopage.bench.execution import batch_creation
 from areopage.bench.execution.answered import AnsweredCases
-from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation
-from areopage.bench.execution.batch_phase import BatchPhase
+from areopage.bench.execution.batch_phase import BatchCalls, BatchPhase
 from areopage.bench.execution.context import RunContext
 from areopage.bench.passes import Round
 from areopage.bench.spec import RunSpec

@@ -1,8 +1,12 @@
 """The calls to the target that the run has no answer of, conversations with simulated children among them."""
 
 import asyncio
+import secrets
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from functools import partial
+
+import msgspec
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.conversations.turns import Conversations, most_turns, replies
@@ -10,12 +14,14 @@ from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
-from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
+from areopage.bench.target_prompts import to_single_prompt
+from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury import FailureStreak, run_concurrently
-from areopage.ledger import REPLIED, Answer, CaseAnswer, RunWriter
-from areopage.models import KeptPlaces, LanguageModel, Traffic
+from areopage.ledger import REPLIED, WITHHELD, Answer, AnswerState, CaseAnswer, RunWriter, Thoughts
+from areopage.models import Completion, KeptPlaces, LanguageModel, Message, Options, Traffic
+from areopage.text import MARKERS, split_thoughts, withheld_content
 
 
 class TargetPhase:
@@ -191,3 +197,82 @@ class _Asked:
 
 def _is_final(answer: Answer | None) -> bool:
     return answer is not None and answer.state in REPLIED
+
+
+async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language: str) -> Answer:
+    """Make one call.
+
+    In a conversation a reply with sexual content or means of self-harm is withheld: a marker takes its place before it is stored.
+    """
+    messages: Sequence[Message] = call.messages
+    if call.target.single_prompt:
+        messages = [Message("user", to_single_prompt(call.messages, language))]
+    options: Options = call.target.options
+    try:
+        completion = await model.generate(messages, options, case=call.case)
+    except CallError as fault:
+        if fault.hopeless:
+            raise
+        state = (
+            "timed_out" if isinstance(fault, CallTimedOut) else "refused" if isinstance(fault, CallRejected) else "unreachable"
+        )
+        return record_of(call, run_id, None, state, str(fault))
+    completion, thinking, place = _without_thoughts(completion, judged=call.target.judge_thinking)
+    thoughts: Thoughts = "in_text" if "in_text" in (place, call.thoughts) else place or call.thoughts
+    state, reason = _state_of(completion)
+    if call.conversation and (harm := withheld_content(completion.text)):
+        thinking, state, reason = "", "answered", f"withheld: {harm}"
+        completion = msgspec.structs.replace(completion, text=MARKERS[harm], finish_reason=WITHHELD)
+    elif call.conversation and withheld_content(thinking):
+        thinking = ""
+    answer = record_of(call, run_id, completion, state, reason)
+    return msgspec.structs.replace(answer, thinking=thinking, thoughts=thoughts)
+
+
+def _without_thoughts(completion: Completion, *, judged: bool) -> tuple[Completion, str, Thoughts]:
+    """A reply without the thoughts that judges do not read, these, and where they came."""
+    if judged:
+        read = f"<think>{completion.reasoning}</think>\n{completion.text}" if completion.reasoning else completion.text
+        return msgspec.structs.replace(completion, text=read), "", ""
+    parts = split_thoughts(completion.text)
+    bare = msgspec.structs.replace(completion, text=parts.answer if parts.state == "none" else parts.answer.strip())
+    if parts.thoughts.strip():
+        return bare, parts.thoughts, "in_text"
+    return bare, completion.reasoning, "apart" if completion.reasoning.strip() else ""
+
+
+def record_of(call: AnswerCall, run_id: str, completion: Completion | None, state: AnswerState, reason: str) -> Answer:
+    """The ledger's record of a call."""
+    now, target = datetime.now(UTC), str(call.target.reference)
+    reply = completion or Completion(text="", finish_reason="")
+    return Answer(
+        id=secrets.token_hex(16),
+        origin="bench",
+        case=msgspec.structs.replace(call.case, response=None if completion is None else completion.text),
+        state=state,
+        reason=reason,
+        finish_reason=reply.finish_reason,
+        key=call.key,
+        run_id=run_id,
+        source=call.source or target,
+        model=target,
+        session=call.conversation,
+        received_at=now,
+        answered_at=now,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        seconds=reply.seconds,
+    )
+
+
+def _state_of(completion: Completion) -> tuple[AnswerState, str]:
+    """The state of a reply, without its thinking, and what is to be said of it."""
+    if completion.finish_reason == "content_filter":
+        return "filtered", "; ".join(("a content filter ended the answer", *completion.notes))
+    if not completion.text.strip():
+        limit = " before the limit of tokens" if completion.finish_reason == "length" else ""
+        return "empty", f"no text came{limit}"
+    if completion.finish_reason == "length":
+        return "cut", "the limit of tokens ended the answer"
+    cut = ("the server cut the prompt: raise num_ctx",) if completion.prompt_cut else ()
+    return "answered", "; ".join((*cut, *completion.notes))

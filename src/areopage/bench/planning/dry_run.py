@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import PreparedRun, choose_target, prepare_run
-from areopage.bench.planning.rules import unknown_names
+from areopage.bench.planning.selection import unknown_names
 from areopage.errors import UserError, counted
 from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, open_judge
 from areopage.models import PROVIDERS, ModelReference, ModelSettings, open_model

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
+from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters, chosen_cases
 from areopage.bench.planning.pass_options import asked_passes, choose_passes, joint_remarks
 from areopage.bench.planning.reassess import GivenAnswers
-from areopage.bench.planning.rules import with_rules
 from areopage.bench.planning.selection import (
     by_reply,
     cases_with_criteria,
@@ -22,10 +22,11 @@ from areopage.bench.planning.selection import (
     not_selected,
     rejected_case,
     usable_criteria,
+    with_rules,
 )
 from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
-from areopage.cases import Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
+from areopage.cases import Case, Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
@@ -337,3 +338,41 @@ def _answering(reference: ModelReference) -> ModelReference:
     if answers_no_prompts(reference.provider):
         raise ModelError(f"the target {reference} is a judge and answers no prompts: name a model")
     return reference
+
+
+def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
+    """The dataset with the turns and the plan that the user or the suite sets for every child."""
+    section = suite.config.conversations
+    changes = {"turns": turns or section.turns, "plan": section.plan}
+    settings = {name: value for name, value in changes.items() if value is not None}
+    if not settings:
+        return dataset
+    cases = (case if case.child is None else replace(case, child=replace(case.child, **settings)) for case in dataset.cases)
+    return replace(dataset, cases=tuple(cases))
+
+
+def choose_child(suite: Suite, wanted: str | None) -> Target | None:
+    """The model that plays children: the one that the user names, else the suite's, else None.
+
+    The suite's options hold for a model of the user's, too; its price does not.
+    """
+    section = suite.config.conversations.child
+    options = dict(section.options) if section is not None else {}
+    if wanted is not None:
+        reference, price = ModelReference.typed(wanted), None
+    elif section is not None:
+        reference = suite.reference(section.model, section.provider, "conversations", "child", "model")
+        price = section.price.price() if section.price else None
+    else:
+        return None
+    if reference.provider == "replay" or answers_no_prompts(reference.provider):
+        raise ModelError(f"{reference} cannot play a child: name a model")
+    return Target(reference=reference, options=options, price=price)
+
+
+def conversation_remarks(cases: Sequence[Case], target: Target | None, child: Target | None) -> list[Note]:
+    """A remark on conversations that end after their script, since no model goes on."""
+    if target is None or child is not None:
+        return []
+    short = [case.id for case in cases if case.child is not None and turns_without_model(case) < case.child.turns]
+    return [Note("short_scripts", {"n": len(short), "cases": tuple(short)})] if short else []
