@@ -213,10 +213,9 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
     except CallError as fault:
         if fault.hopeless:
             raise
-        state = (
-            "timed_out" if isinstance(fault, CallTimedOut) else "refused" if isinstance(fault, CallRejected) else "unreachable"
-        )
-        return record_of(call, run_id, None, state, str(fault))
+        failed: AnswerState = "refused" if isinstance(fault, CallRejected) else "unreachable"
+        failed = "timed_out" if isinstance(fault, CallTimedOut) else failed
+        return record_of(call, run_id, None, failed, str(fault))
     completion, thinking, place = _without_thoughts(completion, judged=call.target.judge_thinking)
     thoughts: Thoughts = "in_text" if "in_text" in (place, call.thoughts) else place or call.thoughts
     state, reason = _state_of(completion)
