@@ -167,7 +167,15 @@ class Queue:
                 part = self._under_new_ids(runs[start : start + IDS_AT_ONCE])
                 with self._database.begin() as connection:
                     for run in part:
-                        self._client.enqueue_in_transaction(connection, self._options(run, pause), run.key)
+                        kind = self._kinds[run.handler]
+                        options: Any = {
+                            "workflow_name": kind.name,
+                            "queue_name": kind.suspects if run.deaths >= SUSPECT_AFTER else kind.queue_name,
+                            "workflow_id": run.key,
+                            "app_version": self.application,
+                            **({"delay_seconds": pause} if pause > 0 else {}),
+                        }
+                        self._client.enqueue_in_transaction(connection, options, run.key)
 
     def _under_new_ids(self, runs: Sequence[Run]) -> list[Run]:
         """The runs, under the next id where one with that id has ended: an item may be wanted again from the start.
@@ -178,16 +186,6 @@ class Queue:
         while ended := {row.workflow_id for row in self._list(workflow_ids=[run.key for run in fresh], status=ENDED)}:
             fresh = [run.again() if run.key in ended else run for run in fresh]
         return fresh
-
-    def _options(self, run: Run, pause: float) -> Any:
-        handler = self._kinds[run.handler]
-        options: dict[str, Any] = {
-            "workflow_name": handler.name,
-            "queue_name": handler.suspects if run.deaths >= SUSPECT_AFTER else handler.queue_name,
-            "workflow_id": run.key,
-            "app_version": self.application,
-        }
-        return options | ({"delay_seconds": pause} if pause > 0 else {})
 
     def wake(self, handler: str, items: Collection[str] | None = None) -> int:
         """End the pause of failed items; None: of all. Items at which workers died keep theirs. Returns how many."""

@@ -35,21 +35,21 @@ class Recovery:
 
     def dispatch(self, live: int) -> int:
         """Enqueue the pending items that follow those enqueued before, as far as the queue has room; returns how many."""
-        return sum(self._dispatch(handler, live) for handler in self._handlers.values() if handler.name in self._cursors)
-
-    def _dispatch(self, handler: Handler, live: int) -> int:
-        cursor, depth = self._cursors[handler.name], _depth(handler, live)
-        if not handler.pending(cursor, 1):
-            return 0
-        waiting = self._engine.enqueued(handler.name, depth)
-        room = depth - waiting
-        pending = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
-        fresh = [item.item for item in pending if item.item not in self._held[handler.name]]
-        if pending:
-            self._engine.enqueue(handler.name, fresh)
-            self._cursors[handler.name] = pending[-1].number
-        self._set_polling(handler, waiting + len(fresh))
-        return len(fresh)
+        enqueued = 0
+        for handler in self._handlers.values():
+            cursor, depth = self._cursors.get(handler.name), _depth(handler, live)
+            if cursor is None or not handler.pending(cursor, 1):
+                continue
+            waiting = self._engine.enqueued(handler.name, depth)
+            room = depth - waiting
+            pending = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
+            fresh = [item.item for item in pending if item.item not in self._held[handler.name]]
+            if pending:
+                self._engine.enqueue(handler.name, fresh)
+                self._cursors[handler.name] = pending[-1].number
+            self._set_polling(handler, waiting + len(fresh))
+            enqueued += len(fresh)
+        return enqueued
 
     def _set_polling(self, handler: Handler, waiting: int) -> None:
         """Let the workers look at a queue often while it holds more than they run at once, and seldom once it is empty."""
