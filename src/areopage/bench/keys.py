@@ -1,6 +1,6 @@
 """Keys and ids of a run's answers and judgments, computed from the run."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -38,11 +38,6 @@ class AnswerCall(Struct, frozen=True, kw_only=True):
     conversation: str = ""
     source: str = ""
     thoughts: Thoughts = ""
-
-
-def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCase]:
-    """The cases whose answers are not erased."""
-    return [item for position, item in enumerate(cases) if position not in erased]
 
 
 def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:

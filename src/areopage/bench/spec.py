@@ -3,7 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -89,17 +89,6 @@ class RunCase(Struct, frozen=True, kw_only=True):
     criteria: tuple[str, ...]
     ruled_out: tuple[str, ...] = ()
     answer_id: str = ""
-
-
-def shared_parts(cases: Iterable[RunCase]) -> Iterator[RunCase]:
-    """Cases that have just been read, with what many have alike held once: their criteria, categories, readers and source."""
-    shared: dict[Any, Any] = {}
-    for item in cases:
-        for record, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
-            for name in names:
-                value = getattr(record, name)
-                msgspec.structs.force_setattr(record, name, shared.setdefault(value, value))
-        yield item
 
 
 _ALIKE_IN_RUN = ("criteria", "ruled_out")
@@ -277,6 +266,12 @@ def spec_of(run: Run) -> RunSpec:
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
-    """The cases of a run, as the ledger holds them."""
-    decode = msgspec.json.Decoder(RunCase).decode
-    return tuple(shared_parts(map(decode, ledger.run_cases(run_id))))
+    """The cases of a run, as the ledger holds them; what many have alike is held once: criteria, categories, readers, source."""
+    cases, shared = list[RunCase](), dict[Any, Any]()
+    for item in map(msgspec.json.Decoder(RunCase).decode, ledger.run_cases(run_id)):
+        for record, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
+            for name in names:
+                value = getattr(record, name)
+                msgspec.structs.force_setattr(record, name, shared.setdefault(value, value))
+        cases.append(item)
+    return tuple(cases)

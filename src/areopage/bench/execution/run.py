@@ -20,7 +20,7 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, RunJudgments
 from areopage.bench.execution.phases import Phase, Place, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
-from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
+from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, recorded_answers
 from areopage.bench.passes import Round, RunPasses, passes_so_far
 from areopage.bench.spec import RunCase, load_run_cases
 from areopage.digest import digest_of
@@ -82,7 +82,7 @@ async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPa
     stored, positions = context.ledger.answers, {item.case.id: position for position, item in enumerate(cases)}
     noted = await asyncio.to_thread(_noted, context.run_id, cases, positions, stored)
     erased = stored.erased_in(context.run_id).keys()
-    calls = answer_calls(context.spec, open_cases(cases, erased))
+    calls = answer_calls(context.spec, [item for position, item in enumerate(cases) if position not in erased])
     answered = AnsweredCases(
         context.spec, context.run_id, stored, cases, calls, positions, context.block_calls, erased=erased, noted=noted
     )

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from areopage.bench.conversations.turns import replies
-from areopage.bench.keys import answer_calls, answered_cases, open_cases, recorded_id
+from areopage.bench.keys import answer_calls, answered_cases, recorded_id
 from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
@@ -50,8 +50,8 @@ class RunAnswers:
     @cached_property
     def _there(self) -> list[RunCase]:
         erased = {position for position, one in self._stored.items() if one.erased}
-        others = set(range(len(self._items))) - self._chosen
-        return open_cases(self._items, erased | others)
+        left_out = erased | (set(range(len(self._items))) - self._chosen)
+        return [item for position, item in enumerate(self._items) if position not in left_out]
 
     @cached_property
     def _stored(self) -> dict[int, StoredState]:
