@@ -19,11 +19,7 @@ from areopage.jury.panel import Panel
 from areopage.jury.results import evaluated_again, reparsed
 from areopage.ledger import PORTION, Evaluation, EvaluationFilter, Judgment, Ledger, Run, TraceFilter
 from areopage.locales import Note
-from areopage.scoring import (
-    LevelNames,
-    Profile,
-    Weights,
-)
+from areopage.scoring import LevelNames, Profile, Weights
 
 AnyPanel = TypeVar("AnyPanel", bound=Panel)
 GLOBAL = ""

@@ -11,16 +11,7 @@ from areopage.bench.planning.run_plan import plan_run
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import UserError
-from areopage.scoring import (
-    CaseValues,
-    Column,
-    Detectable,
-    Interval,
-    NodePath,
-    least_enough,
-    mean_interval,
-    upper_bound,
-)
+from areopage.scoring import CaseValues, Column, Detectable, Interval, NodePath, least_enough, mean_interval, upper_bound
 
 PASSES = (1, 2, 3, 5)
 _BOUND = 0.975
