@@ -24,25 +24,19 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
     insisted = {one.sentence for one in judgments if one.supported and one.standing == "accepted"}
     unchecked = tuple(index for index in decision.meaning_not_checked if index in unproven or index not in supported | refuted)
     reasons = [one for one in reasons if one.code != "meaning_not_checked" or one.sentence in unchecked]
-    verdict: GateVerdict
+    # What holds an answer that no judge spoke about: a sentence whose meaning was not checked, or a doubtful one.
+    holds = {at: (config.near_copies if at in unchecked else config.unsettled) == "hold" for at in range(len(decision.sentences))}
     if refuted:
-        verdict = "human_review"
-        reasons = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)] + reasons
+        told = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)]
     elif missing:
-        failed = [
-            _about(decision, index, "judge_failed", decisive=_holds(config, near_copy=index in unchecked)) for index in missing
-        ]
-        verdict = "human_review" if any(one.decisive for one in failed) else "deliver"
-        reasons = sorted([*failed, *reasons], key=lambda one: not one.decisive)
+        told = [_about(decision, index, "judge_failed", decisive=holds[index]) for index in missing]
     else:
-        word = [
-            _about(
-                decision, index, "unexamined_judge", decisive=index in unproven and _holds(config, near_copy=index in unchecked)
-            )
+        told = [
+            _about(decision, index, "unexamined_judge", decisive=index in unproven and holds[index])
             for index in sorted(unproven | insisted)
         ]
-        verdict = "human_review" if any(one.decisive for one in word) else "deliver"
-        reasons = sorted([*word, *reasons], key=lambda one: not one.decisive)
+    verdict: GateVerdict = "human_review" if any(one.decisive for one in told) else "deliver"
+    reasons = [*told, *reasons] if refuted else sorted([*told, *reasons], key=lambda one: not one.decisive)
     return msgspec.structs.replace(
         decision,
         verdict=verdict,
@@ -94,11 +88,6 @@ def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
             decision.metrics, hallucination=not supported, quality_pass=supported, escalate=not supported
         ),
     )
-
-
-def _holds(config: GateConfig, *, near_copy: bool) -> bool:
-    """Whether a sentence holds an answer that no judge spoke about: one whose meaning was not checked, or a doubtful one."""
-    return config.near_copies == "hold" if near_copy else config.unsettled == "hold"
 
 
 def _about(decision: Decision, index: int, code: ReasonCode, *, decisive: bool) -> Reason:
