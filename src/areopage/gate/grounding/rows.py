@@ -279,10 +279,6 @@ class TableColumns(Struct, frozen=True):
     own: Sequence[frozenset[str]]
     cells: Sequence[_Cell]
 
-    def column_at(self, start: int) -> int:
-        """The column of a position; -1 outside of the row."""
-        return next((at for at, (_, first, last) in enumerate(self.cells) if first <= start < last), -1)
-
 
 def table_at(text: str, start: int) -> TableColumns | None:
     """The table in which a position of a text stands; None where it is none, or its columns have no names."""
@@ -295,7 +291,11 @@ def table_at(text: str, start: int) -> TableColumns | None:
     written = line.split(mark)
     ends = list(itertools.accumulate(len(cell) + 1 for cell in written))
     cells = [(cell, first + end - 1 - len(cell), first + end - 1) for cell, end in zip(written, ends, strict=True)]
-    above = list(_lines_above(text, first, mark, len(cells)))
+    lines = [
+        line for line in text[:first].rsplit("\n", _MOST_LINES)[-_MOST_LINES:-1] if not (line.strip() and _RULER.fullmatch(line))
+    ]
+    rows = (line.split(mark) for line in reversed(lines))
+    above = list(itertools.takewhile(lambda row: len(row) == len(cells), rows))  # up to the names of the columns
     if not above:
         return None
     head, body = above[-1], [*above[:-1], [cell for cell, _, _ in cells]]
@@ -309,21 +309,6 @@ def table_at(text: str, start: int) -> TableColumns | None:
     if sum(map(bool, own)) < _FEWEST:
         return None
     return TableColumns({word: at for at, found in enumerate(own) for word in found}, own, cells)
-
-
-def _lines_above(text: str, start: int, mark: str, count: int) -> Iterator[list[str]]:
-    for _ in range(_MOST_LINES):
-        if start <= 0:
-            return
-        first = text.rfind("\n", max(0, start - 1 - _LONGEST_LINE), start - 1) + 1
-        line = text[first : start - 1]
-        start = first
-        if _RULER.fullmatch(line) and line.strip():
-            continue
-        cells = line.split(mark)
-        if len(cells) != count:
-            return
-        yield cells
 
 
 def other_column(
@@ -342,7 +327,8 @@ def other_column(
     beginnings = {root[:_SAME_BEGINNING] for _, root in roots}
     for number, start, _ in spots:
         table = table_at(texts[number], start)
-        column = table.column_at(start) if table else -1
+        cells = enumerate(table.cells) if table else ()
+        column = next((at for at, (_, first, last) in cells if first <= start < last), -1)
         if table is None or column < 0 or not table.own[column]:
             return None
         named = [(at, table.names[root]) for at, root in roots if root in table.names]
