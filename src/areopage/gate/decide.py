@@ -33,7 +33,8 @@ class Gate:
             raise ValueError(f"thresholds: deliver ({bounds.deliver}) must not exceed hold ({bounds.hold})")
         self.config = config
         self._clock = clock
-        self._version = _version_of(config)
+        content = msgspec.json.encode([__version__, config], order="deterministic")
+        self._version = hashlib.sha256(content).hexdigest()[:VERSION_DIGITS]
 
     @property
     def version(self) -> str:
@@ -59,8 +60,3 @@ class Gate:
         `GateConfig.unsettled`. A decision that needs no judge comes back as it is.
         """
         return settled(self.config, decision, judgments) if decision.needs_judge else decision
-
-
-def _version_of(config: GateConfig) -> str:
-    content = msgspec.json.encode([__version__, config], order="deterministic")
-    return hashlib.sha256(content).hexdigest()[:VERSION_DIGITS]

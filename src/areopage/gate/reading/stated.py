@@ -127,16 +127,13 @@ def _things(response: str) -> Iterator[CountedThings]:
 def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]], acts: Sequence[str]) -> list[tuple[int, int]]:
     found = []
     for start, end in runs:
-        if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end, acts) or _dated(low, start, end)):
+        cued = end - start == 4 or _NEAR.search(low, max(0, start - 6), end + AFTER)
+        if not (cued or _legal(low, start, end, acts) or _dated(low, start, end)):
             continue
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
             found.append((start, end))
     return found
-
-
-def _cued(low: str, start: int, end: int) -> bool:
-    return _NEAR.search(low, max(0, start - 6), end + AFTER) is not None
 
 
 def _dated(low: str, start: int, end: int) -> bool:
