@@ -12,7 +12,7 @@ from areopage.bench.passes import RunPasses
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria import BY_REPLY, WHOLE
-from areopage.jury import Judge, JudgeHealth, signs_in
+from areopage.jury import JudgeHealth, signs_in
 from areopage.ledger import VerdictColumns, VerdictKind
 from areopage.locales import Note
 from areopage.models import ANSWERED_BY, NOT_SENT
@@ -100,19 +100,19 @@ def run_columns(
 ) -> tuple[RunColumns, VerdictColumns]:
     """The planned passes of a run by case with their outcomes, the pairs that a rule takes from judges, and their verdicts."""
     by_id = spec.criteria_by_id()
-    case, of, turn, by_rule = _rows_of_cases(spec, cases, turns)
+    case, criterion_of, turn, by_rule = _rows_of_cases(spec, cases, turns)
     most = [[judge.passes if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
-    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[of]
+    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion_of]
     counts[by_rule] = 0
     if planned.first is not None:
-        _plan_items(counts, spec, cases, list(zip(case.tolist(), of.tolist(), turn.tolist(), strict=True)), planned)
+        _plan_items(counts, spec, cases, list(zip(case.tolist(), criterion_of.tolist(), turn.tolist(), strict=True)), planned)
     outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
     passes = PassColumns(
         cases=tuple(item.case.id for item in cases),
         criteria=tuple(by_id),
         judges=tuple(judge.name for judge in spec.judges),
         case=case,
-        criterion=of,
+        criterion=criterion_of,
         turn=turn,
         by_rule=by_rule,
         planned=counts,
@@ -234,43 +234,42 @@ def run_health(
     spec: RunSpec, passes: PassColumns, verdicts: VerdictColumns, outliers: Mapping[str, int]
 ) -> tuple[JudgeHealth, ...]:
     """Each judge's health over a run, from the verdicts of planned passes."""
-    return tuple(
-        _judge_health(judge, place, passes, verdicts, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges)
-    )
-
-
-def _judge_health(judge: Judge, place: int, passes: PassColumns, verdicts: VerdictColumns, outliers: int) -> JudgeHealth:
-    planned = int(passes.planned[:, place].sum())
-    counts = np.bincount(passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
-    outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-    own = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
-    calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
-    masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
-    expected = int(np.count_nonzero(own & ~np.isnan(verdicts.written)))
-    repaired = [kind.repair for kind in verdicts.kinds]
-    kinds = np.bincount(verdicts.kind[calls], minlength=len(repaired)).tolist()
-    prompt, completion = (
-        np.nan_to_num(tokens[calls]).astype(np.float64) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens)
-    )
-    return JudgeHealth(
-        judge=judge.name,
-        model=str(judge.reference),
-        unfit=judge.unfit,
-        recorded_model=judge.recorded_model,
-        planned=planned,
-        outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
-        repaired_heuristic=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "heuristic"),
-        repaired_model=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "model"),
-        seconds=fsum(verdicts.seconds[calls].tolist()) / len(calls) if len(calls) else 0.0,
-        prompt_tokens=int(prompt.sum()),
-        completion_tokens=int(completion.sum()),
-        cost=None if judge.price is None else fsum(np.nan_to_num(verdicts.cost[calls]).tolist()),
-        currency="" if judge.price is None else judge.price.currency,
-        outliers=outliers,
-        expected=expected,
-        written=outcomes["scored"] - expected,
-        mass=fsum(masses) / len(masses) if masses else None,
-    )
+    found: list[JudgeHealth] = []
+    for place, judge in enumerate(spec.judges):
+        planned = int(passes.planned[:, place].sum())
+        counts = np.bincount(passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
+        outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
+        own = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
+        calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
+        masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
+        expected = int(np.count_nonzero(own & ~np.isnan(verdicts.written)))
+        repaired = [kind.repair for kind in verdicts.kinds]
+        kinds = np.bincount(verdicts.kind[calls], minlength=len(repaired)).tolist()
+        prompt, completion = (
+            np.nan_to_num(tokens[calls]).astype(np.float64) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens)
+        )
+        found.append(
+            JudgeHealth(
+                judge=judge.name,
+                model=str(judge.reference),
+                unfit=judge.unfit,
+                recorded_model=judge.recorded_model,
+                planned=planned,
+                outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
+                repaired_heuristic=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "heuristic"),
+                repaired_model=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "model"),
+                seconds=fsum(verdicts.seconds[calls].tolist()) / len(calls) if len(calls) else 0.0,
+                prompt_tokens=int(prompt.sum()),
+                completion_tokens=int(completion.sum()),
+                cost=None if judge.price is None else fsum(np.nan_to_num(verdicts.cost[calls]).tolist()),
+                currency="" if judge.price is None else judge.price.currency,
+                outliers=outliers.get(judge.name, 0),
+                expected=expected,
+                written=outcomes["scored"] - expected,
+                mass=fsum(masses) / len(masses) if masses else None,
+            )
+        )
+    return tuple(found)
 
 
 def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> Flags:

@@ -267,17 +267,16 @@ def _score(trust: Trust, locale: Locale) -> Iterator[Block]:
     if found.altered:
         yield Paragraph(text=locale.count("trust_altered", len(found.altered), ids=", ".join(found.altered)))
     yield from _needed(trust, locale)
-    differences = trust.score
-    if differences.difference is None:
+    if found.difference is None:
         text = locale.say("trust_difference_none")
-    elif differences.difference >= differences.scale.max - differences.scale.min:
-        text = locale.count("trust_difference_any", differences.final.cases)
+    elif found.difference >= found.scale.max - found.scale.min:
+        text = locale.count("trust_difference_any", found.final.cases)
     else:
         key = "trust_difference" if trust.about == "run" else "trust_difference_period"
-        text = locale.count(key, differences.final.cases, difference=locale.number(differences.difference))
-    if differences.failures is not None:
-        share = locale.percent(differences.failures)
-        text = f"{text} {locale.count('trust_failures_hidden', differences.failure_cases, share=share)}"
+        text = locale.count(key, found.final.cases, difference=locale.number(found.difference))
+    if found.failures is not None:
+        share = locale.percent(found.failures)
+        text = f"{text} {locale.count('trust_failures_hidden', found.failure_cases, share=share)}"
     yield Paragraph(text=text)
 
 

@@ -156,14 +156,11 @@ class GateCounts:
                 self._without[figure] += 1
             else:
                 self._histograms[figure][min(max(int(value * BINS), 0), BINS - 1)] += 1
-        sure, hallucination = trace.metrics.get("confidence"), trace.metrics.get("hallucination")
-        cited, overlap = trace.metrics.get("cites_ok"), trace.metrics.get("overlap_ratio")
-        if sure is None or hallucination is None or (cited is None and overlap is None):
-            passed = None
-        else:
-            passed = not hallucination and sure >= SPEC_CONFIDENCE and (bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP)
-        self._spec["told"] += passed is not None
-        self._spec["passed"] += bool(passed)
+        hallucination, cited, overlap = map(trace.metrics.get, ("hallucination", "cites_ok", "overlap_ratio"))
+        if confidence is not None and hallucination is not None and (cited is not None or overlap is not None):
+            self._spec["told"] += 1
+            is_grounded = bool(cited) or (overlap or 0.0) >= SPEC_OVERLAP
+            self._spec["passed"] += not hallucination and confidence >= SPEC_CONFIDENCE and is_grounded
         self._spec["confident"] += confidence is not None and confidence >= SPEC_CONFIDENCE
         if trace.gate_seconds is not None:
             self._seconds[math.floor(math.log10(max(trace.gate_seconds, 1e-9)) * PER_DECADE)] += 1
