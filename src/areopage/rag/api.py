@@ -17,7 +17,7 @@ from areopage.checking import MOST_PROMPT
 from areopage.errors import UserError
 from areopage.gate import GateVerdict, JudgeTrust
 from areopage.ledger import Mode, Trace
-from areopage.rag.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of, service_of
+from areopage.rag.asking import ask, count_answer, pipeline_of, plain_faults, prompt_of, reasons_of, service_of
 from areopage.rag.records import ChatPrompt, Citation, citations_of
 from areopage.records import record_from
 from areopage.server import (
@@ -118,7 +118,7 @@ def _reply_of(found: Trace, language: str) -> ChatReply:
         response_lang=found.language,
         reasons=reasons_of(found, language),
         seconds=found.answer.seconds or 0.0,
-        held=held_path(found),
+        held=f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None,
     )
 
 

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
@@ -108,17 +107,5 @@ def reasons_of(found: Trace, language: str) -> list[str]:
     spoken = found.decision.prompt_lang or found.language or language
     if found.mode in ("generated", "cached", "shadow"):
         return explain(found.decision, spoken)
-    general = _general_reasons(spoken)
+    general: Mapping[str, str] = locale_for(spoken, GATE_WORDS).messages["gate_reasons"]  # none quotes anything
     return list(dict.fromkeys(general[reason.code] for reason in found.decision.reasons if reason.decisive))
-
-
-@lru_cache(maxsize=4)
-def _general_reasons(language: str) -> Mapping[str, str]:
-    """A sentence for each code of a reason; none quotes anything."""
-    found: Mapping[str, str] = locale_for(language, GATE_WORDS).messages["gate_reasons"]
-    return found
-
-
-def held_path(found: Trace) -> str | None:
-    """The path of a person's decision; None where no decision is due."""
-    return f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None

@@ -2,29 +2,30 @@
 
 import asyncio
 import os
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from areopage.app import AppConfig, find_config, open_ledger
+from areopage.app import find_config, open_ledger
 from areopage.checking import RagConfig, trace_export
-from areopage.cli import INCONCLUSIVE, INTERRUPTED, ConfigOption, tell
+from areopage.cli import INCONCLUSIVE, INTERRUPTED, PLAIN_EVERY, ConfigOption, tell
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
 from areopage.ledger import Trace
 from areopage.locales import one_line
-from areopage.rag.ingest_display import IngestDisplay
-from areopage.rag.ingestion.chunking import Unread
-from areopage.rag.ingestion.ingest import Ingestion, IngestReport
+from areopage.rag.ingestion.ingest import Ingestion, IngestProgress, IngestReport
 from areopage.rag.ingestion.reading import RowFields
-from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
-from areopage.rag.service import RagService
+from areopage.rag.service import RagService, open_pipeline
 from areopage.report import decision_locale, explain
 from areopage.text import visible
 
@@ -60,7 +61,7 @@ def ingest(
     be read; all others are ingested.
     """
     settings = find_config(config).rag
-    place = rejected or _beside_store(settings)
+    place = rejected or settings.path(settings.section.store.path).parent / REJECTED_FILE
     try:
         fields = RowFields(**_row_fields(field or []))
         report = asyncio.run(ingest_folder(settings, folder, collection=collection, source=source, fields=fields, prune=prune))
@@ -82,7 +83,6 @@ def search(
     config: ConfigOption = None,
 ) -> None:
     """Show the passages found for a question, best first, with scores in [0, 1]."""
-
     settings = _existing(find_config(config).rag)
 
     async def find() -> None:
@@ -110,7 +110,6 @@ def collections(config: ConfigOption = None) -> None:
     settings = _existing(find_config(config).rag)
 
     async def show() -> None:
-
         store = open_store(settings, os.environ)
         try:
             names = await store.names()
@@ -124,6 +123,52 @@ def collections(config: ConfigOption = None) -> None:
             await store.aclose()
 
     asyncio.run(show())
+
+
+class IngestDisplay:
+    """Shows the progress of an ingestion; use as `with`."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = (
+            Progress(
+                TextColumn("ingesting"),
+                BarColumn(bar_width=24),
+                TaskProgressColumn(),
+                TextColumn("{task.fields[rate]}", markup=False),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=console,
+                refresh_per_second=4,
+                transient=True,
+            )
+            if console.is_terminal
+            else None
+        )
+        self._task = self._bar.add_task("", rate="") if self._bar else None
+        self._open: AbstractContextManager[object] = self._bar or nullcontext()
+        self._began = self._last = time.monotonic()
+
+    def __enter__(self) -> "IngestDisplay":
+        self._open.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Remove the bar."""
+        self._open.__exit__(None, None, None)
+
+    def show(self, progress: IngestProgress) -> None:
+        """Show the latest progress."""
+        now = time.monotonic()
+        elapsed = max(1e-6, now - self._began)
+        rate = f"{progress.embedded} chunks, {progress.embedded / elapsed:.1f}/s"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, total=progress.total, completed=progress.done, rate=rate)
+        elif now - self._last >= PLAIN_EVERY and progress.done:
+            self._last = now
+            left = elapsed * (progress.total - progress.done) / progress.done
+            share = progress.done / progress.total
+            print(f"ingesting: {share:.0%} of the files, {rate}, {left:.0f} s left", file=sys.stderr, flush=True)
 
 
 async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> IngestReport:
@@ -149,21 +194,17 @@ def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
     if report.gone and not prune:
         verb = "is" if len(report.gone) == 1 else "are"
         tell(f"{counted(len(report.gone), 'file')} {verb} gone from the folder, and the chunks stay: --prune removes them")
-    _write_rejected(report.unread, place)
+    if report.unread:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"".join(msgspec.json.encode(unread) + b"\n" for unread in report.unread))
+    else:
+        place.unlink(missing_ok=True)
     for unread in report.unread[:SHOWN]:
         row = f", row {unread.row}" if unread.row is not None else ""
         tell(f"not read: {one_line(unread.file)}{row}: {one_line(unread.reason, LONGEST_REASON)}")
     if report.unread:
         more = len(report.unread) - SHOWN
         tell(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")
-
-
-def _write_rejected(unread: tuple[Unread, ...], place: Path) -> None:
-    if not unread:
-        place.unlink(missing_ok=True)
-        return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in unread))
 
 
 def _row_fields(given: list[str]) -> dict[str, str]:
@@ -177,10 +218,6 @@ def _row_fields(given: list[str]) -> dict[str, str]:
             )
         fields[name] = theirs
     return fields
-
-
-def _beside_store(config: RagConfig) -> Path:
-    return config.path(config.section.store.path).parent / REJECTED_FILE
 
 
 def _existing(config: RagConfig) -> RagConfig:
@@ -211,8 +248,18 @@ def ask(
     asked = ChatPrompt(
         prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )
+    settings = find_config(config)
+
+    async def answer() -> Trace:
+        with open_ledger(settings, create=True) as ledger:
+            service = open_pipeline(settings, ledger, tell)
+            try:
+                return await _streamed(service, asked) if stream else await service.answer(asked)
+            finally:
+                await service.aclose()
+
     try:
-        trace = asyncio.run(_answered(find_config(config), asked, stream=stream))
+        trace = asyncio.run(answer())
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
     _print_reply(trace)
@@ -230,17 +277,6 @@ def export_traces(config: ConfigOption = None) -> None:
         f"{export.folder}: {done.lines:,} lines and {done.snapshots:,} snapshots written, "
         f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
     )
-
-
-async def _answered(config: AppConfig, prompt: ChatPrompt, *, stream: bool) -> Trace:
-    with open_ledger(config, create=True) as ledger:
-        service = open_pipeline(config, ledger, tell)
-        try:
-            if stream:
-                return await _streamed(service, prompt)
-            return await service.answer(prompt)
-        finally:
-            await service.aclose()
 
 
 async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:

@@ -53,7 +53,9 @@ class Prompts(Struct, frozen=True, kw_only=True):
     def messages(self, prompt: str, documents: Sequence[Document], language: str, secret: bytes) -> tuple[Message, ...]:
         """Build the messages of a prompt."""
         used = language if language in self.words["system"] else OTHER_LANGUAGE
-        names = {"language": self.words["language"].get(language, language), "nonce": _nonce_of(prompt, documents, secret)}
+        # of the documents' fences; the same for the same prompt and documents
+        nonce = nonce_of([prompt, [[document.id, document.title, document.text] for document in documents]], secret)
+        names = {"language": self.words["language"].get(language, language), "nonce": nonce}
         system = [fill(self.words["system"][used], names)]
         if self.structured:
             system.append(self.words["structured"][used])
@@ -63,7 +65,7 @@ class Prompts(Struct, frozen=True, kw_only=True):
         user = [fill(self.words["fence"][used], names)] if documents else [self.words["none"][used]]
         label = self.words["label"][used]
         for position, document in enumerate(documents, 1):
-            user.append(fenced(f"DOCUMENT {position}", self._block(document, label), names["nonce"]))
+            user.append(fenced(f"DOCUMENT {position}", self._block(document, label), nonce))
         user.append(f"{fill(self.words['question'][used], names)}\n{defused(prompt)}")
         return (Message("system", "\n\n".join(system)), Message("user", "\n\n".join(user)))
 
@@ -83,11 +85,6 @@ def load_prompts(instructions: Mapping[str, str], max_chars: int, *, structured:
     """Load the package's prompts with a configuration's instructions."""
     words = read_yaml(PROMPTS_FILE).data
     return Prompts(words=words, instructions=dict(instructions), structured=structured, max_chars=max_chars)
-
-
-def _nonce_of(prompt: str, documents: Sequence[Document], secret: bytes) -> str:
-    """The nonce of the documents' fences; the same for the same prompt and documents."""
-    return nonce_of([prompt, [[document.id, document.title, document.text] for document in documents]], secret)
 
 
 class Structured(Struct, frozen=True, kw_only=True):

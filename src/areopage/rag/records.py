@@ -40,15 +40,13 @@ def citations_of(trace: Trace) -> tuple[Citation, ...]:
     if not ids:
         ids = dict.fromkeys(sentence.document for sentence in decision.sentences if sentence.claim and sentence.document)
     found = {document.id: document for document in reversed(trace.documents)}
-    return tuple(
-        Citation(id=one.id, title=one.title, source=one.source, score=one.score, excerpt=_excerpt(one.text))
-        for one in (found[id] for id in ids if id in found)
-    )
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text[: 2 * EXCERPT].split())
-    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
+    citations = []
+    for document in (found[id] for id in ids if id in found):
+        line = " ".join(document.text[: 2 * EXCERPT].split())
+        excerpt = line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
+        citation = Citation(id=document.id, title=document.title, source=document.source, score=document.score, excerpt=excerpt)
+        citations.append(citation)
+    return tuple(citations)
 
 
 class Retriever(Protocol):

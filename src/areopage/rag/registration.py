@@ -20,6 +20,6 @@ EXTENSION = Extension(
     },
     parts={
         "pages": {"chat": "areopage.rag.page:PART", "chat api": "areopage.rag.api:PART"},
-        "services": {"answers": "areopage.rag.opening:open_service"},
+        "services": {"answers": "areopage.rag.service:open_service"},
     },
 )

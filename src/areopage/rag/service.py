@@ -1,26 +1,33 @@
 """The pipeline as one object: a prompt becomes a stored trace."""
 
 import asyncio
+import os
 import threading
 import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
+from areopage.app import AppConfig, open_gate, open_judge
 from areopage.checking import MOST_PROMPT, Checker, RagConfig, SentenceJudge, TraceExport
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate import Gate
-from areopage.ledger import Batch, Ledger, Trace
+from areopage.ledger import Batch, Ledger, Trace, stored_trace
 from areopage.models import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
+from areopage.rag.generation import open_generator
 from areopage.rag.records import ChatPrompt, Generator, Retriever
+from areopage.rag.retrieval.retriever import open_retriever
 from areopage.text import language_of
+
+if TYPE_CHECKING:
+    from areopage.server import Pipeline
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[Trace]
@@ -69,9 +76,13 @@ class RagService:
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
         self._kept = KeptAnswers(config, gate.version, ledger, retriever, say)
-        self._traces, self._reduce = ledger.traces, reduce
+        self._reduce = reduce
         self._export = TraceExport(ledger, config.section.traces, config.path(config.section.traces.folder))
-        self._batch: Batch[Trace, None] = Batch(self._store, what="traces")
+
+        def store(traces: Sequence[Trace]) -> None:
+            ledger.traces.append(traces)
+
+        self._batch: Batch[Trace, None] = Batch(store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}
         self._per_key = Counter[str]()
         self._guard = threading.Lock()
@@ -112,7 +123,7 @@ class RagService:
         Where a storage policy changed the prompt, the cache's entry is not found; it is not used once the trace is erased.
         """
         asked = ChatPrompt(prompt=trace.prompt, collection=trace.collection, sources_filter=trace.sources_filter)
-        await self._kept.forget(asked, self._language(trace.prompt))
+        await self._kept.forget_prompt(asked, self._language(trace.prompt))
 
     async def export_traces(self) -> None:
         """Update the trace files from the ledger."""
@@ -216,9 +227,6 @@ class RagService:
         self._say(_console_line(trace))
         return trace
 
-    def _store(self, traces: Sequence[Trace]) -> None:
-        self._traces.append(traces)
-
     # --- the end
 
     async def _break_off(self) -> None:
@@ -243,3 +251,33 @@ def _console_line(trace: Trace) -> str:
     judge = f" judge={trace.judge_standing}" if trace.judge_standing else ""
     told = f"chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"
     return f"[chatbot] {told}{judge}"
+
+
+def open_service(config: AppConfig, ledger: Ledger, say: Callable[[str], None], judge: SentenceJudge | None) -> "Pipeline":
+    """The pipeline of a server; see `open_pipeline`."""
+    from areopage.server import Pipeline  # only a server needs the web
+
+    section = config.rag.section
+    service = open_pipeline(config, ledger, say, judge=judge)
+    return Pipeline(service=service, collection=section.store.collection, language=section.language)
+
+
+def open_pipeline(
+    config: AppConfig,
+    ledger: Ledger,
+    say: Callable[[str], None],
+    *,
+    secret: bytes | None = None,
+    judge: SentenceJudge | None = None,
+) -> RagService:
+    """The answering pipeline; `storage` says what stays of questions and answers."""
+    environment = dict(os.environ)
+    rag, storage = config.rag, config.storage
+
+    def reduced(trace: Trace) -> Trace:
+        return stored_trace(trace, storage.text, storage.max_chars)
+
+    generator = open_generator(rag, ledger.secret() if secret is None else secret, environment)
+    judge = judge or open_judge(config, ledger)
+    retriever = open_retriever(rag, say, environment)
+    return RagService(rag, ledger, open_gate(config), retriever, generator, say, judge=judge, reduce=reduced)

@@ -9,6 +9,7 @@ not be able to run code here.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -95,7 +96,11 @@ class AnswerCache:
             return None
         from cashews.exceptions import CacheError
 
-        faults: tuple[type[Exception], ...] = (CacheError, OSError, TimeoutError, *_redis_faults())
+        faults: tuple[type[Exception], ...] = (CacheError, OSError, TimeoutError)
+        with suppress(ModuleNotFoundError):
+            from redis.exceptions import RedisError
+
+            faults = (*faults, RedisError)
         try:
             async with asyncio.timeout(PATIENCE):
                 found = await do(cache)
@@ -133,14 +138,6 @@ class AnswerCache:
         return cache
 
 
-def _redis_faults() -> tuple[type[Exception], ...]:
-    try:
-        from redis.exceptions import RedisError
-    except ModuleNotFoundError:
-        return ()
-    return (RedisError,)
-
-
 def shown(url: str) -> str:
     """A store's address without its password."""
     parts = urlsplit(url)
@@ -154,20 +151,15 @@ class Place(Struct, frozen=True):
     revision: str
 
 
-class KeptAnswers:
+class KeptAnswers(AnswerCache):
     """Finds and stores reusable answers."""
 
     def __init__(
         self, config: RagConfig, gate_version: str, ledger: Ledger, retriever: Retriever, say: Callable[[str], None]
     ) -> None:
-        self._cache = AnswerCache(config, say)
-        self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
+        super().__init__(config, say)
+        self._keys = CacheKeys(config, gate_version, ledger.secret() if self.enabled else b"")
         self._traces, self._labels, self._retriever = ledger.traces, ledger.labels, retriever
-
-    @property
-    def enabled(self) -> bool:
-        """Whether the cache is enabled."""
-        return self._cache.enabled
 
     async def place(self, asked: ChatPrompt, language: str) -> Place:
         """Compute the place of a prompt's answer."""
@@ -175,10 +167,16 @@ class KeptAnswers:
 
     async def find(self, place: Place) -> CachedAnswer | None:
         """Return the answer of a place; None if missing or no longer valid."""
-        found = await self._cache.get(place.key) if place.revision else None
-        if found is None or found.revision != place.revision:
+        entry = await self.get(place.key) if place.revision else None
+        if entry is None or entry.revision != place.revision:
             return None
-        return found if await asyncio.to_thread(self._stands, found.trace) else None
+        trace = entry.trace
+
+        def stands() -> bool:
+            supported = self._labels.supported(trace.collection, trace.prompt, trace.response, trace.documents)
+            return supported is not False and self._traces.has_texts(trace.id)
+
+        return entry if await asyncio.to_thread(stands) else None
 
     async def keep(self, place: Place, trace: Trace) -> None:
         """Store a delivered answer without data of the current user."""
@@ -186,19 +184,11 @@ class KeptAnswers:
             return
         answer = replace(trace.answer, case=replace(trace.answer.case, prompt=""), session="", api_key="")
         kept = replace(trace, answer=answer, judgments=())
-        await self._cache.put(place.key, CachedAnswer(trace=kept, revision=place.revision))
+        await self.put(place.key, CachedAnswer(trace=kept, revision=place.revision))
 
-    async def forget(self, asked: ChatPrompt, language: str) -> None:
+    async def forget_prompt(self, asked: ChatPrompt, language: str) -> None:
         """Remove the cached answer to a prompt."""
-        await self._cache.forget(self._keys.key(asked, language))
-
-    def _stands(self, trace: Trace) -> bool:
-        said = self._labels.supported(trace.collection, trace.prompt, trace.response, trace.documents)
-        return said is not False and self._traces.has_texts(trace.id)
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self._cache.aclose()
+        await self.forget(self._keys.key(asked, language))
 
 
 class CacheKeys:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from areopage.checking import Checker, decided
 from areopage.rag.answering.state import RagState, Texts
-from areopage.rag.records import Generated, Generator, Retriever
+from areopage.rag.records import Generator, Retriever
 
 Graph = CompiledStateGraph[RagState, None, RagState, RagState]
 
@@ -59,7 +59,10 @@ class Nodes(Struct, frozen=True, kw_only=True):
     async def evaluate_response(self, state: RagState) -> RagState:
         """Apply the gate, with people's labels and, if the gate needs one, a judge; without a judge `unsettled` decides."""
         started = time.perf_counter()
-        asked, response = state["asked"], _with_cited_ids(state["generated"])
+        asked, generated = state["asked"], state["generated"]
+        # ids that the model named apart from its text stand in brackets at its end
+        missing = [f"[{id}]" for id in generated.cited_ids if f"[{id}]" not in generated.text]
+        response = " ".join((generated.text, *missing)) if generated.text else ""
         checked = await self.checker.check(
             asked.prompt, response, state["documents"], collection=asked.collection, language=state["language"]
         )
@@ -99,12 +102,6 @@ class Nodes(Struct, frozen=True, kw_only=True):
         if "delivered" in state:
             return "pass"
         return "escalate" if state["decision"].verdict == "human_review" else "fail"
-
-
-def _with_cited_ids(generated: Generated) -> str:
-    """The response as the gate reads it: ids that the model named apart from its text stand in brackets at its end."""
-    missing = [f"[{id}]" for id in generated.cited_ids if f"[{id}]" not in generated.text]
-    return f"{generated.text} {' '.join(missing)}" if missing and generated.text else generated.text
 
 
 def build_graph(nodes: Nodes) -> Graph:

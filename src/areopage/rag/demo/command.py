@@ -23,9 +23,8 @@ from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.rag.commands import ingest_folder
 from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation import model_of
-from areopage.rag.opening import open_pipeline
 from areopage.rag.records import ChatPrompt
-from areopage.rag.service import RagService
+from areopage.rag.service import RagService, open_pipeline
 from areopage.report import explain, gate_figures, gate_report, gate_report_name, write_report
 from areopage.suites import CONFIG_FILE
 

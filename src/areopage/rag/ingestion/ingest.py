@@ -14,7 +14,7 @@ from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, Unre
 from areopage.rag.ingestion.points import Held, Points
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
 from areopage.rag.retrieval.retriever import agree, measure_backgrounds
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
 
@@ -220,14 +220,11 @@ class Ingestion:
             return record
         shipped = shipped_backgrounds(identity)
         if state.chunks and (self._calibrate or not shipped):
-            backgrounds = await measure_backgrounds(self._embedder, await self._sample(state))
+            # drawn by their ids, which are as good as random and always the same
+            points = [vector_of(point, "") async for point in self._store.each(self._name, (), vectors=True, limit=SAMPLE)]
+            backgrounds = await measure_backgrounds(self._embedder, np.asarray(points, dtype=np.float32))
             return structs.replace(record, backgrounds=backgrounds, measured_chunks=state.chunks)
         return structs.replace(record, backgrounds=shipped, measured_chunks=0)
-
-    async def _sample(self, state: CollectionState) -> Vectors:
-        """The vectors of some chunks, drawn by their ids, which are as good as random and always the same."""
-        points = [vector_of(point, "") async for point in self._store.each(self._name, (), vectors=True, limit=SAMPLE)]
-        return np.asarray(points, dtype=np.float32)
 
     def _tell(self, part: int) -> None:
         self._progress(IngestProgress(done=self._done + part, total=self._total, embedded=self._points.embedded))

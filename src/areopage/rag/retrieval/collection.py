@@ -187,7 +187,10 @@ class VectorStore:
             there = [point for point in nearest if at(point.payload, field) in sources]
             if len(there) >= limit or len(nearest) < PROBE * limit:
                 return there[:limit]
-        return await self._query(state, vector, limit, _any_of(field, sources))
+        from qdrant_client.http.models import FieldCondition, Filter, MatchAny
+
+        wanted = Filter(must=[FieldCondition(key=field, match=MatchAny(any=list(sources)))]) if sources else None
+        return await self._query(state, vector, limit, wanted)
 
     async def _query(
         self, state: CollectionState, vector: Sequence[float], limit: int, condition: "Filter | None"
@@ -307,17 +310,14 @@ class _PointUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _load_point(stored: bytes) -> Any:
-    return _PointUnpickler(io.BytesIO(stored)).load()
-
-
 def _open_folder(folder: Path) -> VectorStore:
     """Local mode: the folder belongs to one process."""
     from qdrant_client import AsyncQdrantClient
     from qdrant_client.local import persistence
 
     # the client unpickles each point when it opens a folder: only points, no function that a row names
-    setattr(persistence, "pickle", SimpleNamespace(dumps=pickle.dumps, loads=_load_point))  # noqa: B010 - not in its types
+    guarded = SimpleNamespace(dumps=pickle.dumps, loads=lambda stored: _PointUnpickler(io.BytesIO(stored)).load())
+    setattr(persistence, "pickle", guarded)  # noqa: B010 - not in its types
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -335,11 +335,3 @@ def _open_folder(folder: Path) -> VectorStore:
     except (sqlite3.Error, ValueError, KeyError, AttributeError, EOFError, IndexError, TypeError) as error:
         raise StorageError(f"the vector store {folder} is damaged ({error}): remove it, and ingest again") from None
     return VectorStore(client, str(folder), local=True)
-
-
-def _any_of(field: str, values: Sequence[str]) -> "Filter | None":
-    from qdrant_client.http.models import FieldCondition, Filter, MatchAny
-
-    if not values:
-        return None
-    return Filter(must=[FieldCondition(key=field, match=MatchAny(any=list(values)))])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from areopage.cases import Document
 from areopage.checking import FieldsSection, RagConfig
@@ -84,11 +85,8 @@ class QdrantRetriever:
         scores = relevance(cosines, coverages(prompt, texts), background)
         order = np.argsort(-scores, kind="stable")[: settings.top_k]
         return tuple(
-            Document(
-                id=documents[place].id,
-                title=documents[place].title,
-                text=documents[place].text,
-                source=documents[place].source,
+            structs.replace(
+                documents[place],
                 score=round(float(scores[place]), 4),
                 metadata={**documents[place].metadata, "similarity": round(float(cosines[place]), 4)},
             )
@@ -106,18 +104,14 @@ class QdrantRetriever:
                 agree(state, identity)
                 backgrounds = state.record.backgrounds if state.record else {}
                 if not backgrounds:
-                    backgrounds = dict(known[2]) if known else await self._background_of(state, identity)
+                    backgrounds = dict(known[2]) if known else shipped_backgrounds(identity)
+                if not backgrounds:
+                    points = self._store.each(state.name, (), vectors=True, limit=SAMPLE)
+                    sample = [vector_of(point, state.vector) async for point in points]
+                    backgrounds = await measure_backgrounds(self._embedder, np.asarray(sample, dtype=np.float32))
                 self._warn(state)
                 known = self._known[name] = (self._clock(), state, backgrounds)
             return known[1], known[2]
-
-    async def _background_of(self, state: CollectionState, identity: EmbedderIdentity) -> dict[str, Background]:
-        """The background of a collection that remembers none."""
-        shipped = shipped_backgrounds(identity)
-        if shipped:
-            return shipped
-        sample = [vector_of(point, state.vector) async for point in self._store.each(state.name, (), vectors=True, limit=SAMPLE)]
-        return await measure_backgrounds(self._embedder, np.asarray(sample, dtype=np.float32))
 
     def _warn(self, state: CollectionState) -> None:
         """Say once what a collection lacks."""
