@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -393,25 +392,6 @@ def test_a_fault_ends_a_stream(tmp_path: Path) -> None:
 
     with pytest.raises(CallTimedOut):
         asyncio.run(walk())
-
-
-def test_programs_without_an_event_loop_ask_from_many_threads(tmp_path: Path) -> None:
-    service = rag_service(tmp_path)
-    answers: list[Trace] = []
-    threads = [
-        threading.Thread(
-            target=lambda number=number: answers.append(service.answer_sync(ChatPrompt(prompt=f"{QUESTION} {number}")))
-        )
-        for number in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    asyncio.run(service.aclose())
-
-    assert len({answer.id for answer in answers}) == 8
-    assert len(kept(tmp_path)) == 8
 
 
 # --- what must not happen

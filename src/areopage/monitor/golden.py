@@ -137,6 +137,12 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
         golden = await asyncio.to_thread(Golden.open, ledger, config, environment)
         return await golden.carry_on(id, datetime.now(UTC))
 
+    def give_up(id: str, reason: str) -> None:
+        for running in running_rounds(ledger):
+            if running.id == id:
+                ended = msgspec.structs.replace(running, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
+                ledger.golden_runs.save(recomputed_round(ledger, ended))
+
     def pending(after: int, limit: int) -> Sequence[Pending]:
         rounds = [Pending(round(run.started_at.timestamp() * 1000), run.id) for run in running_rounds(ledger)]
         return sorted(golden_round for golden_round in rounds if golden_round.number > after)[:limit]
@@ -144,7 +150,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
     return Handler(
         name=NAME,
         run=run,
-        gave_up=lambda id, reason: _give_up_round(ledger, id, reason),
+        gave_up=give_up,
         pending=pending,
         ahead=0,
         attempts=ATTEMPTS,
@@ -171,13 +177,6 @@ def _round_at(golden: Golden, due: datetime) -> tuple[GoldenRun, bool]:
     return GoldenRun(id=id, suite=golden.suite, started_at=due, asked=len(golden.cases)), True
 
 
-def _give_up_round(ledger: Ledger, id: str, reason: str) -> None:
-    for run in running_rounds(ledger):
-        if run.id == id:
-            ended = msgspec.structs.replace(run, finished_at=datetime.now(UTC), verdict="incomplete", reason=reason)
-            ledger.golden_runs.save(recomputed_round(ledger, ended))
-
-
 def running_rounds(ledger: Ledger, suite: str | None = None) -> list[GoldenRun]:
     """Return the unfinished rounds."""
     return [run for run in ledger.golden_runs.list(suite, ROUNDS_SEEN) if run.verdict == "running"]
@@ -189,7 +188,15 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
     A question that the bot does not answer stays without one; several in a row, and the bot counts as down. A round without any
     answer is over at once.
     """
-    unasked = await asyncio.to_thread(_unasked, golden, run)
+
+    def unanswered() -> list[Case]:
+        if not golden.ledger.golden_runs.questions(run.id):
+            _note_questions(golden, run)
+        noted = set(golden.ledger.golden_runs.questions(run.id).values())
+        open_ids = noted - golden.ledger.answers.numbers(list(noted)).keys()
+        return [case for case in golden.cases if answer_id(run.id, case.id) in open_ids]
+
+    unasked = await asyncio.to_thread(unanswered)
     failures: list[str] = []
     streak = FailureStreak(limit=FAILURES_IN_A_ROW)
 
@@ -224,15 +231,6 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
 
 def _note_questions(golden: Golden, run: GoldenRun) -> None:
     golden.ledger.golden_runs.note_questions(run.id, {case.id: answer_id(run.id, case.id) for case in golden.cases})
-
-
-def _unasked(golden: Golden, run: GoldenRun) -> list[Case]:
-    """The questions of a round without an answer in the ledger; a round that has none yet gets all."""
-    if not golden.ledger.golden_runs.questions(run.id):
-        _note_questions(golden, run)
-    noted = set(golden.ledger.golden_runs.questions(run.id).values())
-    open_ids = noted - golden.ledger.answers.numbers(list(noted)).keys()
-    return [case for case in golden.cases if answer_id(run.id, case.id) in open_ids]
 
 
 async def _answer_one(golden: Golden, run: GoldenRun, case: Case, model: LanguageModel) -> None:

@@ -30,14 +30,12 @@ class Outages:
             )
             if fault is None:
                 self._answered(judgment.judge)
-            else:
-                self._failed(judgment.judge, fault.reason if isinstance(fault, Unreachable) else "no answer in time")
-
-    def _failed(self, judge: str, reason: str) -> None:
-        self._failures[judge] = self._failures.get(judge, 0) + 1
-        if self._failures[judge] == FAILURES:
-            LOG.warning("judge %s fails: answers wait and are tried again until it works: %s", judge, reason)
-            self._next_probe = self._clock() + self._pause
+                continue
+            judge, reason = judgment.judge, fault.reason if isinstance(fault, Unreachable) else "no answer in time"
+            self._failures[judge] = self._failures.get(judge, 0) + 1
+            if self._failures[judge] == FAILURES:
+                LOG.warning("judge %s fails: answers wait and are tried again until it works: %s", judge, reason)
+                self._next_probe = self._clock() + self._pause
 
     def _answered(self, judge: str) -> None:
         was_down = self._failures.pop(judge, 0) >= FAILURES

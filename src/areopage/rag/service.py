@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import threading
 import time
 import uuid
 from collections import Counter
@@ -18,7 +17,6 @@ from areopage.checking import MOST_PROMPT, Checker, RagConfig, SentenceJudge, Tr
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate import Gate
 from areopage.ledger import Batch, Ledger, Trace, stored_trace
-from areopage.models import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.generation import open_generator
@@ -38,7 +36,7 @@ FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
 class RagService:
     """Answers prompts through the graph, with cache and ledger; safe for concurrent use.
 
-    Use it from one event loop at a time, or by `answer_sync`.
+    Use it from one event loop at a time.
     """
 
     def __init__(
@@ -85,8 +83,6 @@ class RagService:
         self._batch: Batch[Trace, None] = Batch(store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}
         self._per_key = Counter[str]()
-        self._guard = threading.Lock()
-        self._own_loop: OwnLoop | None = None
 
     # --- prompts
 
@@ -129,23 +125,15 @@ class RagService:
         """Update the trace files from the ledger."""
         await asyncio.to_thread(self._export.run)
 
-    def answer_sync(self, prompt: ChatPrompt) -> Trace:
-        """Run `answer` without an event loop; never call it inside one."""
-        with self._guard:
-            if self._own_loop is None:
-                self._own_loop = OwnLoop("rag-service")
-            own = self._own_loop
-        return own.wait_for(self.answer(prompt))
-
     async def aclose(self) -> None:
         """Cancel open prompts, close everything and export traces."""
-        with self._guard:
-            own, self._own_loop = self._own_loop, None
-        await self._break_off()
-        if own is not None:
-            await asyncio.to_thread(own.stop, self._close_parts)
-        else:
-            await self._close_parts()
+        loop = asyncio.get_running_loop()
+        flights = [flight for (place, _), flight in self._flights.items() if place is loop]
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+        for part in (self.retriever, self._generator, self._checker, self._kept):
+            await part.aclose()
         await asyncio.to_thread(self._batch.close, None)
         try:
             await self.export_traces()
@@ -226,22 +214,6 @@ class RagService:
         await self._batch.write_async([self._reduce(trace) if self._reduce else trace])
         self._say(_console_line(trace))
         return trace
-
-    # --- the end
-
-    async def _break_off(self) -> None:
-        """Cancel what is under way in the running event loop, and wait for its end."""
-        loop = asyncio.get_running_loop()
-        flights = [flight for (place, _), flight in self._flights.items() if place is loop]
-        for flight in flights:
-            flight.cancel()
-        await asyncio.gather(*flights, return_exceptions=True)
-
-    async def _close_parts(self) -> None:
-        await self.retriever.aclose()
-        await self._generator.aclose()
-        await self._checker.aclose()
-        await self._kept.aclose()
 
 
 def _console_line(trace: Trace) -> str:

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from types import FrameType
@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from areopage.app import AppConfig, open_gate, open_judge, open_ledger, open_worker
 from areopage.errors import AreopageError, UserError, counted
 from areopage.extensions import required
-from areopage.ledger import Answer, Ledger
+from areopage.ledger import Answer
 from areopage.monitor import Intake, QualityJudge
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
@@ -89,7 +89,11 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
     server, monitor = config.server, config.monitor
     with ExitStack() as stack:
         ledger = stack.enter_context(open_ledger(config, create=True))
-        _check_keys(ledger, server.host)
+        if not is_loopback(server.host) and not ledger.api_keys.any():
+            raise UserError(
+                f"others can reach {server.host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
+                "or listen on 127.0.0.1"
+            )
         listener = stack.enter_context(listener_at(server.host, server.port))
         provider = open_telemetry(os.environ)
         if provider is not None:
@@ -101,11 +105,19 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             say(remark)
         judges = traced(provider) if provider is not None else QualityJudge
         own_worker = open_worker(ledger, config, judges) if worker else None
+        intake = Intake(ledger, monitor.section.sampling)
+
+        async def submit(answers: Sequence[Answer]) -> Sequence[bool]:
+            new = await intake.submit_async(answers)
+            if own_worker is not None:
+                own_worker.wake()
+            return new
+
         context = ServerContext(
             ledger=ledger,
             config=config,
             suite=suite,
-            submit=_submission(Intake(ledger, monitor.section.sampling), own_worker),
+            submit=submit,
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
             judge=judge,
@@ -129,18 +141,6 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             if left
             else "stopped: nothing is left to evaluate"
         )
-
-
-def _submission(intake: Intake, worker: Worker | None) -> Callable[[Sequence[Answer]], Awaitable[Sequence[bool]]]:
-    """Store submitted answers, and let the worker of this process look for them."""
-
-    async def submit(answers: Sequence[Answer]) -> Sequence[bool]:
-        new = await intake.submit_async(answers)
-        if worker is not None:
-            worker.wake()
-        return new
-
-    return submit
 
 
 class Process:
@@ -219,14 +219,6 @@ class Process:
 
     def _worker_fault(self) -> str:
         return "" if self._worker and self._worker.alive else "the worker has stopped: the log says why"
-
-
-def _check_keys(ledger: Ledger, host: str) -> None:
-    if not is_loopback(host) and not ledger.api_keys.any():
-        raise UserError(
-            f"others can reach {host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
-            "or listen on 127.0.0.1"
-        )
 
 
 def listener_at(host: str, port: int) -> socket.socket:

@@ -24,7 +24,11 @@ def response_text(result: Any, names: Sequence[str] = RESPONSE_NAMES, depth: int
     if depth > _DEEPEST or result is None or isinstance(result, int | float | bytes | bytearray):
         return None
     if isinstance(result, list | tuple):
-        return _text_of_items(result, names, depth)
+        messages = [item for item in result if field(item, "type") == "message"]
+        if not messages:
+            return message_text(result) or None  # the parts of a message
+        texts = [response_text(field(item, "content"), names, depth + 1) for item in messages]
+        return "\n".join(text for text in texts if text) or None
     choices, replies = field(result, "choices"), field(result, "replies")
     if isinstance(choices, list | tuple) and choices:
         return response_text(value_of(choices[0], ("message", "delta", "text")), names, depth + 1)
@@ -35,23 +39,11 @@ def response_text(result: Any, names: Sequence[str] = RESPONSE_NAMES, depth: int
         if text is not None:
             return text
     messages = field(result, "messages")
-    if isinstance(messages, list | tuple) and messages and _is_from_the_assistant(messages[-1]):
-        return response_text(messages[-1], names, depth + 1)
+    if isinstance(messages, list | tuple) and messages:
+        role = field(messages[-1], "role") or field(messages[-1], "type")
+        if str(getattr(role, "value", role)) in _OF_THE_ASSISTANT:
+            return response_text(messages[-1], names, depth + 1)
     return None
-
-
-def _text_of_items(items: Sequence[Any], names: Sequence[str], depth: int) -> str | None:
-    """The text of a message's parts, or of the messages among the items that a model put out."""
-    messages = [item for item in items if field(item, "type") == "message"]
-    if messages:
-        texts = [response_text(field(item, "content"), names, depth + 1) for item in messages]
-        return "\n".join(text for text in texts if text) or None
-    return message_text(items) or None
-
-
-def _is_from_the_assistant(message: Any) -> bool:
-    role = field(message, "role") or field(message, "type")
-    return str(getattr(role, "value", role)) in _OF_THE_ASSISTANT
 
 
 def documents_in(result: Any) -> Any:

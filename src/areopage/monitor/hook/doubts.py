@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from areopage.ledger import Answer
 from areopage.monitor.hook.messages import UNSEEN_TEXTS
-from areopage.monitor.hook.stream_text import is_framed
+from areopage.monitor.hook.stream_text import decoded, is_framed
 
 PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN = (
     *("placeholder", "frames", "object", "json", "one_word", "echo", "names_only", "unseen"),
@@ -38,7 +36,7 @@ def doubts_of(answer: Answer) -> Iterator[str]:
         yield PLACEHOLDER
     if any(is_framed(text) for text in texts):
         yield FRAMES
-    elif any(_is_json(text) for text in texts):
+    elif any(isinstance(decoded(text), dict | list) for text in texts if text.startswith(("{", "[{"))):
         yield JSON
     if len(turns) < 2 and _ONE_WORD.fullmatch(question):
         yield ONE_WORD
@@ -49,12 +47,3 @@ def doubts_of(answer: Answer) -> Iterator[str]:
         yield NAMES_ONLY
     if any(line in UNSEEN_TEXTS for turn in turns for line in turn.content.splitlines()):
         yield UNSEEN
-
-
-def _is_json(text: str) -> bool:
-    if not text.startswith(("{", "[{")):
-        return False
-    try:
-        return isinstance(msgspec.json.decode(text), dict | list)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False

@@ -49,12 +49,16 @@ def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
     if not folder.is_dir():
         return Drained()
     taken = rejected = 0
-    with owned(folder / "drain.lock") as mine, _readable(folder):
-        for data in sorted(folder.glob("*.jsonl")) if mine else ():
-            batch = _drain_file(data, deliver, limit - taken)
-            taken, rejected = taken + batch.taken, rejected + batch.rejected
-            if taken >= limit:
-                break
+    with owned(folder / "drain.lock") as mine:
+        try:
+            for data in sorted(folder.glob("*.jsonl")) if mine else ():
+                batch = _drain_file(data, deliver, limit - taken)
+                taken, rejected = taken + batch.taken, rejected + batch.rejected
+                if taken >= limit:
+                    break
+        except OSError as error:
+            place, why = error.filename or folder, error.strerror or os.fspath(folder)
+            raise StorageError(f"{place}: {why}: the spool cannot be read") from None
     return Drained(taken=taken, rejected=rejected)
 
 
@@ -70,7 +74,9 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
             refused = deliver(batch.submissions) if batch.submissions else ()
             bad = [*batch.bad, *((msgspec.json.encode(answer), REFUSED) for answer in refused)]
             _put_aside(data, bad)
-            _write_offset(data, batch.end)
+            beside = data.with_suffix(".offset.new")  # a crash leaves the old note or the new one
+            beside.write_text(str(batch.end), encoding="ascii")
+            beside.replace(data.with_suffix(".offset"))
             taken, rejected = taken + len(batch.submissions), rejected + len(bad)
         else:
             return Drained(taken=taken, rejected=rejected)
@@ -138,13 +144,6 @@ def _read_offset(data: Path) -> int:
         return 0
 
 
-def _write_offset(data: Path, offset: int) -> None:
-    """Note how many bytes of a file were taken over; a crash leaves the old note or the new one."""
-    beside = data.with_suffix(".offset.new")
-    beside.write_text(str(offset), encoding="ascii")
-    beside.replace(data.with_suffix(".offset"))
-
-
 @contextmanager
 def owned(path: Path) -> Iterator[bool]:
     """Whether a lock is free; the lock is held during the block."""
@@ -157,14 +156,3 @@ def owned(path: Path) -> Iterator[bool]:
     finally:
         if lock is not None:
             os.close(lock)
-
-
-@contextmanager
-def _readable(folder: Path) -> Iterator[None]:
-    """Turn the system's errors about a spool into one line for the user."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"{error.filename or folder}: {error.strerror or os.fspath(folder)}: the spool cannot be read"
-        ) from None

@@ -45,7 +45,7 @@ def read_stream(pieces: Sequence[Any], text_at: TextAt | None = None) -> StreamA
 def events_of(body: str) -> list[Any]:
     """The events of server-sent events or JSON lines: what JSON says, else texts."""
     if not _has_frames(body):
-        return [event for line in body.splitlines() if (event := _decoded(line.strip("\x1e \t"))) is not None]
+        return [event for line in body.splitlines() if (event := decoded(line.strip("\x1e \t"))) is not None]
     frames = list(_frames(body))
     # writers that put no space after the colon mean the ones that follow it
     exact = any(line and not line.startswith(" ") for _, lines in frames for line in lines)
@@ -56,7 +56,7 @@ def events_of(body: str) -> list[Any]:
 def is_framed(text: str) -> bool:
     """Whether a text is a stream's wire format: server-sent events, or two and more lines of JSON."""
     lines = [line for line in text.splitlines() if line.strip()]
-    return _has_frames(text) or (len(lines) > 1 and all(isinstance(_decoded(line), dict) for line in lines))
+    return _has_frames(text) or (len(lines) > 1 and all(isinstance(decoded(line), dict) for line in lines))
 
 
 def _has_frames(text: str) -> bool:
@@ -80,7 +80,7 @@ def _frames(body: str) -> Iterator[tuple[str, list[str]]]:
 
 def _event(name: str, text: str) -> Any:
     """The event of a frame; None if it says nothing."""
-    event = _decoded(text.strip())
+    event = decoded(text.strip())
     if event is None or (isinstance(event, list) and not any(isinstance(item, dict | str) for item in event)):
         return text if name in _TEXT_EVENTS and text.strip() != "[DONE]" else None
     if name in DOCUMENT_NAMES:
@@ -90,7 +90,7 @@ def _event(name: str, text: str) -> Any:
     return {"type": name, **event} if name and isinstance(event, dict) else event
 
 
-def _decoded(text: str) -> Any:
+def decoded(text: str) -> Any:
     """What a line of JSON says; None if it is no JSON object, list or text."""
     if not text.startswith(("{", "[", '"')):
         return None

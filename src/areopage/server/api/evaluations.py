@@ -153,8 +153,13 @@ def list_evaluations(
     context = context_of(request)
     ledger, source = context.ledger, actor.in_scope(source, "source")
     check_labels(ledger, actor, source, variant)
+    period, first, last = None, start or FIRST_DAY, end or LAST_DAY
+    if start is not None or end is not None:
+        if not FIRST_DAY <= first <= last <= LAST_DAY:
+            raise Refusal(422, "invalid", "from and to: give two days in order, from 1970 on")
+        period = Period(start=first, end=last + timedelta(days=1))
     filters = Filters(
-        period=_period_of(start, end),
+        period=period,
         grade=grade,
         criterion=_criterion_of(criterion, context),
         source=source,
@@ -301,15 +306,6 @@ def _criterion_of(name: str, context: ServerContext) -> str:
         return Rubric.of_suite(context.suite).find(name) if name else ""
     except CriteriaError as fault:
         raise Refusal(422, "invalid", f"criterion: {fault}") from None
-
-
-def _period_of(start: date | None, end: date | None) -> Period | None:
-    if start is None and end is None:
-        return None
-    first, last = start or FIRST_DAY, end or LAST_DAY
-    if not FIRST_DAY <= first <= last <= LAST_DAY:
-        raise Refusal(422, "invalid", "from and to: give two days in order, from 1970 on")
-    return Period(start=first, end=last + timedelta(days=1))
 
 
 def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, blind: bool = False) -> EvaluationView:

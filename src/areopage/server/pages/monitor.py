@@ -53,9 +53,10 @@ SPANS = ("7", "30", "90")
 def show_overview(request: Request, reader: Reader) -> Response:
     """The whole page."""
     asked, view, spoken = _gathered(request, reader)
-    return render(
-        request, "overview.html.j2", **_shown(context_of(request), asked, view, spoken), first_answer=_first_answer(request)
-    )
+    address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
+    body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
+    command = f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"
+    return render(request, "overview.html.j2", **_shown(context_of(request), asked, view, spoken), first_answer=command)
 
 
 @router.get("/monitor/figures")
@@ -92,12 +93,6 @@ def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale
         "trends": trends_of(view.trend, view.figures, scale, threshold, spoken),
         "distribution": draw(score_histogram(view.figures.overall, scale, spoken), spoken),
     }
-
-
-def _first_answer(request: Request) -> str:
-    address = f"{request.url.scheme}://{request.url.netloc}/v1/evaluations"
-    body = '{"id": "first", "prompt": "Question?", "response": "Answer.", "documents": [{"title": "Source", "text": "Text."}]}'
-    return f"curl {address} \\\n  -H 'Content-Type: application/json' -H 'Authorization: Bearer KEY' \\\n  -d '{body}'"
 
 
 @router.get("/monitor/alerts")

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -67,13 +66,9 @@ class Listed(Struct, frozen=True, kw_only=True):
 @router.get(REPORT_STYLES)
 def report_styles() -> Response:
     """The styles of reports, for the part of a page that shows one."""
-    return Response(_styles(), media_type="text/css", headers=KEPT)
-
-
-@cache
-def _styles() -> str:
-    """The styles of reports, nested so that they hold within a report alone."""
-    return ".report {\n" + (TEMPLATES / "report.css").read_text(encoding="utf-8").replace(":root", "&") + "\n}\n"
+    styles = (TEMPLATES / "report.css").read_text(encoding="utf-8").replace(":root", "&")
+    # nested so that they hold within a report alone
+    return Response(f".report {{\n{styles}\n}}\n", media_type="text/css", headers=KEPT)
 
 
 @router.get("/runs")
@@ -101,13 +96,6 @@ def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Loc
         changed = run.outcome is not None and (run.outcome.results, verdict or "") != (state.results, state.release)
         texts.append((signoff, locale.say("run_signed_earlier", told=text) if changed else text))
     return Listed(run=run, target=spec.answered_by if spec is not None else "?", verdict=verdict, signed=tuple(texts))
-
-
-def _target_of(run: Run) -> str:
-    try:
-        return spec_of(run).answered_by
-    except StorageError:
-        return "?"  # another version of areopage wrote it
 
 
 @router.get("/runs/{id:path}/progress")
@@ -197,10 +185,14 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 def run_choices(runs: Sequence[Run]) -> list[Choice]:
     """The newest runs as choices: target, suite, day and id."""
-    return [
-        Choice(id=run.id, label=" · ".join(filter(None, (_target_of(run), run.suite, f"{run.created_at:%Y-%m-%d}", run.id))))
-        for run in runs[:LISTED]
-    ]
+    choices = []
+    for run in runs[:LISTED]:
+        target = "?"
+        with suppress(StorageError):  # another version of areopage wrote it
+            target = spec_of(run).answered_by
+        words = (target, run.suite, f"{run.created_at:%Y-%m-%d}", run.id)
+        choices.append(Choice(id=run.id, label=" · ".join(filter(None, words))))
+    return choices
 
 
 def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:

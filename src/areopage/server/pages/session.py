@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger import SESSION_LIFE, ApiKey
-from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Access, Actor, Form, access_of, authenticate, is_form
-from areopage.server.context import ServerContext, context_of
+from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Actor, Form, access_of, authenticate, is_form
+from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
 
@@ -50,7 +50,17 @@ async def login(request: Request, form: Form) -> Response:
     kept = _fields_of(form, KEPT)
     if record is None:
         return _login_page(request, wanted, 401, kept=kept if FORM_WAITS in form else None, wrong=True)
-    place, cookie = _own_path(wanted), await run_in_threadpool(_open, access, context_of(request), record)
+    # a browser takes the text after two slashes or more for a host, where urlsplit sees a path behind three
+    is_own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
+    place = wanted if is_own else HOME
+
+    def open_session() -> str:
+        context = context_of(request)
+        token = access.sessions.open(record.id, context.now())
+        context.ledger.audit.note(record.name, "login", "", key_id=record.id)
+        return token
+
+    cookie = await run_in_threadpool(open_session)
     response: Response
     if FORM_WAITS in form:
         token = partial(access.form_token, cookie)
@@ -71,23 +81,18 @@ async def login(request: Request, form: Form) -> Response:
 @router.post("/logout")
 async def logout(request: Request, _: Form) -> Response:
     """End the session."""
-    await run_in_threadpool(_close, access_of(request), context_of(request), request.cookies.get(SESSION_COOKIE, ""))
+    sessions, context, token = access_of(request).sessions, context_of(request), request.cookies.get(SESSION_COOKIE, "")
+
+    def close_session() -> None:
+        key = sessions.find(token, context.now())
+        sessions.close(token)
+        if key is not None:
+            context.ledger.audit.note(key.name, "logout", "", key_id=key.id)
+
+    await run_in_threadpool(close_session)
     response = RedirectResponse("/login", 303)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
     return response
-
-
-def _open(access: Access, context: ServerContext, key: ApiKey) -> str:
-    token = access.sessions.open(key.id, context.now())
-    context.ledger.audit.note(key.name, "login", "", key_id=key.id)
-    return token
-
-
-def _close(access: Access, context: ServerContext, token: str) -> None:
-    key = access.sessions.find(token, context.now())
-    access.sessions.close(token)
-    if key is not None:
-        context.ledger.audit.note(key.name, "logout", "", key_id=key.id)
 
 
 async def lead_to_login(request: Request) -> Response:
@@ -143,9 +148,3 @@ async def _known(request: Request) -> Actor | None:
         return await authenticate(request)
     except Refusal:
         return None
-
-
-def _own_path(wanted: str) -> str:
-    # a browser takes the text after two slashes or more for a host, where urlsplit sees a path behind three
-    own = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
-    return wanted if own else HOME
