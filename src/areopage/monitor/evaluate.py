@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from datetime import UTC, datetime
 from traceback import format_tb
@@ -29,9 +29,9 @@ from areopage.ledger import (
 )
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.scoring import Given
+from areopage.records import record_from
+from areopage.scoring import Given, TimedOut, Unreachable
 from areopage.text import stored_text
 from areopage.work import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
@@ -45,6 +45,8 @@ T = TypeVar("T")
 ADDRESSED = "addressed"
 """Why an answer is in the review queue that addresses the judge."""
 WINDOW = 30.0
+FAILURES = 3
+"""A judge counts as down after this number of failed calls in a row."""
 LOG_PAUSE = 2.0
 End = Literal["evaluated", "unscored", "again", "given_up"]
 """How an attempt ended: with a score, finally without one, to be made again, or with no attempt left."""
@@ -132,6 +134,52 @@ class _OnlyScores:
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any] | None":
         return self._store.append(judgment, settled)
+
+
+class Outages:
+    """Which judges are down, as this process has seen it. All its methods are called in one event loop."""
+
+    def __init__(self, probe_pause: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pause, self._clock = probe_pause, clock
+        self._failures: dict[str, int] = {}
+        self._next_probe = 0.0
+        self._wake = False
+        self._seen: set[str] = set()
+
+    def note(self, judgments: Iterable[Judgment]) -> None:
+        """Note calls that were just made."""
+        for judgment in judgments:
+            fault = next(
+                (verdict.outcome for verdict in judgment.verdicts if isinstance(verdict.outcome, TimedOut | Unreachable)), None
+            )
+            if fault is None:
+                self._answered(judgment.judge)
+                continue
+            judge, reason = judgment.judge, fault.reason if isinstance(fault, Unreachable) else "no answer in time"
+            self._failures[judge] = self._failures.get(judge, 0) + 1
+            if self._failures[judge] == FAILURES:
+                LOG.warning("judge %s fails: answers wait and are tried again until it works: %s", judge, reason)
+                self._next_probe = self._clock() + self._pause
+
+    def _answered(self, judge: str) -> None:
+        was_down = self._failures.pop(judge, 0) >= FAILURES
+        if was_down:
+            LOG.warning("judge %s works again: the answers that waited for it are tried now", judge)
+        # what waited before this process had started waits for nothing any more either
+        self._wake = self._wake or was_down or judge not in self._seen
+        self._seen.add(judge)
+
+    def probe_is_due(self) -> bool:
+        """Whether an answer should be tried now to see if a judge works again; the next probe is due after the pause."""
+        if self._clock() < self._next_probe or not any(count >= FAILURES for count in self._failures.values()):
+            return False
+        self._next_probe = self._clock() + self._pause
+        return True
+
+    def woken(self) -> bool:
+        """Whether answers that wait for another attempt should be tried now; says so once."""
+        wake, self._wake = self._wake and not any(count >= FAILURES for count in self._failures.values()), False
+        return wake
 
 
 class Evaluator:
@@ -299,9 +347,9 @@ class Evaluator:
         def kept(text: str) -> str:
             return stored_text(text, storage.text, storage.max_chars)
 
-        fields = {name: getattr(evaluated, name) for name in Evaluation.__struct_fields__}
-        return structs.replace(
-            Evaluation(**fields),
+        return record_from(
+            Evaluation,
+            evaluated,
             id=answer.id,
             timestamp=answer.answered_at,
             received_at=answer.received_at,

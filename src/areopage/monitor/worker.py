@@ -15,13 +15,12 @@ import msgspec
 from areopage.errors import ServerDown, StorageError
 from areopage.ledger import Answer, HookCount, Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
+from areopage.monitor.evaluate import NAME, Evaluator, Outages, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
 from areopage.monitor.hook.counts import read_tally, tallies
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.spool_files import REJECTED, rejected_files
 from areopage.monitor.intake import Intake
-from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, SharedLimits, Worker, WorkerPool, queue_url
 

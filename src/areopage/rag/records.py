@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from areopage.cases import Document
 from areopage.ledger import Trace
+from areopage.records import record_from
 
 EXCERPT = 300  # characters
 
@@ -44,8 +45,7 @@ def citations_of(trace: Trace) -> tuple[Citation, ...]:
     for document in (found[id] for id in ids if id in found):
         line = " ".join(document.text[: 2 * EXCERPT].split())
         excerpt = line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
-        citation = Citation(id=document.id, title=document.title, source=document.source, score=document.score, excerpt=excerpt)
-        citations.append(citation)
+        citations.append(record_from(Citation, document, excerpt=excerpt))
     return tuple(citations)
 
 

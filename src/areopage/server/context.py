@@ -67,6 +67,11 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     judge: "SentenceJudge | None" = None
     rag: Pipeline | None = None
 
+    @property
+    def language(self) -> str:
+        """The language where a text's cannot be told: the monitor's, else the suite's."""
+        return self.config.monitor.section.language or self.suite.own_language
+
 
 def context_of(request: Request) -> ServerContext:
     """Return the context of a request's server."""

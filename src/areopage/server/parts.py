@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastapi import APIRouter
-from fastapi.routing import APIRoute
 from msgspec import Struct
 
 from areopage.extensions import imported, registered
@@ -28,13 +27,3 @@ class ServerPart(NamedTuple):
 def server_parts() -> tuple[ServerPart, ...]:
     """The parts of all extensions."""
     return tuple(imported(place) for place in registered("pages").values())
-
-
-def paths() -> frozenset[str]:
-    """The addresses of their pages, so that other pages link to those alone that there are."""
-    return frozenset(route.path for part in server_parts() for route in part.router.routes if isinstance(route, APIRoute))
-
-
-def page_folders() -> tuple[Path, ...]:
-    """The folders of their pages."""
-    return tuple(part.folder for part in server_parts() if part.folder is not None)

@@ -150,22 +150,18 @@ class Incidents:
             if len(missing) < len(incident.open) or incident.alert.state == "open":
                 continue
             if delivery == "pending":
-                self._alerts.open(self._unchecked_notice(incident, now, delivery))
+                head, locale, left = incident.alert, self._locale, {alert.number for alert in incident.open}
+                members = [one for one in self._alerts.of_incident(head.number, GROUPED_RULES) if one.number not in left]
+                body = lines(
+                    listed(locale.say("incident_over", n=locale.whole(len(members))), [member.title for member in members]),
+                    listed(locale.messages["incident_unchecked"], [alert.title for alert in incident.open]),
+                    locale.page("/alerts"),
+                )
+                title, subject = locale.say("incident_closed_title", title=head.title), f"{head.rule}:{head.subject}"
+                notice = new_alert(RECOVERED, subject, title, body, now, delivery, details=UNCHECKED)
+                self._alerts.open(msgspec.structs.replace(notice, state="closed", closed_at=now))
             for alert in missing:
                 self._alerts.close(alert.rule, alert.subject, now)
-
-    def _unchecked_notice(self, incident: OpenIncident, now: datetime, delivery: Delivery) -> Alert:
-        head, locale = incident.alert, self._locale
-        title = locale.say("incident_closed_title", title=head.title)
-        left = {alert.number for alert in incident.open}
-        members = [member for member in self._alerts.of_incident(head.number, GROUPED_RULES) if member.number not in left]
-        body = lines(
-            listed(locale.say("incident_over", n=locale.whole(len(members))), [member.title for member in members]),
-            listed(locale.messages["incident_unchecked"], [alert.title for alert in incident.open]),
-            locale.page("/alerts"),
-        )
-        notice = new_alert(RECOVERED, f"{head.rule}:{head.subject}", title, body, now, delivery)
-        return msgspec.structs.replace(notice, state="closed", closed_at=now, details=UNCHECKED)
 
 
 def _same_cause(finding: Finding, recent: Sequence[OpenIncident]) -> OpenIncident | None:

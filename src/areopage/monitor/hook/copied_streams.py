@@ -18,7 +18,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from areopage.monitor.hook.fields import field
@@ -45,24 +45,23 @@ class Copy:
         """The next piece. Where one way to read a stream uses another way, the piece is kept once."""
         if self._within:
             return following()
-        self._within = True
-        try:
+        with self._reading():
             return self._kept(following())
-        except BaseException as fault:
-            self._end_by(fault)
-            raise
-        finally:
-            self._within = False
 
     async def keep_async(self, following: Callable[[], Awaitable[Any]]) -> Any:
         """The next piece of an asynchronous stream."""
         if self._within:
             return await following()
+        with self._reading():
+            return self._kept(await following())
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         self._within = True
         try:
-            return self._kept(await following())
+            yield
         except BaseException as fault:
-            self._end_by(fault)
+            self.end(None if isinstance(fault, StopIteration | StopAsyncIteration) else fault)
             raise
         finally:
             self._within = False
@@ -82,9 +81,6 @@ class Copy:
         if not self._over:
             self._pieces.append(piece)
         return piece
-
-    def _end_by(self, fault: BaseException) -> None:
-        self.end(None if isinstance(fault, StopIteration | StopAsyncIteration) else fault)
 
     def __del__(self) -> None:
         with suppress(Exception):  # a stream that nothing has read to its end

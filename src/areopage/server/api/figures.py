@@ -53,7 +53,7 @@ def figures(
     tomorrow = context.now().date() + timedelta(days=1)
     period = Period(start=tomorrow - timedelta(days=days), end=tomorrow)
     suite = context.suite
-    labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
+    labels = criterion_labels(suite, context.language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
     check_labels(context.ledger, actor, scope.source, variant)
     found = PeriodFigures.of(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
@@ -181,9 +181,8 @@ def agreement(
 ) -> Response:
     """Correlations with 95 % intervals, weighted κ, bias, whether the correlation exceeds 0.8, and the largest disagreements."""
     context = context_of(request)
-    language = context.config.monitor.section.language or context.suite.own_language
     since = context.now() - timedelta(days=days) if days is not None else None
-    return json_response(measured(request, actor, language, since, judge, sample_only=sample_only))
+    return json_response(measured(request, actor, context.language, since, judge, sample_only=sample_only))
 
 
 def measured(

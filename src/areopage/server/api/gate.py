@@ -57,7 +57,7 @@ async def check(request: Request, actor: Submitter) -> Response:
     began = time.perf_counter()
     checker = Checker(context.gate, ledger=context.ledger, judge=context.judge)
     checked = await checker.check(
-        prompt, response, documents, collection=collection, judge=asked.judge, keep=asked.store, language=_language(context)
+        prompt, response, documents, collection=collection, judge=asked.judge, keep=asked.store, language=context.language
     )
     decision = read.remark(checked.decision)
     seconds = time.perf_counter() - began
@@ -122,13 +122,8 @@ def _material_of(asked: CheckRequest, rules: GateConfig) -> tuple[str, str, Fore
         raise Refusal(422, "invalid", str(fault)) from None
 
 
-def _language(context: ServerContext) -> str:
-    """The language where neither the prompt's nor the response's can be told."""
-    return context.config.monitor.section.language or context.suite.own_language
-
-
 def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
-    language = decision.prompt_lang or decision.response_lang or _language(context)
+    language = decision.prompt_lang or decision.response_lang or context.language
     held = decision.verdict == "human_review" and stored == "yes"
     explained = zip(decision.reasons, explain(decision, language), strict=True)
     shown = {

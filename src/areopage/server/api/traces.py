@@ -170,7 +170,7 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
     traces = context.ledger.traces
     release = traces.release(one.id)
     labels = context.ledger.labels.grounding([one.id]).get(one.id, ())
-    language = one.language or context.config.monitor.section.language or context.suite.own_language
+    language = one.language or context.language
     return record_from(
         TraceView,
         one,

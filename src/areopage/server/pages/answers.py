@@ -1,6 +1,6 @@
 """The list of answers, and the page of an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from fastapi import APIRouter
@@ -111,31 +111,19 @@ class CriterionView(Struct, frozen=True, kw_only=True):
         return self.agreement if self.judges_range and len(set(self.judges_range)) > 1 else None
 
 
-class Call(Struct, frozen=True, kw_only=True):
-    """One call to a judge; `attempt` counts the calls with the same key, from 1. `verdicts` are by label."""
-
-    judgment: Judgment
-    attempt: int
-    verdicts: tuple[tuple[str, Said], ...]
-
-
-class LabelView(Struct, frozen=True, kw_only=True):
-    """A person's label; `replaced` where the same person gave another one later."""
-
-    label: Label
-    name: str
-    replaced: bool
-
-
 class AnswerView(Struct, frozen=True, kw_only=True):
-    """An answer's page. `score` is the evaluation once it is made, None before."""
+    """An answer's page. `score` is the evaluation once it is made, None before.
+
+    Each of `calls` is a judgment, the number of the call among those with the same key, and what it says by label. Each of
+    `labels` is a person's label, the name of its criterion, and whether the same person gave another one later.
+    """
 
     answer: Answer
     evaluation: Evaluation
     score: Evaluation | None
     criteria: tuple[CriterionView, ...]
-    calls: tuple[Call, ...]
-    labels: tuple[LabelView, ...]
+    calls: tuple[tuple[Judgment, int, tuple[tuple[str, Said], ...]], ...]
+    labels: tuple[tuple[Label, str, bool], ...]
     alerts: tuple["ShownAlert", ...]
     review: ReviewItem | None
 
@@ -193,13 +181,18 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
     judgments = ledger.evaluations.judgments(id, evaluation.run_id)
     labels = criterion_labels(suite, spoken.code)
     response = fold_space(answer.case.response or "")
+    given = ledger.labels.of(id)
+    last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
     return AnswerView(
         answer=answer,
         evaluation=evaluation,
         score=score,
         criteria=_criteria_of(score, judgments, labels, suite.scale, response),
-        calls=_calls_of(judgments, labels, response),
-        labels=_labels_of(ledger.labels.of(id), labels),
+        calls=tuple(_calls_of(judgments, labels, response)),
+        labels=tuple(
+            (label, label_of(labels, label.criterion) if label.criterion else "", last[label.rater, label.criterion] != number)
+            for number, label in enumerate(given)
+        ),
         alerts=shown_alerts(context, ledger.alerts.of(id), spoken),
         review=ledger.review_queue.item(id),
     )
@@ -242,27 +235,15 @@ def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str,
     return {criterion: tuple(found.values()) for criterion, found in latest.items()}
 
 
-def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str], response: str) -> tuple[Call, ...]:
+def _calls_of(
+    judgments: Sequence[Judgment], labels: Mapping[str, str], response: str
+) -> Iterator[tuple[Judgment, int, tuple[tuple[str, Said], ...]]]:
     attempts: dict[str, int] = {}
-    found = []
     for judgment in judgments:
         attempts[judgment.key] = attempts.get(judgment.key, 0) + 1
         said = {_path_of(verdict.criterion): _said_of(judgment.judge, verdict.outcome, response) for verdict in judgment.verdicts}
         verdicts = tuple((label_of(labels, criterion), said[criterion]) for criterion in in_order(labels, list(said)))
-        found.append(Call(judgment=judgment, attempt=attempts[judgment.key], verdicts=verdicts))
-    return tuple(found)
-
-
-def _labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[LabelView, ...]:
-    last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
-    return tuple(
-        LabelView(
-            label=label,
-            name=label_of(labels, label.criterion) if label.criterion else "",
-            replaced=last[label.rater, label.criterion] != number,
-        )
-        for number, label in enumerate(given)
-    )
+        yield judgment, attempts[judgment.key], verdicts
 
 
 def _said_of(judge: str, outcome: Outcome, response: str) -> Said:

@@ -1,7 +1,7 @@
 """The list of the gate's decisions with rates and charts, and the data of a decision's page."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -27,7 +27,7 @@ from areopage.gate import (
     ground,
     read_documents,
 )
-from areopage.ledger import Channel, Trace, TraceFilter
+from areopage.ledger import Channel, Trace, TraceFilter, midnight
 from areopage.locales import Locale
 from areopage.report import decision_locale, draw, histogram, reason_text
 from areopage.scoring import Share
@@ -72,8 +72,8 @@ class GateChosen(Asked, frozen=True, kw_only=True):
     def filter(self) -> TraceFilter:
         """As the ledger takes it."""
         return TraceFilter(
-            since=_midnight(self.period.start) if self.period else None,
-            until=_midnight(self.period.end) if self.period else None,
+            since=midnight(self.period.start) if self.period else None,
+            until=midnight(self.period.end) if self.period else None,
             channels=(self.channel,) if self.channel else (),
             verdict=self.verdict,
             collection=self.collection,
@@ -144,10 +144,6 @@ def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateCh
         before=number_of(query, "before", "filter_before", ignored),
         ignored=tuple(ignored),
     )
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 def _confidence_chart(counts: Sequence[int], spoken: Locale, title: str) -> Histogram | None:
@@ -229,22 +225,23 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         pieces = (Piece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
     reasons = _grouped(decision, language)
-    sentences = tuple(
-        ShownSentence(
+    sentences = []
+    for index, sentence in enumerate(decision.sentences):
+        standing, value = _sentence_support(sentence, index, decision), sentence.p_unsupported
+        shown = ShownSentence(
             number=index + 1,
-            text=one.text,
-            support=_sentence_support(one, index, decision),
-            p_unsupported=_shown_value(one, _sentence_support(one, index, decision)),
-            changes=one.changes if index in decision.meaning_not_checked else (),
-            document=one.document,
+            text=sentence.text,
+            support=standing,
+            p_unsupported=None if standing == "unsupported" and value is not None and value < DOUBT else value,
+            changes=sentence.changes if index in decision.meaning_not_checked else (),
+            document=sentence.document,
             reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
-        for index, one in enumerate(decision.sentences)
-    )
+        sentences.append(shown)
     support = _support_of(trace, sentences, gate)
     return DecisionView(
         pieces=_pieces_of(trace.response, decision.sentences, sentences),
-        sentences=sentences,
+        sentences=tuple(sentences),
         reasons=reasons,
         documents=tuple((document, _marked(document.text, support.get(document.id, ()))) for document in trace.documents),
         signals=tuple(_signal_view(one) for one in decision.signals),
@@ -293,11 +290,6 @@ def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -
     if about or index in decision.doubtful or (sentence.claim and (sentence.p_unsupported or 0.0) >= DOUBT):
         return "doubtful"
     return "supported" if sentence.claim else "none"
-
-
-def _shown_value(sentence: SentenceCheck, support: Support) -> float | None:
-    value = sentence.p_unsupported
-    return None if support == "unsupported" and value is not None and value < DOUBT else value
 
 
 def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from fastapi.routing import APIRoute
 from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -23,7 +24,7 @@ from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_ala
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
-from areopage.server.parts import page_folders, paths
+from areopage.server.parts import server_parts
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -55,10 +56,13 @@ def _versioned(address: str, path: Path) -> str:
 
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
-    folders = page_folders()
+    folders = tuple(part.folder for part in server_parts() if part.folder is not None)
     words = [file for folder in (Path(__file__).parent, *folders) for file in sorted(folder.glob("*words.yml"))]
     locale = locale_for(code, *MESSAGE_FILES, *words)
     made = environment((TEMPLATES, *folders, REPORT_TEMPLATES), locale)
+    # other pages link to those of extensions alone that there are
+    routes = [route for part in server_parts() for route in part.router.routes]
+    pages = frozenset(route.path for route in routes if isinstance(route, APIRoute))
     made.globals.update(
         qualification=partial(panel_text, locale),
         alarming=is_alarming,
@@ -69,7 +73,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
         gate_url=gate_url,
         review_url=review_url,
         run_url=run_url,
-        pages_of_extensions=paths(),
+        pages_of_extensions=pages,
     )
     made.filters.update(iso=lambda moment: moment.astimezone(UTC).isoformat(timespec="seconds"), one_line=one_line)
     return made
