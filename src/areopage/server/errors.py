@@ -63,8 +63,10 @@ async def _on_http(request: Request, fault: Exception) -> Response:
 
 async def _on_invalid(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, RequestValidationError)  # noqa: S101
-    first = fault.errors()[0]
-    return answer(request, 422, "invalid", f"{_place(first['loc'])}: {first['msg']}")
+    first, place = fault.errors()[0], ""
+    for part in first["loc"]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+    return answer(request, 422, "invalid", f"{place}: {first['msg']}")
 
 
 async def _on_user_error(request: Request, fault: Exception) -> Response:
@@ -90,10 +92,3 @@ def answer(request: Request, status: int, code: str, message: str, headers: Mapp
 
 def _is_api(request: Request) -> bool:
     return request.url.path.startswith(API_PREFIXES)
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text

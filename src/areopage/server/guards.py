@@ -57,7 +57,8 @@ class Addresses:
         site = request.headers.get("sec-fetch-site", "")
         if site:
             return site in ("same-origin", "none")
-        return not origin or _urlsplit_host(origin) == request.headers.get("host", "").lower()
+        scheme, separator, host = origin.partition("://")  # "null" is no origin
+        return not origin or (host if scheme and separator else "") == request.headers.get("host", "").lower()
 
 
 def _hostname(host: str) -> str:
@@ -65,12 +66,6 @@ def _hostname(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host if host.count(":") > 1 else host.partition(":")[0].rstrip(".")
-
-
-def _urlsplit_host(origin: str) -> str:
-    """The host and port of an origin; "" where it is none ("null")."""
-    scheme, separator, rest = origin.partition("://")
-    return rest if scheme and separator else ""
 
 
 def is_loopback(host: str) -> bool:

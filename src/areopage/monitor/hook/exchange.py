@@ -84,7 +84,16 @@ def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
 
     Judges read titles and texts only.
     """
-    return tuple(document if document.title else structs.replace(document, title=_title_of(document)) for document in documents)
+
+    def title(document: Document) -> str:
+        for name in _TITLES:
+            value = document.source if name == "source" and document.source else document.metadata.get(name)
+            if isinstance(value, str) and value.strip():
+                is_path = name in ("source", "file_path")
+                return PurePosixPath(value.replace("\\", "/")).name or value if is_path else value
+        return ""
+
+    return tuple(document if document.title else structs.replace(document, title=title(document)) for document in documents)
 
 
 def _documents_of(places: Sequence[Any]) -> Any:
@@ -135,11 +144,3 @@ def _prompt_in(arguments: Mapping[str, Any]) -> Any:
     if candidates:
         return next((text for text in candidates if len(text.split()) > 1), candidates[0])
     return next((value for name, value in values.items() if isinstance(value, list | tuple) and name not in DOCUMENT_NAMES), None)
-
-
-def _title_of(document: Document) -> str:
-    for name in _TITLES:
-        value = document.source if name == "source" and document.source else document.metadata.get(name)
-        if isinstance(value, str) and value.strip():
-            return value if name not in ("source", "file_path") else PurePosixPath(value.replace("\\", "/")).name or value
-    return ""

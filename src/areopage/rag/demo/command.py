@@ -117,7 +117,7 @@ class Show:
 
 def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
     """Prepare the demo in a folder and run it."""
-    started = time.monotonic()
+    started, named = time.monotonic(), str(folder / CONFIG_FILE)
     show = Show(locale_for(language, WORDS))
     config = load_config(lay_out(folder, model))
     asyncio.run(check_model(*model_of(config.rag, dict(os.environ))))
@@ -128,7 +128,17 @@ def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
         show.say("demo_tiny")
     with open_ledger(config, create=True) as ledger:
         verdicts, prepared = asyncio.run(_play(config, ledger, show, patience))
-        report = _write_demo_report(ledger, language, folder)
+        figures = gate_figures(
+            ledger,
+            TraceFilter(),
+            language=language,
+            policy="full",
+            max_chars=LONGEST_TEXT,
+            now=datetime.now(UTC),
+            place=("--config", named),
+        )
+    report = folder / gate_report_name("html")
+    write_report(gate_report(figures), "html", report)
     show.blank()
     seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
@@ -136,7 +146,12 @@ def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
     if unseen:
         show.say("demo_unseen", verdicts=", ".join(unseen))
     show.say("demo_limit")
-    _name_places(show, folder, config, report)
+    show.row("demo_ledger", shlex.quote(config.ledger))
+    show.row("demo_report", shlex.quote(str(report)))
+    show.command("demo_again", "areopage", "gate", "report", "--config", named)
+    show.command("demo_ask", "areopage", "rag", "ask", "--config", named, "Le virement instantané est-il gratuit ?")
+    show.command("demo_browser", "areopage", "serve", "--config", named)
+    show.row("", show.locale.say("demo_pages"))
 
 
 async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) -> tuple[_Verdicts, _Verdicts]:
@@ -188,25 +203,6 @@ async def _check_prepared(config: AppConfig, service: RagService, show: Show, pr
         show.decision(decision)
         verdicts[decision.verdict] += 1
     return verdicts
-
-
-def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:
-    now = datetime.now(UTC)
-    named = ("--config", str(folder / CONFIG_FILE))
-    figures = gate_figures(ledger, TraceFilter(), language=language, policy="full", max_chars=LONGEST_TEXT, now=now, place=named)
-    place = folder / gate_report_name("html")
-    write_report(gate_report(figures), "html", place)
-    return place
-
-
-def _name_places(show: Show, folder: Path, config: AppConfig, report: Path) -> None:
-    named = str(folder / CONFIG_FILE)
-    show.row("demo_ledger", shlex.quote(config.ledger))
-    show.row("demo_report", shlex.quote(str(report)))
-    show.command("demo_again", "areopage", "gate", "report", "--config", named)
-    show.command("demo_ask", "areopage", "rag", "ask", "--config", named, "Le virement instantané est-il gratuit ?")
-    show.command("demo_browser", "areopage", "serve", "--config", named)
-    show.row("", show.locale.say("demo_pages"))
 
 
 def _warn(line: str) -> None:

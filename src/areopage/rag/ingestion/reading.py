@@ -178,19 +178,14 @@ def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unre
     elif kind == PDF:
         yield from read_pdf(file)
     else:
-        yield _text(file, kind)
+        refuse_binary(file.path)
+        text = file.path.read_text(encoding=find_encoding(file.path))
+        if kind == HTML:
+            from areopage.rag.ingestion.reading_html import read_html
 
-
-def _text(file: Found, kind: str) -> SourceText:
-    refuse_binary(file.path)
-    text = file.path.read_text(encoding=find_encoding(file.path))
-    if kind == MARKDOWN:
-        return read_markdown(text, file)
-    if kind == HTML:
-        from areopage.rag.ingestion.reading_html import read_html
-
-        return read_html(text)
-    return SourceText(parts=(Part(text=text),))
+            yield read_html(text)
+        else:
+            yield read_markdown(text, file) if kind == MARKDOWN else SourceText(parts=(Part(text=text),))
 
 
 def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:

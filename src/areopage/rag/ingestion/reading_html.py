@@ -32,17 +32,11 @@ Attributes = list[tuple[str, str]]
 
 
 def read_html(text: str) -> SourceText:
-    """Read a page; its title comes from its head, else its first heading."""
-    page = _Page()
-    _read(text, page)
-    page.end_part()
-    first = next((part.headings[0] for part in page.parts if part.headings), "")
-    return SourceText(parts=tuple(page.parts), title=" ".join("".join(page.title).split()) or first)
+    """Read a page; its title comes from its head, else its first heading.
 
-
-def _read(text: str, page: "_Page") -> None:
-    """Give a page its tags and texts in order. A comment that does not end hides the rest; a tag that does not end is text."""
-    at = 0
+    A comment that does not end hides the rest; a tag that does not end is text.
+    """
+    page, at = _Page(), 0
     while markup := _MARKUP.search(text, at):
         start = markup.start()
         if start > at:
@@ -53,10 +47,13 @@ def _read(text: str, page: "_Page") -> None:
             continue
         attributes, closing = _attributes(text, tag.end())
         if closing is None:
-            page.add_text(unescape(text[start:]))
-            return
+            at = start
+            break
         at = _tell_tag(text, tag, attributes, closing, page)
     page.add_text(unescape(text[at:]))
+    page.end_part()
+    first = next((part.headings[0] for part in page.parts if part.headings), "")
+    return SourceText(parts=tuple(page.parts), title=" ".join("".join(page.title).split()) or first)
 
 
 def _declaration_end(text: str, start: int) -> int:

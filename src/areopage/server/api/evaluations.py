@@ -315,6 +315,10 @@ def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, bli
     """
     is_evaluated = evaluation.state == "evaluated"
     case = Case(id="", prompt="") if answer is None else answer.case
+    quality: QualityDictionary = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
+    quality |= {"score_global": evaluation.score_global, "feedback": evaluation.feedback}
+    if evaluation.score_global is None:
+        quality["reason"] = evaluation.reason
     return record_from(
         EvaluationView,
         evaluation,
@@ -325,12 +329,6 @@ def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, bli
         documents=list(case.documents),
         metadata=case.metadata,
         trace_id="" if answer is None else answer.trace_id,
-        quality_score=_quality_dictionary(evaluation) if is_evaluated and not blind else None,
+        quality_score=quality if is_evaluated and not blind else None,
         result=record_from(PanelResult, evaluation) if is_evaluated and not blind else None,
     )
-
-
-def _quality_dictionary(evaluation: Evaluation) -> QualityDictionary:
-    scores = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
-    shape = {**scores, "score_global": evaluation.score_global, "feedback": evaluation.feedback}
-    return shape if evaluation.score_global is not None else shape | {"reason": evaluation.reason}

@@ -90,10 +90,7 @@ def _schema_of(record: Any) -> dict[str, Any]:
 def components(records: tuple[Any, ...]) -> dict[str, Any]:
     """The schemas of records and their nested records, by name."""
     found = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
-    for name in TWO_NAMED & found.keys():
-        found[name] = found[name] | {"allOf": [_either(names) for names in NAMES]}
+    for kind in TWO_NAMED & found.keys():
+        either = [[{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names] for names in NAMES]
+        found[kind] = found[kind] | {"allOf": [{"oneOf": choices} for choices in either]}
     return found
-
-
-def _either(names: tuple[str, ...]) -> dict[str, Any]:
-    return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}

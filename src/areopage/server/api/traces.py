@@ -72,7 +72,7 @@ def list_traces(
 def show(request: Request, id: str, actor: Admin) -> Response:
     """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
-    trace = _found_by(context, actor, id)
+    trace = _trace_of(context, actor, id, is_kept=False)
     note_scores_seen(context.ledger, actor, id)
     return json_response(_view_of(context, trace))
 
@@ -114,7 +114,7 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
     texts are erased from the ledger, and the next export rewrites the file.
     """
     context = context_of(request)
-    trace = await run_in_threadpool(_kept_by, context, actor, id)
+    trace = await run_in_threadpool(_trace_of, context, actor, id)
     service = context.rag.service if context.rag is not None else None
     if service is not None:
         await service.forget(trace)
@@ -147,16 +147,11 @@ def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
     note(context.ledger, actor, "erase", id)
 
 
-def _found_by(context: ServerContext, actor: Actor, id: str) -> Trace:
+def _trace_of(context: ServerContext, actor: Actor, id: str, *, is_kept: bool = True) -> Trace:
     trace = context.ledger.traces.get(id)
     if trace is None or not actor.may_see(trace.collection):
         raise Refusal(404, "unknown_answer", f"no trace has the id {id[:128]!r}")
-    return trace
-
-
-def _kept_by(context: ServerContext, actor: Actor, id: str) -> Trace:
-    trace = _found_by(context, actor, id)
-    if trace.erased:
+    if trace.erased and is_kept:
         raise Refusal(404, "unknown_answer", f"the trace with the id {id[:128]!r} is erased")
     return trace
 
@@ -189,7 +184,7 @@ def _view_of(context: ServerContext, one: Trace) -> TraceView:
 
 
 def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVerdict) -> StoredVerdict:
-    trace = _kept_by(context, actor, id)
+    trace = _trace_of(context, actor, id)
     if given.text is not None and given.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None

@@ -84,32 +84,21 @@ def language_code(request: Request) -> str:
     for named in (request.query_params.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
         if named in LANGUAGES:
             return str(named)
-    for wanted in _accepted_languages(request.headers.get("accept-language", "")):
-        if wanted in LANGUAGES:
-            return wanted
-    return DEFAULT_LANGUAGE
-
-
-def _accepted_languages(header: str) -> list[str]:
     ranked: list[tuple[float, str]] = []
-    for part in header.split(","):
+    for part in request.headers.get("accept-language", "").split(","):
         tag, _, weight = part.partition(";q=")
         try:
             ranked.append((float(weight or 1), tag.strip().split("-")[0].lower()))
         except ValueError:
             continue
-    return [tag for weight, tag in sorted(ranked, key=lambda one: -one[0]) if weight > 0]
+    accepted = (tag for weight, tag in sorted(ranked, key=lambda pair: -pair[0]) if weight > 0 and tag in LANGUAGES)
+    return next(accepted, DEFAULT_LANGUAGE)
 
 
 def language(request: Request) -> Locale:
     """Return the reader's locale."""
     locale: Locale = _environments()[language_code(request)].globals["lang"]  # type: ignore[assignment]
     return locale
-
-
-def _link_in(request: Request, code: str) -> str:
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
-    return f"{request.scope['raw_path'].decode('ascii', 'replace')}?{urlencode([*kept, ('lang', code)])}"
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -120,9 +109,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         values: what the template shows.
     """
     code = language_code(request)
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
+    path = request.scope["raw_path"].decode("ascii", "replace")
     shared = {
         "here": request.url.path,
-        "languages": [(name, _link_in(request, name)) for name in LANGUAGES],
+        "languages": [(name, f"{path}?{urlencode([*kept, ('lang', name)])}") for name in LANGUAGES],
         "csrf": partial(csrf_token, request),
         "actor": actor_of(request),
         "can_ask": context_of(request).rag is not None,

@@ -181,7 +181,13 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
         if given := _given_by(sent, own):
             store_review(context, writer, id, given, rater if writer.keyless else None, origin="web", blind=blind)
     except Refusal as refusal:
-        fault = _refused_words(request, context, shown, refusal.status_code)
+        say, scale = language(request).say, Rubric.for_answer(context.ledger, id, context.suite).scale
+        if refusal.status_code == 409:
+            fault = say("gate_settled_before")
+        elif shown.trace is not None:
+            fault = say("gate_bad_verdict")
+        else:
+            fault = say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
     further = _next_address(request, context.ledger.review_queue.item(id))
     response = RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303)
@@ -273,15 +279,6 @@ def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
     return say("gate_yes_but") if sent.grounded == "yes" and sent.sentences else ""
 
 
-def _refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
-    say, scale = language(request).say, Rubric.for_answer(context.ledger, shown.answer.id, context.suite).scale
-    if status == 409:
-        return say("gate_settled_before")
-    if shown.trace is not None:
-        return say("gate_bad_verdict")
-    return say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
-
-
 def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int = 0, suite: str = "") -> Iterator[Waiting]:
     """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections."""
     ledger, chosen = context.ledger, _of_suite(context, suite)
@@ -328,7 +325,15 @@ def _answer_page(
         note_scores_seen(context.ledger, actor, id, rater)
     else:
         note(context.ledger, actor, "read", id)
-    sent = sent or _sent_before(shown, own, rater)
+    before = own.get(GROUNDING)
+    sent = sent or Sent(
+        scores={path: f"{label.score:g}" for path, label in own.items() if path != GROUNDING},
+        grounded=before.grounded if before else "",
+        sentences=frozenset(before.sentences) if before else frozenset(),
+        note=next((label.note for label in own.values()), ""),
+        text=shown.answer.case.response or "",
+        rater=rater,
+    )
     values: dict[str, Any] = {
         "answer": shown.answer,
         "trace": shown.trace,
@@ -362,15 +367,3 @@ def _answer_page(
     if labelled:
         values |= comparison(context.ledger, asked, scores, rater, shown.answer.case.response or "")
     return render(request, "review_answer.html.j2", status if fault else 200, **values)
-
-
-def _sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
-    grounding = own.get(GROUNDING)
-    return Sent(
-        scores={path: f"{label.score:g}" for path, label in own.items() if path != GROUNDING},
-        grounded=grounding.grounded if grounding else "",
-        sentences=frozenset(grounding.sentences) if grounding else frozenset(),
-        note=next((label.note for label in own.values()), ""),
-        text=shown.answer.case.response or "",
-        rater=rater,
-    )
