@@ -54,17 +54,14 @@ class Retriever(Protocol):
 
     async def retrieve(self, prompt: str, collection: str, sources_filter: tuple[str, ...]) -> tuple[Document, ...]:
         """The nearest documents, best first, with `score` in [0, 1]."""
-        ...
 
     async def revision(self, collection: str) -> str:
         """What changes with each ingestion into a collection; "" while one is under way. Cheap: asked for before each answer that
         may come from the cache.
         """
-        ...
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...
 
 
 class Generated(Struct, frozen=True, kw_only=True):
@@ -83,8 +80,6 @@ class Generator(Protocol):
 
     async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
         """Answer in `language` from the documents alone."""
-        ...
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...

@@ -65,8 +65,6 @@ Hook = Callable[[], Awaitable[None]]
 class Api(FastAPI):
     """The application; its OpenAPI schema describes what msgspec reads and writes."""
 
-    _encoded: bytes | None = None
-
     def openapi(self) -> dict[str, Any]:
         """The schema, made once."""
         if self.openapi_schema is None:
@@ -81,10 +79,8 @@ class Api(FastAPI):
         return self.openapi_schema
 
     async def encoded_schema(self, _: Request) -> Response:
-        """The schema as it is sent, encoded once."""
-        if self._encoded is None:
-            self._encoded = msgspec.json.encode(self.openapi())
-        return Response(self._encoded, media_type="application/json")
+        """The schema as it is sent."""
+        return Response(msgspec.json.encode(self.openapi()), media_type="application/json")
 
 
 def create_app(

@@ -21,15 +21,12 @@ class AnswerService(Protocol):
 
     async def forget(self, trace: Trace) -> None:
         """Remove the cached answer to a trace's prompt."""
-        ...
 
     async def export_traces(self) -> None:
-        """Update the trace files from the ledger."""
-        ...
+        """Update the trace files from the ledger; a StorageError names one that the next export completes."""
 
     async def aclose(self) -> None:
         """Close it, once open questions are answered."""
-        ...
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):

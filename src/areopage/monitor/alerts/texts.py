@@ -8,6 +8,7 @@ from urllib.parse import quote
 from areopage.criteria import Scale
 from areopage.locales import Locale, locale_for, one_line
 from areopage.monitor.config import MonitorConfig
+from areopage.records import record_from
 from areopage.suites import StorageSection, Suite
 from areopage.text import stored_text
 
@@ -70,10 +71,9 @@ def alert_locale(
     link: str = "",
 ) -> AlertLocale:
     """The locale of alerts in a language, English if unknown. Without `storage` it shows whole texts."""
-    base = locale_for(language, MESSAGES_FILE)
-    return AlertLocale(
-        code=base.code,
-        messages=base.messages,
+    return record_from(
+        AlertLocale,
+        locale_for(language, MESSAGES_FILE),
         scale=scale,
         labels=labels or {},
         storage=storage or StorageSection(export_text="full"),

@@ -69,23 +69,12 @@ class Losses(Struct, frozen=True, kw_only=True):
     def of(cls, spool: Path) -> "Losses":
         """Sum the counts of all processes that write to a spool; a file that is just being written is passed over."""
         counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-        last = TallyFile()
-        for file in tallies(spool):
-            tally = read_tally(file)
+        reason = doubt = doubtful = ""
+        for tally in map(read_tally, tallies(spool)):
             for row in tally.rows:
                 counts[row.recorded][row.why] += row.answers
-            last = TallyFile(
-                reason=tally.reason or last.reason,
-                doubt=tally.doubt or last.doubt,
-                doubtful=tally.doubtful or last.doubtful,
-            )
-        return cls(
-            counts=dict(counts[False]),
-            reason=last.reason,
-            doubts=dict(counts[True]),
-            doubt=last.doubt,
-            doubtful=last.doubtful,
-        )
+            reason, doubt, doubtful = tally.reason or reason, tally.doubt or doubt, tally.doubtful or doubtful
+        return cls(counts=dict(counts[False]), reason=reason, doubts=dict(counts[True]), doubt=doubt, doubtful=doubtful)
 
 
 def tallies(spool: Path) -> list[Path]:

@@ -28,19 +28,15 @@ class Embedder(Protocol):
 
     async def identity(self) -> EmbedderIdentity:
         """Return the embedder's identity."""
-        ...
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, one row per text."""
-        ...
 
     async def questions(self, texts: Sequence[str]) -> Vectors:
         """Embed questions, one row each; raises the same errors as `passages`."""
-        ...
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...
 
 
 def embeddable(text: str) -> str:
