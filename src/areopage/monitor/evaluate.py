@@ -183,10 +183,7 @@ class Outages:
 
 
 class Evaluator:
-    """Evaluates answers for one ledger.
-
-    Repeated or concurrent evaluations leave one score.
-    """
+    """Evaluates answers for one ledger. Repeated or concurrent evaluations leave one score."""
 
     def __init__(
         self,

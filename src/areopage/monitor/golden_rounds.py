@@ -116,10 +116,7 @@ def paired_change(differences: Sequence[float]) -> tuple[float | None, float | N
 
 
 def answer_id(round_id: str, case_id: str) -> str:
-    """The id of a question's answer in a round.
-
-    A hash replaces long or invalid ids.
-    """
+    """The id of a question's answer in a round. A hash replaces long or invalid ids."""
     id = f"golden-{round_id}-{case_id}"
     if len(id) <= MAX_ID and _PLAIN_ID.fullmatch(id):
         return id

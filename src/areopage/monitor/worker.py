@@ -83,10 +83,7 @@ def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None, *, given_up:
 
 
 class MonitorWork:
-    """The work of the monitor's worker.
-
-    While a judge's server is unreachable, answers wait; scheduled jobs still run.
-    """
+    """The work of the monitor's worker. While a judge's server is unreachable, answers wait; scheduled jobs still run."""
 
     def __init__(
         self,

@@ -148,10 +148,7 @@ class ModelGenerator:
         self._seconds = seconds
 
     async def generate(self, prompt: str, documents: tuple[Document, ...], language: str) -> Generated:
-        """Answer a prompt; a prompt truncated by the server is a failure.
-
-        See `Generator.generate`.
-        """
+        """Answer a prompt; a prompt truncated by the server is a failure. See `Generator.generate`."""
         messages = self._prompts.messages(prompt, documents, language, self._secret)
         schema = SCHEMA if self._prompts.structured else None
         case = Case(id="", prompt=prompt, documents=documents)

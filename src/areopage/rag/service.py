@@ -34,10 +34,7 @@ FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
 
 
 class RagService:
-    """Answers prompts through the graph, with cache and ledger; safe for concurrent use.
-
-    Use it from one event loop at a time.
-    """
+    """Answers prompts through the graph, with cache and ledger; safe for concurrent use. Use it from one event loop at a time."""
 
     def __init__(
         self,
@@ -51,11 +48,6 @@ class RagService:
         judge: SentenceJudge | None = None,
         reduce: Callable[[Trace], Trace] | None = None,
     ) -> None:
-        """Args:
-        say: gets one line for each answer (chosen_mode, confidence, response_lang, sources_filter), and warnings.
-        judge: settles the grey band.
-        reduce: what stays of a trace in the ledger, by a storage policy; None: all of it.
-        """
         try:
             from areopage.rag.answering.graph import Nodes, build_graph, run_graph
         except ModuleNotFoundError:

@@ -26,10 +26,7 @@ SPAN = "areopage.span"
 
 
 def open_telemetry(environment: Mapping[str, str]) -> "TracerProvider | None":
-    """Create the tracer provider; None without an endpoint.
-
-    `shutdown()` sends the remaining spans.
-    """
+    """Create the tracer provider; None without an endpoint. `shutdown()` sends the remaining spans."""
     if not any(environment.get(name) for name in ENDPOINTS):
         return None
     try:

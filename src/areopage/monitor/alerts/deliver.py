@@ -49,10 +49,7 @@ class AlertMessage(Struct, frozen=True, kw_only=True):
 
 
 class SentAlert(Struct, frozen=True, kw_only=True):
-    """The delivery to one address.
-
-    `place` names the address without its secrets; `error` is "" on success.
-    """
+    """The delivery to one address. `place` names the address without its secrets; `error` is "" on success."""
 
     place: str
     error: str = ""

@@ -269,10 +269,7 @@ def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:
 
 
 def paced(alert: Alert, opened_this_hour: int, per_hour: int) -> Alert:
-    """Delay an alert to the hour's end if the hour's limit is reached.
-
-    Delayed alerts share one message.
-    """
+    """Delay an alert to the hour's end if the hour's limit is reached. Delayed alerts share one message."""
     if opened_this_hour < per_hour:
         return alert
     return msgspec.structs.replace(alert, next_attempt_at=hour_after(alert.opened_at))

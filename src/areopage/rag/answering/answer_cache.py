@@ -195,10 +195,7 @@ class CacheKeys:
     """Computes keys from everything that determines an answer."""
 
     def __init__(self, config: RagConfig, gate_version: str, ledger: bytes) -> None:
-        """Args:
-        gate_version: the gate's fingerprint.
-        ledger: the ledger's secret: servers with ledgers of their own can share a Redis, yet no answers.
-        """
+        """`ledger` is its secret: servers with ledgers of their own can share a Redis, yet no answers."""
         section = config.section
         generation = section.generation
         self._common = digest_of(

@@ -63,10 +63,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """A file to read.
-
-    `name` is its path under the folder, with slashes; `size` is in bytes.
-    """
+    """A file to read. `name` is its path under the folder, with slashes; `size` is in bytes."""
 
     path: Path
     name: str
@@ -111,12 +108,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
 
 
 def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
-    """Cut a document into chunks, in order.
-
-    Args:
-        file: what tells its file from all others.
-        stem: the file's name without its ending: its title where it has none, and what its chunks' ids begin with.
-    """
+    """Cut a document into chunks, in order; `stem`, the file's name without its ending, begins the ids of its chunks."""
     pieces = list(_pieces(document.parts, cutting))
     own = document.id if OWN_ID.fullmatch(document.id) else ""
     seen: Counter[str] = Counter()

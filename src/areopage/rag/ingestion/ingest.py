@@ -59,10 +59,7 @@ class IngestReport(Struct, frozen=True, kw_only=True):
 
 
 class Ingestion:
-    """One run over one folder.
-
-    Each complete file is sealed; the next run continues an interrupted one.
-    """
+    """One run over one folder. Each complete file is sealed; the next run continues an interrupted one."""
 
     def __init__(
         self,
@@ -76,12 +73,6 @@ class Ingestion:
         prune: bool = False,
         progress: Callable[[IngestProgress], None] = lambda _: None,
     ) -> None:
-        """Args:
-        collection: the configuration's where "".
-        source: what all documents are said to come from; "" leaves each its own, else its path.
-        fields: of JSON Lines.
-        prune: remove the chunks of files that are gone from the folder.
-        """
         cutting = config.section.ingestion
         if cutting.overlap >= cutting.chunk_size:
             raise config.fault("must be less than chunk_size", "ingestion", "overlap")

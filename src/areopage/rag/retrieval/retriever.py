@@ -133,10 +133,7 @@ class QdrantRetriever:
 def open_retriever(
     config: RagConfig, say: Callable[[str], None], environment: Mapping[str, str] | None = None
 ) -> QdrantRetriever:
-    """Open the configured retriever.
-
-    A folder is opened, and created if missing; a server is not called yet.
-    """
+    """Open the configured retriever. A folder is opened, and created if missing; a server is not called yet."""
     variables = os.environ if environment is None else environment
     embedder = open_embedder(config, variables)
     return QdrantRetriever(config, open_store(config, variables), embedder, say)
