@@ -14,7 +14,7 @@ from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem
 from areopage.ledger.write.traces import Traces
-from areopage.monitor.retention import erase_older
+from areopage.monitor.worker import erase_older
 from servers.command import Command
 from servers.configured import app_config
 from servers.made_traces import GENERATED, delivered_trace, held_trace, trace_id

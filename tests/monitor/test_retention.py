@@ -13,7 +13,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.retention import erase_older, retention_job
+from areopage.monitor.worker import erase_older, retention_job
 from areopage.work.handlers import ScheduledJob
 from servers.configured import monitor_config
 from servers.evaluated import submitted

@@ -8,7 +8,7 @@ import pytest
 
 from areopage.app.config import load_config
 from areopage.app.gate_rules import load_gate
-from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
+from areopage.rag.demo.command import DOCUMENTS, EMBEDDED, EMBEDDED_OPTIONS, lay_out, read_script
 from areopage.rag.ingestion.chunking import SourceText
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from servers.command import main

@@ -53,12 +53,12 @@ from .intake import Intake as Intake  # Stores submitted answers.
 from .intake import submissions_of as submissions_of  # Convert a dataset's rows.
 from .quality_judge import OUTAGE_SECONDS as OUTAGE_SECONDS  # Calls wait no longer for a server that is gone
 from .quality_judge import QualityJudge as QualityJudge  # Judges answers on a suite's criteria.
-from .retention import erase_older as erase_older  # Erase answers received before a moment
-from .retention import retention_job as retention_job  # The job that applies `storage.retention_days`
 
 # A difference of two means (later minus earlier, or variant minus the other), its 95 % interval, and the two-sided p-value.
 from .scored_answers import MeanChange as MeanChange
 from .worker import MonitorWorker as MonitorWorker  # A worker of the monitor
+from .worker import erase_older as erase_older  # Erase answers received before a moment
+from .worker import retention_job as retention_job  # The job that applies `storage.retention_days`
 
 # Let given-up answers wait again, and end the pause of those that wait for another attempt
 from .worker import retry_answers as retry_answers

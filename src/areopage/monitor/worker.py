@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, Sh
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
+RETENTION, RETENTION_SCHEDULE = "retention", "30 3 * * *"
 CHECK_PAUSE = 15.0
 LIMITS_PAUSE = 1.0
 LEDGER_THREADS = 4
@@ -221,3 +222,27 @@ def _rejected_rows(file: Path) -> Iterator[HookCount]:
         counts[HookCount(hour=hour, source=source, variant=variant, why=REJECTED)] += 1
     for row, count in counts.items():
         yield msgspec.structs.replace(row, answers=count)
+
+
+def retention_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
+    """The job that applies `storage.retention_days`; None if everything is kept."""
+    days = config.storage.retention_days
+    if days is None:
+        return None
+
+    async def run(due: datetime) -> None:
+        await asyncio.to_thread(erase_older, ledger, due - timedelta(days=days), "retention")
+
+    return ScheduledJob(name=RETENTION, schedule=RETENTION_SCHEDULE, run=run)
+
+
+def erase_older(ledger: Ledger, moment: datetime, actor: str) -> int:
+    """Erase answers received before a moment; return how many. The audit log names the actor.
+
+    Raises:
+        StorageError: the ledger cannot be written; the portions before are gone.
+    """
+    erased = ledger.erasure.erase_before(moment)
+    if erased:
+        ledger.audit.note(actor, "erase", f"received before {moment.isoformat(timespec='seconds')}", f"{erased} answers")
+    return erased

@@ -19,6 +19,7 @@ from .api.schema import rounded as rounded  # A figure with six decimals.
 from .api.schema import takes as takes  # The `openapi_extra` of a route whose body is one of these records.
 from .context import Pipeline as Pipeline  # The answering pipeline of a server.
 from .context import ServerContext as ServerContext  # Args
+from .context import ServerPart as ServerPart  # Routes, and what belongs to them.
 from .context import context_of as context_of  # Return the context of a request's server.
 from .errors import Refusal as Refusal  # A rejected request.
 from .metrics import metrics_of as metrics_of  # Return the metrics of a request's server.
@@ -38,7 +39,6 @@ from .pages.rendering import render as render  # Render a page in the reader's l
 from .pages.rendering import run_url as run_url  # The page of a benchmark run.
 from .pages.runs import run_choices as run_choices  # The newest runs as choices
 from .pages.runs import visible_run as visible_run  # The record of a run, if all its answers are in the actor's scope.
-from .parts import ServerPart as ServerPart  # Routes, and what belongs to them.
 
 # Serve until SIGTERM or Ctrl-C, then drain requests, stop the worker and print the number of waiting answers.
 from .serve import run_server as run_server

@@ -20,14 +20,13 @@ from areopage.server.api import evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
 from areopage.server.api.schema import components
-from areopage.server.context import ServerContext
+from areopage.server.context import ServerContext, server_parts
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import Check, Metrics, Timing
 from areopage.server.pages import answers, held, monitor, review, runs, session, trust
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
-from areopage.server.parts import server_parts
 from areopage.server.telemetry import Tracing
 from areopage.version import __version__
 

@@ -1,13 +1,17 @@
-"""State shared by a server's requests."""
+"""State shared by a server's requests, and what extensions add to the server."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, cast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from fastapi import APIRouter
 from msgspec import Struct
 from starlette.requests import Request
 
 from areopage.app import AppConfig
+from areopage.extensions import imported, registered
 from areopage.gate import Gate
 from areopage.ledger import Answer, Ledger, Trace
 from areopage.suites import Suite
@@ -73,3 +77,22 @@ class ServerContext(Struct, frozen=True, kw_only=True):
 def context_of(request: Request) -> ServerContext:
     """Return the context of a request's server."""
     return cast(ServerContext, request.app.state.context)
+
+
+class ServerPart(NamedTuple):
+    """Routes, and what belongs to them.
+
+    Args:
+        records: bodies of requests and responses, for the OpenAPI schema.
+        folder: templates (`*.j2`) and messages (`*words.yml`) of its pages; None where it has no pages.
+    """
+
+    router: APIRouter
+    records: tuple[type[Struct], ...] = ()
+    folder: Path | None = None
+
+
+@cache
+def server_parts() -> tuple[ServerPart, ...]:
+    """The parts of all extensions."""
+    return tuple(imported(place) for place in registered("pages").values())

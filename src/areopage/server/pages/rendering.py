@@ -23,8 +23,7 @@ from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, panel_text
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
-from areopage.server.context import context_of
-from areopage.server.parts import server_parts
+from areopage.server.context import context_of, server_parts
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
