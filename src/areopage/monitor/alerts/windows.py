@@ -20,9 +20,9 @@ from areopage.scoring import ScoreTally, grade_of
 MOST_PARTS = 3
 WORST = 3
 FEW = 5
+"""A part with fewer answers is not named as the worst."""
 EXAMPLES = 200
 """An example is the worst of this number of newest answers."""
-"""A part with fewer answers is not named as the worst."""
 
 GLOBAL = ""
 EVERYWHERE = AnswerPlace()
