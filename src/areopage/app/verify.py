@@ -267,7 +267,6 @@ def _member(value: Any, *names: str) -> Any:
 
 
 def _compared(place: str, held: Any, computed: Any) -> Iterator[str]:
-    """The values that differ, by their places."""
     if isinstance(computed, dict) and isinstance(held, dict):
         for name in dict.fromkeys((*computed, *held)):
             if name in _PASSED_OVER:

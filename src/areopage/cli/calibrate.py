@@ -221,7 +221,6 @@ def _print_calibration(found: Calibration) -> None:
 
 
 def _print_weights(found: Calibration, printer: Printer) -> None:
-    """How judges are weighed, and what they miss."""
     for fit in found.criteria:
         if fit.agreement:
             weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))

@@ -79,7 +79,6 @@ def convert(
 
 
 def _table(data: Dataset, *, joined: bool) -> tuple[list[TableColumn], list[list[Any]]]:
-    """The columns that some case has a value for, and a row per case."""
     names = list(dict.fromkeys(name for case in data.cases for name in case.metadata))
     every = [
         *(TableColumn(name) if name != "prompt" else TableColumn(name, "json") for name in _TEXTS),

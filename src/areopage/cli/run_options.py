@@ -176,7 +176,6 @@ def _choices(field: str) -> tuple[str, ...]:
 
 
 def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
-    """The options that the values of the command line stand for."""
     more: dict[str, Any] = {}
     if kind is NewRun:
         targets, named, passes = tuple(values["target"] or ()), (values["language"] or "").split(","), values["passes"]

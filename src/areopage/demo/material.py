@@ -174,7 +174,6 @@ def _day_verdicts(material: Material, language: str) -> Iterator[Line]:
 
 
 def _verdict_text(score: int, reason: str) -> str:
-    """What a judge answers."""
     return json.dumps({"explanation": reason, "score": score, "evidence_extracts": []}, ensure_ascii=False)
 
 

@@ -118,7 +118,6 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
 
 
 def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
-    """An answer that fails, with what a judge said of it."""
     material = shown.places.material
     case = next(one for one in material.cases if one.id == case_id)
     yield _text(locale, locale.say("tour_prompt"), case.prompt)
@@ -131,7 +130,6 @@ def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterato
 
 
 def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
-    """The comparison of the runs, and what the gate holds, where there is something."""
     if (comparison := shown.comparison) is not None:
         blocks = (
             Paragraph(text=_worse_lead(shown, comparison, locale), look="lead"),

@@ -101,7 +101,6 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
 
 
 def _several(name: str, value: Any) -> tuple[str, ...]:
-    """One or several texts."""
     if value is None:
         return ()
     if isinstance(value, str | Path):

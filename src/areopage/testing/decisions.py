@@ -111,7 +111,6 @@ def percent(share: float | None) -> str:
 
 
 def _examples(view: RunView, criterion: str) -> Iterator[str]:
-    """The first answers that fail a criterion, with what judges say."""
     failing = [case_id for case_id, ids in view.failures.by_case.items() if criterion in ids]
     for case_id in failing[:SHOWN_CASES]:
         case = next(one for one in view.cases if one.id == case_id)

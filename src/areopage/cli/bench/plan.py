@@ -108,7 +108,6 @@ def _plan_precision(
     spread: float | None,
     mean: float | None,
 ) -> None:
-    """Plan how many cases and passes a wished precision takes."""
     from msgspec import structs
 
     from areopage.bench import load_run_cases, plan_assumed, plan_like, prepare_run, view_run
@@ -135,7 +134,6 @@ def _plan_precision(
 
 
 def _print_precision(plan: PrecisionPlan, spec: RunSpec, source: str) -> None:
-    """Show a plan on the console."""
     from areopage.report import Printer, Row, Table, columns
 
     printer = Printer(report_locale("en"))

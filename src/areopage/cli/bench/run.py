@@ -318,7 +318,6 @@ def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
 
 
 def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> int:
-    """Print the results; return the exit code."""
     from areopage.bench import terminal_report
     from areopage.report import print_report
 

@@ -72,7 +72,6 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
 
 
 def _heads(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan]) -> Iterator[str]:
-    """The suite, the targets, and the number of cases, criteria and judges."""
     spec, size = runs[0][0], plans[0].size
     targets = [str(other.target.reference) for other, _ in runs if other.target]
     named = f"{'target' if len(targets) == 1 else 'targets'} {', '.join(targets)}, mode {spec.mode}"
@@ -147,7 +146,6 @@ def _known_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
 
 
 def _long_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
-    """The cases that are too long, for each model and each reason."""
     lines: dict[str, None] = {}
     for long in (long for plan in plans for long in plan.long):
         size = f"prompts of up to about {long.longest:,} tokens, and the window holds {long.window:,}"
@@ -157,7 +155,6 @@ def _long_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
 
 
 def _adaptive_text(settings: PassSettings) -> str:
-    """What adaptive passes stop at."""
     bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
     bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
     text = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
@@ -182,7 +179,6 @@ def _plan_of(plans: Sequence[RunPlan], spec: RunSpec) -> str:
 
 
 def _time(seconds: float) -> str:
-    """A time in the unit that suits it."""
     if seconds < 1:
         return "under 1 s"
     if seconds < 120:

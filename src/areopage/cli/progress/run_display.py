@@ -163,7 +163,6 @@ class Counting(RunLines):
         """Show how far a phase is."""
 
     def _spend(self, name: str, record: Answer | Judgment) -> None:
-        """Count what a call took."""
         self._tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self._prices:
             price, cost = self._prices[name], record.cost if isinstance(record, Judgment) else None

@@ -70,7 +70,6 @@ def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> i
 
 
 def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:
-    """What runs in several languages share."""
     return (
         ("suite", (spec.suite, spec.suite_version)),
         ("target", spec.answered_by),

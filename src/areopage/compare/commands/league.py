@@ -159,7 +159,6 @@ def run_league(
 def _member(
     prepared: PreparedRun, known: Run | None, since: datetime | None, ledger: Ledger, places: Places, stack: ExitStack
 ) -> Member:
-    """Begin or reopen the run of one target, with its log."""
     run, spec = known or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
     folder = run_folder(run, places.out)
     log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
@@ -170,7 +169,6 @@ def _member(
 def _prepared(
     suite: str, options: RunOptions, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
 ) -> tuple[list[PreparedRun], list[Absent]]:
-    """The run of each target, and the targets whose server is down."""
     if len(set(targets)) < len(targets):
         raise UserError("--target names a model twice: each target has one run")
     loaded = load_suite(suite).with_shared(configured(places).shared)

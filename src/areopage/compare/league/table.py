@@ -234,7 +234,6 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
 
 
 def _fails(view: RunView, first: Sequence[str]) -> dict[str, bool | None]:
-    """Whether each case fails one of some criteria."""
     spec = view.spec
     found = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     concerned = {score.case_id: False for score in view.scores.criteria if score.criterion in first and score.applies}

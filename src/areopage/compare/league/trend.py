@@ -82,7 +82,6 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
 
 
 def _passed(trend: Trend, unreadable: Sequence[Run]) -> tuple[PassedOver, ...]:
-    """The earlier runs that the newest one is not compared with."""
     newest, conclusion = trend.newest
     begun = {entry.run.id: entry.run.created_at for group in trend.groups for entry in group.entries}
     begun |= {run.id: run.created_at for run in unreadable}

@@ -164,7 +164,6 @@ def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs:
 
 
 def _command(asked: ComparisonAsked) -> str:
-    """The command that writes the same as files."""
     anyway = ("--anyway",) if asked.anyway else ()
     if asked.first != PRODUCTION:
         return shlex.join(("areopage", "bench", "compare", asked.first, asked.other, *anyway))

@@ -113,7 +113,6 @@ def comparison_report(
 
 
 def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[tuple[str, str]]:
-    """What each run cost; nothing where no price is known."""
     runs = (comparison.first, *(one.other for one in comparison.others))
     told = [locale.say("pair", name=names[run.run.id], value=locale.costs(run.costs)) for run in runs if locale.costs(run.costs)]
     if told:

@@ -110,7 +110,6 @@ def _final(record: RecordScores) -> float:
 
 
 def _parts(here: RecordScores, there: RecordScores) -> Iterable[tuple[str, str, float]]:
-    """The parts of the difference of one case: the criterion, the judge, and the amount."""
     shares = effective_shares(here.tree), effective_shares(there.tree)
     scores = _scores(here), _scores(there)
     values = tuple({leaf.name: leaf.score for leaf in record.tree.leaves} for record in (here, there))
