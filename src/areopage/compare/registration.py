@@ -6,17 +6,17 @@ EXTENSION = Extension(
     commands={
         "bench compare": Command(
             "Compare runs with a first one, with earlier runs, or with production: what got worse and why.",
-            "areopage.compare.commands.bench:compare",
+            "areopage.compare.commands.compare:compare",
             after="rescore",
         ),
         "bench league": Command(
             "Compare runs of several targets that one panel judged on the same cases.",
-            "areopage.compare.commands.bench:league",
+            "areopage.compare.commands.league:league",
             after="compare",
         ),
         "bench trend": Command(
             "Show the runs of one target in time order, and whether each fails more often than those before.",
-            "areopage.compare.commands.bench:trend",
+            "areopage.compare.commands.league:trend",
             after="league",
         ),
         "monitor compare": Command(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import typer
@@ -36,15 +37,26 @@ from areopage.cli import (
     FAILED,
     INCONCLUSIVE,
     INTERRUPTED,
+    OUTPUTS,
+    AgeOption,
+    ByOption,
+    ClusterOption,
+    ConfigOption,
+    LedgerOption,
+    OutOption,
+    PageLanguageOption,
     Places,
     RunLog,
+    WhereOption,
     accepted,
     ask_to_send,
     asking_display,
+    conditions,
     configured,
     confirm,
     ended_like_ctrl_c,
     midnight_of,
+    one_of,
     opened_ledger,
     print_plan,
     write_files,
@@ -58,6 +70,7 @@ from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.jury import Budget
 from areopage.ledger import Ledger, Run
+from areopage.locales import LANGUAGES
 from areopage.models import Contact
 from areopage.report import print_report
 from areopage.scoring import Release, Standing
@@ -263,21 +276,27 @@ def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
     return f"Go on with the same command without --fresh and --new, or with: {'; '.join(resumed)}; then: {league}"
 
 
-def compare_runs(
-    names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str, where: Sequence[str] = ()
-) -> int:
-    """Build the league table of finished runs.
-
-    Returns:
-        The worst exit code of the runs.
-    """
-    with opened_ledger(places) as ledger:
-        runs = {run.id: run for run in map(ledger.run, names)}
-        if len(runs) < 2:
+def league(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Two runs or more: ids, their beginnings, or folders.")],
+    by: ByOption = None,
+    where: WhereOption = None,
+    age: AgeOption = None,
+    cluster: ClusterOption = "",
+    lang: PageLanguageOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places, chosen = Places(out=out, config=config, ledger=ledger), conditions(where, age)
+    with opened_ledger(places) as opened:
+        named = {run.id: run for run in map(opened.run, runs)}
+        if len(named) < 2:
             raise UserError("a league table needs two runs or more: give their ids (areopage bench list)")
-        entries = [entry_of(view_run(run, ledger, where=where), by) for run in runs.values()]
+        entries = [entry_of(view_run(run, opened, where=chosen), by or ()) for run in named.values()]
         refuse_other_panels(entries)
-        return finish_league(league_of(entries, cluster=cluster), places, language)
+        raise typer.Exit(finish_league(league_of(entries, cluster=cluster), places, language))
 
 
 def refuse_other_panels(entries: Sequence[Entry]) -> None:
@@ -300,17 +319,34 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     return EXIT_CODES[league.standing]
 
 
-def show_trend(target: str, places: Places, *, limit: int, since: str | None = None, fails: bool = False, language: str) -> int:
-    """Print the runs of a target in time order, and write its page and table."""
-    with opened_ledger(places) as ledger:
-        trend = trend_of_target(ledger, target, limit, midnight_of("--since", since))
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
-    folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
-    entries = [entry for group in trend.groups for entry in group.entries]
-    page = write_trend(trend, folder, report_links((entry.run for entry in entries), places.out, folder), language)[0]
-    print_report(trend_report(trend, {}, language))
+def trend(
+    target: Annotated[str, typer.Option(metavar="REF", help="The model under test; default: that of the newest run.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of runs, the newest.")] = 50,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="First day (UTC) of the runs.")] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if the newest run fails more often than before."),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show the runs of one target in time order, and whether each fails more often than those before; calls no model."""
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    with opened_ledger(places) as opened:
+        found = trend_of_target(opened, target, limit, midnight_of("--since", since))
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", found.target).strip("-")[:40]
+    folder = places.out / f"trend-{slug}-{digest_of(found.target)[:8]}"
+    links = report_links((entry.run for group in found.groups for entry in group.entries), places.out, folder)
+    page = write_trend(found, folder, links, language)[0]
+    print_report(trend_report(found, {}, language))
     typer.echo(f"trend: {page}")
-    return FAILED if fails and trend.newest[1].outcome == "regression" else DONE
+    raise typer.Exit(FAILED if fails and found.newest[1].outcome == "regression" else DONE)
 
 
 def own_report(run: Run, out: Path) -> Path:
