@@ -1,11 +1,14 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import structs
 
 from areopage.bench import RunOptions
+from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -63,7 +66,6 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import run_new
 
     if by and len(options.targets) < 2:
@@ -99,7 +101,6 @@ def resume(
     yes: YesOption = False,
 ) -> None:
     """Resume a run and retry calls that timed out or found no server."""
-    from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import resume_run
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
@@ -110,7 +111,6 @@ def follow(
     run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
 ) -> None:
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import follow_run
 
     places = Places(out=out, config=config, ledger=ledger)
@@ -123,9 +123,6 @@ def follow(
 
 def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
-    from datetime import UTC, datetime
-
-    from areopage.cli.bench.places import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
@@ -137,7 +134,6 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
@@ -153,7 +149,6 @@ def show(
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import terminal_report, view_run, with_calibration, with_history
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.report import print_report
 
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
@@ -179,7 +174,6 @@ def batches(
     yes: YesOption = False,
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
-    from areopage.cli.bench.places import Places, configured, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
@@ -187,15 +181,13 @@ def batches(
         if cancel:
             import asyncio
 
-            from msgspec.structs import replace
-
             from areopage.bench import agreed, cancel_batches, spec_of
             from areopage.cli.asking import ask_to_send
             from areopage.jury import reached_by
 
             spec = spec_of(found)
             settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
-            spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)
+            spec = agreed(structs.replace(spec, settings=settings), None if yes else ask_to_send)
             asyncio.run(cancel_batches(opened, found.id, spec.settings.with_environment()))
         if not _print_batches(opened, found.id):
             typer.echo(f"run {found.id} has no batches")
@@ -246,11 +238,8 @@ def reassess(
     verbose: VerboseOption = False,
 ) -> None:
     """Judge the answers of a run, or of a file, with another panel. The target is not asked again."""
-    from msgspec import structs
-
     from areopage.bench import answers_of_run
     from areopage.cases import SUFFIXES
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import run_new
     from areopage.suites import bundled_names
 
@@ -287,7 +276,6 @@ def rescore(
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     from areopage.bench import run_folder
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
     places = Places(out=out, config=config, ledger=ledger)
@@ -322,7 +310,6 @@ def export(
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
     from areopage.bench import ExportOptions, exports, run_folder
-    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
 

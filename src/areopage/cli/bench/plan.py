@@ -1,19 +1,33 @@
 """`areopage bench plan`: what a run takes before it is paid for, or how many cases and passes a wished precision takes."""
 
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from msgspec import structs
 
-from areopage.bench import PrecisionPlan, RunSpec
+from areopage.bench import (
+    PrecisionPlan,
+    PreparedRun,
+    RunOptions,
+    RunSpec,
+    budget_of,
+    load_run_cases,
+    plan_assumed,
+    plan_like,
+    prepare_benchmark,
+    prepare_run,
+    view_run,
+    with_measures,
+)
+from areopage.cli.bench.missing_exam import missing_exam_lines
+from areopage.cli.bench.places import Places, configured, opened_ledger
+from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
 from areopage.cli.run_options import BudgetOption, NewRun, SuiteOption, VerboseOption, takes_run_options
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
-from areopage.report import report_locale
-
-if TYPE_CHECKING:
-    from areopage.bench import PreparedRun, RunOptions
-    from areopage.cli.bench.places import Places
+from areopage.report import Printer, Row, Table, columns, report_locale
+from areopage.suites import load_suite
 
 
 @takes_run_options()
@@ -50,8 +64,6 @@ def plan(
 
     With --precision: how many cases and passes a wished precision takes. No model is asked.
     """
-    from areopage.cli.bench.places import Places
-
     if len(options.languages) > 1:
         raise UserError("a plan is about one language: give --lang en or --lang fr")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
@@ -65,15 +77,8 @@ def plan(
     _plan_run(named or suite, options, places, budget=budget, verbose=verbose)
 
 
-def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | None, verbose: bool) -> None:
+def _plan_run(suite: str, options: NewRun, places: Places, *, budget: float | None, verbose: bool) -> None:
     """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
-    from msgspec import structs
-
-    from areopage.bench import budget_of, prepare_benchmark, prepare_run, with_measures
-    from areopage.cli.bench.missing_exam import missing_exam_lines
-    from areopage.cli.bench.places import configured, opened_ledger
-    from areopage.cli.bench.run_plan import print_plan
-    from areopage.suites import load_suite
 
     loaded = load_suite(suite).with_shared(configured(places).shared)
     wanted = options.targets or (None,)
@@ -100,19 +105,14 @@ def _plan_run(suite: str, options: NewRun, places: "Places", *, budget: float | 
 
 def _plan_precision(
     suite: str,
-    options: "RunOptions",
-    places: "Places",
+    options: RunOptions,
+    places: Places,
     precision: float,
     *,
     like: str | None,
     spread: float | None,
     mean: float | None,
 ) -> None:
-    from msgspec import structs
-
-    from areopage.bench import load_run_cases, plan_assumed, plan_like, prepare_run, view_run
-    from areopage.cli.bench.places import configured, opened_ledger
-    from areopage.suites import load_suite
 
     if (like is None) == (spread is None):
         raise UserError(
@@ -134,8 +134,6 @@ def _plan_precision(
 
 
 def _print_precision(plan: PrecisionPlan, spec: RunSpec, source: str) -> None:
-    from areopage.report import Printer, Row, Table, columns
-
     printer = Printer(report_locale("en"))
     rests = f"{source}, {counted(plan.from_cases, 'case')}" if plan.from_cases else source
     text = f"95 % interval of ± {plan.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
