@@ -150,8 +150,8 @@ BENCH = LazyGroup(
         ),
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.commands:reassess", "Judge the answers of a run, or of a file, with another panel."),
-        "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
-        "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
+        "rescore": ("scores:rescore_run", "Recompute the scores of a run from the ledger without calling a model."),
+        "export": ("scores:export_run", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",

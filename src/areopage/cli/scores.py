@@ -13,6 +13,7 @@ from areopage.app import find_config, open_ledger
 from areopage.bench import (
     ExportOptions,
     exports,
+    run_folder,
     terminal_report,
     view_run,
     with_calibration,
@@ -20,10 +21,14 @@ from areopage.bench import (
     write_criteria_file,
     write_run_files,
 )
+from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.options import (
+    OUTPUTS,
+    CalibrationOption,
     CollectionOption,
     ConfigOption,
     LedgerOption,
+    OutOption,
     ProfileOption,
     ReparseOption,
     SinceOption,
@@ -32,13 +37,16 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     actor,
+    one_of,
     tell,
     tell_cut,
 )
 from areopage.cli.progress.pace import Pace
+from areopage.cli.run_options import PageLanguageOption, RunArgument
 from areopage.errors import ConfigError, UserError
 from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
-from areopage.ledger import EvaluationFilter, Judgment, Ledger, Run
+from areopage.ledger import EvaluationFilter, Judgment, Ledger
+from areopage.locales import LANGUAGES
 from areopage.report import Printer, Table, columns, print_report, report_locale, rows
 from areopage.scoring import Profile, Weights
 from areopage.suites import WeightsSection
@@ -48,49 +56,74 @@ IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="
 
 
 def rescore_run(
-    run: Run,
-    ledger: Ledger,
-    variant: Rescoring,
-    folder: Path,
-    calibration: str = "",
-    *,
-    texts: bool = False,
-    place: tuple[str, ...] | None = None,
-) -> list[Judgment]:
-    """Score a run again and write the scores into a folder of their own, `rescore-N`, inside of the run's.
+    run: RunArgument = "latest",
+    weights: WeightsOption = None,
+    profile: ProfileOption = None,
+    without_judge: WithoutJudgeOption = None,
+    reparse: ReparseOption = False,
+    write: WriteOption = False,
+    calibration: CalibrationOption = "",
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
+    ] = False,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
+        view = with_calibration(view_run(found, opened, change), opened, calibration)
+        parent = run_folder(found, out, run)
+        number = next(number for number in count(1) if not (parent / f"rescore-{number}").exists())
+        folder = parent / f"rescore-{number}"
+        if texts:
+            write_run_files(view, folder)
+        else:
+            write_criteria_file(view, folder)
+        for warning in view.scores.warnings:
+            typer.echo(f"note: {warning}", err=True)
+        print_report(terminal_report(view, folder, places.options(opened)))
+        more = "" if texts else "; --texts writes results.json, the report and the other files too"
+        typer.echo(f"written to {folder}{more}", err=True)
+        if write:
+            write_readings(opened, list(view.readings))
 
-    Args:
-        folder: the run's.
-        texts: write every file of a run, with the texts of cases and judges; else the scores of the criteria alone.
-        calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
-        place: the options that name the ledger in commands that are printed.
 
-    Returns:
-        The judgments that were read otherwise than they are stored.
-    """
-    view = with_calibration(view_run(run, ledger, variant), ledger, calibration)
-    number = next(number for number in count(1) if not (folder / f"rescore-{number}").exists())
-    folder = folder / f"rescore-{number}"
-    if texts:
-        write_run_files(view, folder)
-    else:
-        write_criteria_file(view, folder)
-    for warning in view.scores.warnings:
-        typer.echo(f"note: {warning}", err=True)
-    print_report(terminal_report(view, folder, place))
-    more = "" if texts else "; --texts writes results.json, the report and the other files too"
-    typer.echo(f"written to {folder}{more}", err=True)
-    return list(view.readings)
-
-
-def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:
-    """Write a run in one of the formats of `exports`."""
+def export_run(
+    run: RunArgument = "latest",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Judgments: csv, xlsx, parquet, jsonl (to replay). For CI: junit, sarif, markdown. inspect, huggingface.",
+        ),
+    ] = "csv",
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Default: a file or folder in the run's folder.")
+    ] = None,
+    lang: PageLanguageOption = None,
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="ID", help="Licence of the texts, for huggingface: cc-by-4.0, other, ...")
+    ] = "",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Export a run: every judgment, its failures for CI, or all of it for another tool."""
+    one_of("--format", form, tuple(exports()))
+    options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
     export = exports()[form]
-    if options.licence and not export.licensed:
-        raise UserError(f"--licence is for {', '.join(name for name, one in exports().items() if one.licensed)}: remove it")
-    view = view_run(run, ledger)
-    tell_cut(export.write(with_history(view, ledger) if export.history else view, place, options).cut)
-    typer.echo(f"written to {place}")
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        if licence and not export.licensed:
+            raise UserError(f"--licence is for {', '.join(name for name, one in exports().items() if one.licensed)}: remove it")
+        view, place = view_run(found, opened), file or run_folder(found, out, run) / export.name
+        tell_cut(export.write(with_history(view, opened) if export.history else view, place, options).cut)
+        typer.echo(f"written to {place}")
 
 
 def rescore_monitor(

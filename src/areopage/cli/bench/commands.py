@@ -15,12 +15,6 @@ from areopage.cli.options import (
     ConfigOption,
     LedgerOption,
     OutOption,
-    ProfileOption,
-    ReparseOption,
-    WeightsOption,
-    WithoutJudgeOption,
-    WriteOption,
-    one_of,
     tell,
 )
 from areopage.cli.run_options import (
@@ -32,7 +26,6 @@ from areopage.cli.run_options import (
     NewOption,
     NewRun,
     OnlyQualifiedOption,
-    PageLanguageOption,
     RunArgument,
     RunsArgument,
     SuiteOption,
@@ -257,64 +250,3 @@ def reassess(
     if suite is None:
         raise UserError("give --suite NAME|DIR: the suite whose criteria and judges judge these answers")
     raise typer.Exit(run_new(suite, options, places, fresh=fresh, yes=yes, verbose=verbose))
-
-
-def rescore(
-    run: RunArgument = "latest",
-    weights: WeightsOption = None,
-    profile: ProfileOption = None,
-    without_judge: WithoutJudgeOption = None,
-    reparse: ReparseOption = False,
-    write: WriteOption = False,
-    calibration: CalibrationOption = "",
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
-    ] = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
-) -> None:
-    """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
-    from areopage.bench import run_folder
-    from areopage.cli.scores import rescore_run, variant_of, write_readings
-
-    places = Places(out=out, config=config, ledger=ledger)
-    with opened_ledger(places) as opened:
-        found = opened.run(run)
-        change, place = variant_of(weights, profile, without_judge, reparse=reparse, write=write), places.options(opened)
-        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration, texts=texts, place=place)
-        if write:
-            write_readings(opened, readings)
-
-
-def export(
-    run: RunArgument = "latest",
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="Judgments: csv, xlsx, parquet, jsonl (to replay). For CI: junit, sarif, markdown. inspect, huggingface.",
-        ),
-    ] = "csv",
-    file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Default: a file or folder in the run's folder.")
-    ] = None,
-    lang: PageLanguageOption = None,
-    licence: Annotated[
-        str, typer.Option("--licence", metavar="ID", help="Licence of the texts, for huggingface: cc-by-4.0, other, ...")
-    ] = "",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
-) -> None:
-    """Export a run: every judgment, its failures for CI, or all of it for another tool."""
-    from areopage.bench import ExportOptions, exports, run_folder
-    from areopage.cli.scores import export_run
-    from areopage.locales import LANGUAGES
-
-    one_of("--format", form, tuple(exports()))
-    options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / exports()[form].name, options)
