@@ -139,11 +139,11 @@ BENCH = LazyGroup(
     "Benchmark a model before release: collect answers to a dataset, judge them, compute scores.",
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
-        "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
+        "resume": ("bench.run:resume", "Resume a run and retry calls that timed out or found no server."),
         "follow": ("bench.commands:follow", "Follow a run that workers carry out, and show its results when they are done."),
         "stop": ("bench.commands:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
-        "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
+        "list": ("bench.run_list:list_runs", "List the runs of a ledger, newest first."),
         "show": (
             "bench.commands:show",
             "Show the report of a run in short; of runs in several languages the one verdict.",

@@ -29,7 +29,6 @@ from areopage.cli.run_options import (
     RunArgument,
     RunsArgument,
     SuiteOption,
-    TimeoutOption,
     VerboseOption,
     YesOption,
     takes_run_options,
@@ -82,24 +81,6 @@ def run(
     raise typer.Exit(run_new(suite, options, places, budget=budget, fleet=fleet, **how))
 
 
-def resume(
-    run: RunArgument = "latest",
-    timeout: TimeoutOption = None,
-    budget: BudgetOption = None,
-    allow_variable: AllowVariableOption = None,
-    fleet: FleetOption = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
-    yes: YesOption = False,
-) -> None:
-    """Resume a run and retry calls that timed out or found no server."""
-    from areopage.cli.bench.run import resume_run
-
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
-
-
 def follow(
     run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
 ) -> None:
@@ -123,14 +104,6 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         if not opened.fleet.close(found.id, "stopped", datetime.now(UTC)):
             raise UserError(f"workers do not carry out {found.id}")
         tell(f"stopped: workers finish their calls in flight. Go on with: {places.command(opened, 'resume', found.id)} --fleet")
-
-
-def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """List the runs of a ledger, newest first."""
-    from areopage.cli.bench.run_list import print_runs
-
-    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
-        print_runs(opened)
 
 
 def show(

@@ -35,8 +35,9 @@ from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import tell
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.progress.run_log import RunLog
+from areopage.cli.run_options import AllowVariableOption, BudgetOption, FleetOption, RunArgument, TimeoutOption, YesOption
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger import CallCounts, Ledger, LedgerOutage, Run, SentBatch
 from areopage.suites import load_suite
@@ -130,40 +131,41 @@ def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) 
             return carry_on(run, prepared.spec, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(
-    named: str,
-    places: Places,
-    *,
-    yes: bool,
-    timeout: float | None = None,
-    fleet: bool = False,
-    budget: float | None = None,
-) -> int:
-    """Resume a run from the ledger alone; its suite and dataset are not read again.
-
-    Of a complete run only the files are written again; no model needs to be there.
-    """
-    with opened_ledger(places) as ledger:
-        run = ledger.run(named)
-        if fleet and run.finished_at is None:
+def resume(
+    run: RunArgument = "latest",
+    timeout: TimeoutOption = None,
+    budget: BudgetOption = None,
+    allow_variable: AllowVariableOption = None,
+    fleet: FleetOption = False,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Resume a run and retry calls that timed out or found no server."""
+    # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        if fleet and found.finished_at is None:
             from areopage.bench import load_run_cases
 
-            spec, cases = spec_of(run), load_run_cases(ledger, run.id)
+            spec, cases = spec_of(found), load_run_cases(opened, found.id)
             if budget is not None:
-                budget_of(budget, [spec], ledger, [run])  # one that cannot be kept is refused
+                budget_of(budget, [spec], opened, [found])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            return follow_run(run, ledger, places, named, ask=(spec, cases, budget))
-        _refuse_if_open(run, ledger, places)
+            raise typer.Exit(follow_run(found, opened, places, run, ask=(spec, cases, budget)))
+        _refuse_if_open(found, opened, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
-        spec, cases = reopen_run(run, ledger, configured(places).shared, allowed=allowed, agree=agree)
+        spec, cases = reopen_run(found, opened, configured(places).shared, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
-        if run.finished_at is None:
-            print_plan([(spec, cases)], ledger, budget=budget)
+        if found.finished_at is None:
+            print_plan([(spec, cases)], opened, budget=budget)
             confirm([spec], yes=yes)
         number = len(cases)
         del cases  # the run reads them again: what is shown and asked here takes no memory meanwhile
-        return _go_on(run, spec, number, ledger, places, named, budget=budget)
+        raise typer.Exit(_go_on(found, spec, number, opened, places, run, budget=budget))
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:

@@ -5,22 +5,21 @@ from pathlib import Path
 import typer
 
 from areopage.bench import RunSummary, run_summaries
-from areopage.ledger import Ledger
+from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
 from areopage.locales import MISSING
 from areopage.report import UNSEEN_WIDTH, Printer, Table, columns, report_locale, rows, text_console
 
 
-def print_runs(ledger: Ledger) -> None:
-    """A table of the ledger's runs."""
-    summaries = list(run_summaries(ledger))
+def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """List the runs of a ledger, newest first."""
+    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
+        summaries, place = list(run_summaries(opened)), opened.place
     if not summaries:
-        typer.echo(f"no runs in {ledger.place}")
+        typer.echo(f"no runs in {place}")
         return
-    heads = columns(
-        *("begun (UTC)", "suite", "target", "mode", "language", "dataset", "state", "verdict", "cases", "coverage", "judgments"),
-        first="run",
-        texts=range(1, 9),
-    )
+    facts_shown = ("begun (UTC)", "suite", "target", "mode", "language", "dataset", "state", "verdict")
+    heads = columns(*facts_shown, "cases", "coverage", "judgments", first="run", texts=range(1, 9))
 
     def row(summary: RunSummary) -> tuple[str, ...]:
         run, spec = summary.run, summary.spec
