@@ -8,7 +8,6 @@ import typer
 from msgspec import structs
 
 from areopage.bench import RunOptions
-from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -58,6 +57,7 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
+    from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import run_new
 
     if by and len(options.targets) < 2:
@@ -85,6 +85,7 @@ def follow(
     run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
 ) -> None:
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import follow_run
 
     places = Places(out=out, config=config, ledger=ledger)
@@ -97,6 +98,7 @@ def follow(
 
 def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
+    from areopage.cli.bench.places import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
@@ -115,6 +117,7 @@ def show(
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import terminal_report, view_run, with_calibration, with_history
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.report import print_report
 
     places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
@@ -140,6 +143,7 @@ def batches(
     yes: YesOption = False,
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
+    from areopage.cli.bench.places import Places, configured, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
@@ -206,6 +210,7 @@ def reassess(
     """Judge the answers of a run, or of a file, with another panel. The target is not asked again."""
     from areopage.bench import answers_of_run
     from areopage.cases import SUFFIXES
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import run_new
     from areopage.suites import bundled_names
 
