@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from areopage.errors import ConfigError
-from areopage.yaml_document import leads_out
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*")
 
@@ -68,6 +67,8 @@ def persona_faults(path: Path, language: str) -> list[ConfigError]:
 
 
 def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
+    from areopage.yaml_document import leads_out  # with a parser that help does without
+
     if not _LANGUAGE.fullmatch(language):
         raise ConfigError(f"{language!r} is not a language code such as fr or en", path=path, key="language")
     # the full language tag goes before its first part, and both before the file itself
