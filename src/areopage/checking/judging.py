@@ -9,6 +9,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from typing import Any, Literal
 
 from msgspec import Struct, structs
@@ -267,7 +268,7 @@ def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: 
     left = most
     rankings: list[list[int]] = []
     for asked in (frozenset(stems(sentence)) for sentence in sentences):
-        scores = [(sum(1 / spread[word] for word in asked & own), -number) for number, own in enumerate(words)]
+        scores = [(fsum(1 / spread[word] for word in asked & own), -number) for number, own in enumerate(words)]
         rankings.append([-number for score, number in sorted(scores, reverse=True) if score > 0])
     if not any(rankings):
         rankings = [list(range(len(pieces)))]
