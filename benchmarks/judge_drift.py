@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from areopage.scoring.exams.drift import Asked, Series
+from areopage.scoring.exams.drift import Asked, DriftSeries
 from areopage.scoring.shares import wilson
 
 SPAN, PASSES = 5.0, 3
@@ -38,7 +38,7 @@ class Simulated:
 
 def evidence(judge: Simulated, shift: float, looks: int, enough: float, after: int = 0) -> Iterator[float]:
     """The evidence look by look from the move on, until it is enough; `after` so many unchanged rounds."""
-    series, found = Series.of(judge.ask(0.0, PASSES), [], (0,) * PASSES, SPAN), 0.0
+    series, found = DriftSeries.of(judge.ask(0.0, PASSES), [], (0,) * PASSES, SPAN), 0.0
     for _ in range(after):
         series = series.then(judge.ask(0.0))
         found = series.look(found).evidence

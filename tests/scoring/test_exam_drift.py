@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from areopage.scoring.exams.drift import Asked, Series, moved, windows
+from areopage.scoring.exams.drift import Asked, DriftSeries, moved, windows
 from areopage.scoring.exams.records import Look, Said
 
 SPAN = 5.0
@@ -23,7 +23,7 @@ def asked(scores: Sequence[Said]) -> Asked:
 
 
 def looks(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int] = (0,)) -> list[Look]:
-    found, series = list[Look](), Series.of(exam, [], groups, SPAN)
+    found, series = list[Look](), DriftSeries.of(exam, [], groups, SPAN)
     for one in rounds:
         series = series.then(one)
         found.append(series.look(found[-1].evidence if found else 0.0))
@@ -41,8 +41,8 @@ def test_over_all_ways_to_choose_the_later_calls_the_evidence_of_a_look_is_its_w
     for chosen in product(ways, repeat=len(rows)):
         exam = {str(row): tuple(rows[row][at] for at in range(4) if at in chosen[row]) for row in range(len(rows))}
         later = {str(row): tuple(rows[row][at] for at in range(4) if at not in chosen[row]) for row in range(len(rows))}
-        total += Series.of(exam, [later], groups, SPAN).look().evidence
-    nothing = Series.of(asked([1.0]), [asked([1.0])], (0,), SPAN).look().evidence
+        total += DriftSeries.of(exam, [later], groups, SPAN).look().evidence
+    nothing = DriftSeries.of(asked([1.0]), [asked([1.0])], (0,), SPAN).look().evidence
     assert total / comb(4, 2) ** len(rows) == pytest.approx(nothing)
 
 
@@ -57,7 +57,7 @@ def test_a_judge_that_repeats_itself_is_never_named() -> None:
     same = asked([0.0, 1.0, 4.0, 5.0, None, "not_applicable"] * 2)
     found = looks(same, [same] * 60)
     assert all(one.evidence < 1.0 for one in found)
-    told = Series.of(same, [same] * 60, (0,), SPAN).shift(60)
+    told = DriftSeries.of(same, [same] * 60, (0,), SPAN).shift(60)
     assert (told.value, told.apart, told.rows, told.unscored, told.unscored_before) == (0.0, 0.0, 8, 1 / 3, 1 / 3)
     assert told.low is not None and told.high is not None and told.low < 0.0 < told.high
 
@@ -84,7 +84,7 @@ def test_a_move_after_many_unchanged_rounds_is_found_and_measured() -> None:
     found = looks(exam, rounds)
     assert found[29].evidence < 1.0
     assert found[-1].evidence >= NAMED
-    told = Series.of(exam, rounds, (0,), SPAN).shift(found[-1].window)
+    told = DriftSeries.of(exam, rounds, (0,), SPAN).shift(found[-1].window)
     assert told.low is not None and told.high is not None
     assert told.value == pytest.approx(1.0)
     assert told.apart == pytest.approx(1.0)
@@ -102,9 +102,9 @@ def test_passes_with_other_options_are_compared_with_their_own_kind_alone() -> N
 def test_rows_that_a_round_lacks_and_rows_that_are_new_do_not_count() -> None:
     exam = asked([0.0, 5.0, 1.0])
     part = {"0": (0.0,), "9": (5.0,)}
-    told = Series.of(exam, [part], (0,), SPAN).shift(1)
+    told = DriftSeries.of(exam, [part], (0,), SPAN).shift(1)
     assert (told.value, told.rows) == (0.0, 1)
-    nothing = Series.of(exam, [{}], (0,), SPAN).shift(1)
+    nothing = DriftSeries.of(exam, [{}], (0,), SPAN).shift(1)
     assert (nothing.value, nothing.low, nothing.rows, nothing.unscored) == (None, None, 0, 0.0)
 
 
@@ -114,7 +114,7 @@ def test_evidence_neither_falls_nor_depends_on_the_unit_of_the_scale() -> None:
     found = looks(asked(drawn[0]), [asked(one) for one in drawn[1:]])
     evidence = [one.evidence for one in found]
     assert evidence == sorted(evidence)
-    tenfold = Series.of(asked([10 * one for one in drawn[0]]), [asked([10 * one for one in drawn[1]])], (0,), 50.0).look()
+    tenfold = DriftSeries.of(asked([10 * one for one in drawn[0]]), [asked([10 * one for one in drawn[1]])], (0,), 50.0).look()
     assert tenfold.evidence == pytest.approx(evidence[0])
 
 

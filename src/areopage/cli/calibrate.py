@@ -15,8 +15,9 @@ from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
 from areopage.locales import MISSING
 from areopage.report import Printer, Table, columns, fit_period, report_locale, rows
+from areopage.scoring import OVERALL
 from areopage.text import visible
-from areopage.trust import OVERALL, Calibration, CriterionPlan, teaching_answers
+from areopage.trust import Calibration, CriterionPlan, teaching_answers
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 

@@ -28,7 +28,7 @@ from .corrected import SampledShare as SampledShare
 from .correlation import TINY as TINY
 from .correlation import Correlation as Correlation  # Pearson's r.
 from .correlation import Estimate as Estimate  # A figure with its 95 % interval
-from .exams.drift import Series as Series  # What a judge said of a canary's rows
+from .exams.drift import DriftSeries as DriftSeries  # What a judge said of a canary's rows
 from .exams.drift import moved as moved  # Which members of a family moved
 from .exams.figures import examine as examine  # Compute an exam's figures on one criterion.
 from .exams.records import EXAM_NOT_APPLICABLE as EXAM_NOT_APPLICABLE

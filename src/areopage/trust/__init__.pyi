@@ -10,7 +10,6 @@ from .audit import JudgeAudit as JudgeAudit  # One audit
 from .audit import PreparedAudit as PreparedAudit  # An audit before its first call.
 from .audit import prepare_audit as prepare_audit  # Read the cases and choose the judge
 from .calibration import FEWEST_LABELS as FEWEST_LABELS  # A criterion with fewer labelled answers gets no correction.
-from .calibration import OVERALL as OVERALL
 from .calibration import Calibration as Calibration  # What labels of a run correct, with everything that it rests on.
 from .calibration import LabelledDays as LabelledDays  # The monitored period whose answers were labelled
 

@@ -17,6 +17,7 @@ from areopage.errors import UserError, name_list
 from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
 from areopage.scoring import (
+    OVERALL,
     AppliedCalibration,
     CorrectedScore,
     CorrectedShare,
@@ -30,7 +31,6 @@ METHOD = "areopage/calibration/1"
 FEWEST_LABELS = 10
 """A criterion with fewer labelled answers gets no correction."""
 
-OVERALL = ""
 ID_LENGTH = 12
 
 
@@ -69,7 +69,7 @@ class LabelsUsed(Struct, frozen=True, kw_only=True):
     digest: str
 
 
-class Labels(Struct, frozen=True, kw_only=True):
+class PeopleLabels(Struct, frozen=True, kw_only=True):
     """People's mean scores of judged answers, by criterion's path and answer's id.
 
     Args:
@@ -91,7 +91,7 @@ class Labels(Struct, frozen=True, kw_only=True):
         *,
         taught: Collection[str] = (),
         unblind: int = 0,
-    ) -> "Labels":
+    ) -> "PeopleLabels":
         """The labels of answers and criteria that the jury scored, by criterion's path and answer's id; see `fit_calibration`."""
         usable = [
             rating for rating in ratings if rating.item in scores.get(rating.criterion, {}) and scale.contains(rating.score)
@@ -246,7 +246,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
         cls,
         panel: Panel,
         run_id: str,
-        labels: Labels,
+        labels: PeopleLabels,
         criteria: Collection[str],
         fit: Callable[[str, str], CriterionFit],
         now: datetime,

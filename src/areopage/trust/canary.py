@@ -15,7 +15,7 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.jury import Judge
 from areopage.ledger import CanaryRound, Judgment, Ledger, Qualification, drifts_by_path, exam_command, standing_key
-from areopage.scoring import HIGH, LOW, Look, Said, Series, moved
+from areopage.scoring import HIGH, LOW, DriftSeries, Look, Said, moved
 from areopage.suites import GoldRow, Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of
@@ -156,11 +156,11 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
 def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
     """What the judgments of a round, by key, show, criterion by criterion."""
     answers = _said(canary.exam, judgments)
-    looks, series = dict[str, Look](), dict[str, Series]()
+    looks, series = dict[str, Look](), dict[str, DriftSeries]()
     for reference in canary.references:
         id = reference.criterion.id
         rounds = [*(earlier.items for earlier in reference.earlier), answers.get(id, {})]
-        series[id] = Series.of(reference.asked, rounds, canary.groups, _span(reference.criterion))
+        series[id] = DriftSeries.of(reference.asked, rounds, canary.groups, _span(reference.criterion))
         looks[id] = series[id].look(reference.earlier[-1].look.evidence if reference.earlier else 0.0)
     moved_criteria = moved({id: first_look.evidence for id, first_look in looks.items()})
     made: list[CanaryRound] = []

@@ -262,14 +262,14 @@ def _with_documents_reversed(case: Case, language: str) -> Case | None:
     return structs.replace(case, documents=case.documents[::-1])
 
 
-VARIANTS: Mapping[str, Callable[[Case, str], Case | None]] = {
+HARMLESS_CHANGES: Mapping[str, Callable[[Case, str], Case | None]] = {
     "layout": _with_layout,
     "courtesy": _with_courtesy,
     "documents": _with_documents_reversed,
 }
 
 
-def variants_of(case: Case, language: str, wanted: tuple[str, ...] = tuple(VARIANTS)) -> dict[str, Case]:
+def variants_of(case: Case, language: str, wanted: tuple[str, ...] = tuple(HARMLESS_CHANGES)) -> dict[str, Case]:
     """The harmless changes of a case, by name, which must not move a score; without those that cannot be made."""
-    made = {name: VARIANTS[name](case, language) for name in wanted}
+    made = {name: HARMLESS_CHANGES[name](case, language) for name in wanted}
     return {name: variant for name, variant in made.items() if variant is not None}

@@ -7,9 +7,10 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.scoring import (
+    OVERALL,
     Rating,
 )
-from areopage.trust.calibration import FEWEST_LABELS, OVERALL, people_scores
+from areopage.trust.calibration import FEWEST_LABELS, people_scores
 from areopage.trust.correction.means import fit_line
 from areopage.trust.correction.planning import LabelPlan, plan_labels, teaching_items
 from areopage.trust.run_calibration import JudgedRun, predictions

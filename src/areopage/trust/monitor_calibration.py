@@ -14,11 +14,12 @@ from msgspec import Struct
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.scoring import (
+    OVERALL,
     AppliedCalibration,
     CorrectedScore,
     Rating,
 )
-from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, LabelledDays, Labels
+from areopage.trust.calibration import FEWEST_LABELS, Calibration, CriterionFit, LabelledDays, PeopleLabels
 from areopage.trust.correction.maps import choose_map
 from areopage.trust.correction.means import fit_line, stratified_mean, transported_mean
 
@@ -65,7 +66,7 @@ class MonitoredPeriod(Struct, frozen=True, kw_only=True):
         Raises:
             UserError: no criterion has ten labelled answers of the random sample.
         """
-        labels = Labels.of(ratings, self.scores, self.panel.scale, self.drawn, unblind=unblind)
+        labels = PeopleLabels.of(ratings, self.scores, self.panel.scale, self.drawn, unblind=unblind)
         if labels.most < FEWEST_LABELS:
             raise UserError(
                 f"monitored {self.period.text}: {counted(labels.most, 'answer')} of the random sample labelled blind, "

@@ -12,6 +12,7 @@ from areopage.cases import Case, Document
 from areopage.criteria import HARDENED, Criterion, Hardening, Scale, short_names
 from areopage.errors import DatasetError
 from areopage.jury import CallPlan, Judge, JudgedCase, Panel, PlannedCall
+from areopage.scoring import LOW
 from areopage.suites import GoldRow, Suite, read_gold, typed_lines
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
@@ -27,8 +28,6 @@ READ_WITHOUT = ("planted", "doubt", "window")
 """The protections that change how an answer is read: they need no further call."""
 
 PAIRS_FILE = "pairs.jsonl"
-LOW = 0.4
-"""A share of the scale: a response whose band of scores ends under it is a bad one."""
 
 _Row = TypeVar("_Row")
 

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.scoring import (
+    OVERALL,
     AppliedCalibration,
     Column,
     MappedScore,
     Matrix,
     Rating,
 )
-from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Calibration, CriterionFit, FailureErrors, Labels
+from areopage.trust.calibration import FEWEST_LABELS, Calibration, CriterionFit, FailureErrors, PeopleLabels
 from areopage.trust.correction.confusion import UNKNOWN, anchored_confusion, category_chances
 from areopage.trust.correction.maps import choose_map
 from areopage.trust.correction.means import corrected_mean, fit_line, transported_mean
@@ -79,7 +80,7 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
         Raises:
             UserError: no criterion has ten answers that were drawn at random and labelled.
         """
-        labels = Labels.of(ratings, self.scores, self.panel.scale, drawn, taught=taught, unblind=unblind)
+        labels = PeopleLabels.of(ratings, self.scores, self.panel.scale, drawn, taught=taught, unblind=unblind)
         if labels.most < FEWEST_LABELS:
             others = labels.used.selected + labels.used.taught
             picked = (

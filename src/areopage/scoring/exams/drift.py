@@ -45,7 +45,7 @@ _MOST = 1e12
 _CLOSE = 1e-3
 
 
-class Series(Struct, frozen=True):
+class DriftSeries(Struct, frozen=True):
     """What a judge said of a canary's rows: in its exam, and in each round since.
 
     Args:
@@ -62,7 +62,7 @@ class Series(Struct, frozen=True):
     lacks: "_Calls"
 
     @classmethod
-    def of(cls, exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> "Series":
+    def of(cls, exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> "DriftSeries":
         """The calls of an exam and of rounds in their order; rows that only a round has are left out."""
         order = {row: place for place, row in enumerate(exam)}
         cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
@@ -75,7 +75,7 @@ class Series(Struct, frozen=True):
             series = series.then(asked)
         return series
 
-    def then(self, asked: Asked) -> "Series":
+    def then(self, asked: Asked) -> "DriftSeries":
         """The series with another round."""
         scores, lacks = list[tuple[int, float]](), list[tuple[int, float]]()
         for row, said in asked.items():
@@ -84,7 +84,7 @@ class Series(Struct, frozen=True):
                     has_score = isinstance(verdict, int | float)
                     lacks.append((place, 0.0 if has_score else 1.0))
                     scores += [(place, round(verdict / self.span, 9))] if isinstance(verdict, int | float) else []
-        return Series(self.cells, self.groups, self.span, self.scores.then(scores), self.lacks.then(lacks))
+        return DriftSeries(self.cells, self.groups, self.span, self.scores.then(scores), self.lacks.then(lacks))
 
     @property
     def rounds(self) -> int:

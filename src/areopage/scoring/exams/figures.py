@@ -46,7 +46,7 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
         scale: the criterion's own, on which bands and scores are.
         repeats: the judge may answer otherwise when it is asked again; code does not.
     """
-    banded = [_Row(item, scale) for item in items if item.low is not None]
+    banded = [_BandedRow(item, scale) for item in items if item.low is not None]
     said = [row for row in banded if row.said is not None]
     low, high = (
         np.array([row.placed for row in said if row.side == side and not row.waived], dtype=np.float64)
@@ -84,7 +84,7 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
     )
 
 
-class _Row:
+class _BandedRow:
     """A row with a band, as one judge judged it; places and distances are shares of the scale.
 
     That the criterion does not apply, where it does, is as wrong as can be.
@@ -147,7 +147,7 @@ def _share(hits: Sequence[bool]) -> Figure:
     return Figure(value=share.share, low=share.low, high=share.high, of=share.of)
 
 
-def _kappa(rows: Sequence[_Row]) -> Figure:
+def _kappa(rows: Sequence[_BandedRow]) -> Figure:
     """κ of the three grades: the band's, and that of the score."""
     sides = {"low": 0.0, "middle": 1.0, "high": 2.0}
     gold = np.array([sides[row.side] for row in rows], dtype=np.float64)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from areopage.scoring.arrays import Column, Places
 from areopage.scoring.correlation import Estimate
+from areopage.scoring.intervals.means import LEVEL
 from areopage.scoring.paired import paired_difference
 from areopage.scoring.worth.effective import FEWEST_ITEMS
 from areopage.scoring.worth.tables import JuryTable, mean_estimate, spread_estimate
@@ -17,7 +18,6 @@ from areopage.scoring.worth.tables import JuryTable, mean_estimate, spread_estim
 JudgeContribution = Literal["helps", "adds_nothing", "unknown"]
 """Whether the jury errs more without the judge, less or no more, or neither is certain."""
 
-LEVEL = 0.95
 FOLDS = 10
 REPEATS = 5
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from areopage.scoring.arrays import Column, Matrix
 from areopage.scoring.correlation import BATCH_CELLS, TINY, pearson
 from areopage.scoring.score_columns import MIN_JUDGES
+from areopage.scoring.worth.effective import FEWEST_ITEMS
 
-FEWEST_ITEMS = 20
 ALARMS = 0.05
 PERMUTATIONS = 499
 LEVEL_SHARE = 0.1
