@@ -13,6 +13,7 @@ measured with the model. `PromptMeter` looks at the replies of one connection.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -158,9 +159,13 @@ def window_of(value: object) -> int | None:
 
 def _words(messages: Sequence[Message]) -> int:
     """How many words and figures there are; of a long one, each part that one token may hold."""
-    texts = [message.content if message.content.isascii() else _WIDE.sub(_only_words, message.content) for message in messages]
-    raw = [text.encode() for text in texts]
-    return sum(_parts_in(text.translate(_LETTERS)) + _parts_in(text.translate(_DIGITS)) for text in raw)
+    return sum(_words_in(message.content) for message in messages)
+
+
+@lru_cache(maxsize=128)  # the rubric, and the case of a block of calls, stand in many prompts
+def _words_in(text: str) -> int:
+    raw = (text if text.isascii() else _WIDE.sub(_only_words, text)).encode()
+    return _parts_in(raw.translate(_LETTERS)) + _parts_in(raw.translate(_DIGITS))
 
 
 def _only_words(match: re.Match[str]) -> str:
