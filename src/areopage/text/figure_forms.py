@@ -17,14 +17,14 @@ A year of two digits is one from 1950 to 2049. Both ends of a range are dates.
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.text.folding import lower_case, unaccented
+from areopage.text.folding import lower_case, matches_at, unaccented
 from areopage.text.lexicon import (
     ENGLISH_MONTHS,
     ENGLISH_MONTHS_CUT,
@@ -37,7 +37,7 @@ from areopage.text.lexicon import (
     any_of,
     unit_of,
 )
-from areopage.text.numbers import decimal_of
+from areopage.text.numbers import DIGITS, decimal_of
 from areopage.text.readable import Readable
 
 DatedSpan = tuple[str, int, int]
@@ -95,14 +95,13 @@ _SLASHED = re.compile(
 )
 
 
-def dates(low: str) -> Iterator[DatedSpan]:
-    """The dates from 1900 to 2099 of a text in lower case."""
-    ranges = list(date_ranges(low))
+def dates(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
+    """The dates from 1900 to 2099 of a text in lower case, tried at `starts` alone."""
+    starts = list(starts)
+    ranges = list(date_ranges(low, starts))
     yield from ranges
     taken = {start for _, first, last in ranges for start in range(first, last)} if ranges else frozenset[int]()
-    for match in _DATE.finditer(low):
-        if match.start() in taken:
-            continue
+    for match in matches_at(_DATE, low, [start for start in starts if start not in taken]):
         year = next(filter(None, match.group("y", "y2", "y3", "y4", "y5", "y6", "y7", "y8")))
         month = next(filter(None, match.group("m", "m2", "m3", "m4", "m6", "m7")), None)
         whole = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 50 else 2000)
@@ -111,15 +110,16 @@ def dates(low: str) -> Iterator[DatedSpan]:
             yield value, match.start(), match.end()
 
 
-def date_ranges(low: str) -> Iterator[DatedSpan]:
+def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
     """Both ends of each range of days or years, with the span of the whole range; days without a year are --MM-DD."""
-    for match in _DAYS.finditer(low):
+    starts = list(starts)
+    for match in matches_at(_DAYS, low, starts):
         month, year = match["m"] or match["m2"], match["y"] or match["y2"]
         first, last = match["d1"] or match["d3"], match["d2"] or match["d4"]
         values = [_iso(int(year or 2000), month, day) for day in (first, last)]
         if all(values):
             yield from ((value if year else f"-{value[4:]}", *match.span()) for value in values)
-    for match in _YEARS.finditer(low):
+    for match in matches_at(_YEARS, low, starts):
         first_year = int(match["y1"])
         last_year = int(match["y2"]) if len(match["y2"]) == 4 else first_year - first_year % 100 + int(match["y2"])
         month = match["dash"] in "-/" and len(match["y2"]) == 2 and int(match["y2"]) <= 12  # 2025-06
@@ -228,23 +228,53 @@ _DURATION = re.compile(
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
+_SIGN = re.compile(rf"[{MONEY_SIGNS}]")
 _MONEY = [(re.compile(rf"(?:{written})"), code) for code, written in MONEY.items()]
 _ISO_DURATION = re.compile(
     r"(?<!\w)p(?=[0-9t])(?:(?P<year>[0-9]{1,4})y)?(?:(?P<month>[0-9]{1,4})m)?(?:(?P<week>[0-9]{1,4})w)?(?:(?P<day>[0-9]{1,5})d)?"
     r"(?:t(?:(?P<hour>[0-9]{1,4})h)?(?:(?P<minute>[0-9]{1,5})m)?)?(?!\w)"
 )
+_LETTER = "[a-zà-öø-ÿ]"
+_SPACES = " \t\u00a0\u202f\u2009."
+_LONGEST_COUNTRY, _LONGEST_CODE = 3, 7  # letters of a country before a sign; characters of a currency's code before a number
 _PARTED = re.compile("[.,]")
 _YEAR_ALONE = re.compile(_YEAR)
 _CENT = "cent"
+_ONE = re.compile(f"(?<!{_LETTER})(?:une?|one)(?!{_LETTER})")
+_MONTH_WORD = re.compile(f"(?<!{_LETTER})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})(?!{_LETTER})")
 _ONES = frozenset(["un", "une", "one"])
 
 
 class _FigureText:
-    """A text as it is read: `low` is in lower case and as long as the text."""
+    """A text as it is read: `low` is in lower case and as long as the text.
+
+    The expressions for figures are only tried where numbers and some words begin (`starts`): that is faster than everywhere.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.low = lower_case(text)
+        self.numbers = [match.start() for match in DIGITS.finditer(self.low)]
+
+    def starts(self, words: re.Pattern[str]) -> list[int]:
+        """Where a number or one of some words, or signs, begins."""
+        found = [match.start() for match in words.finditer(self.low)]
+        return sorted([*self.numbers, *found]) if found else self.numbers
+
+    def money_starts(self) -> list[int]:
+        """Where a number begins, or the currency before one: €5, US$ 5, EUR 5."""
+        low, found = self.low, set(self.numbers)
+        for match in _SIGN.finditer(low):
+            start = match.start()
+            while start > match.start() - _LONGEST_COUNTRY and low[start - 1 : start].isalpha():
+                start -= 1
+            found.add(start)
+        for number in self.numbers:
+            if low[max(0, number - 3) : number].strip(_SPACES)[-1:].isalpha() or low[number - 2 : number - 1] == ".":
+                code = BEFORE_AMOUNT.search(low, max(0, number - _LONGEST_CODE), number)
+                if code:
+                    found.add(code.start())
+        return sorted(found)
 
     def figure(
         self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
@@ -294,7 +324,7 @@ def _figures(read: _FigureText, kind: FigureKind | None) -> tuple[TextFigure, ..
     found: list[TextFigure] = []
     taken: set[int] = set()
     # A date is tried last: the 2000 of "2000 €" is no year.
-    for finder in (_percentages, _amounts, _durations, lambda read: map(read.date, dates(read.low))):
+    for finder in (_percentages, _amounts, _durations, lambda read: map(read.date, dates(read.low, read.starts(_MONTH_WORD)))):
         fresh = [figure for figure in finder(read) if taken.isdisjoint(range(figure.start, figure.end))]
         for figure in fresh:
             taken.update(range(figure.start, figure.end))
@@ -332,7 +362,7 @@ def _open_or_equal(one: str, other: str) -> bool:
 
 
 def _percentages(read: _FigureText) -> Iterator[TextFigure]:
-    for match in _PERCENTAGE.finditer(read.low):
+    for match in matches_at(_PERCENTAGE, read.low, read.numbers):
         factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
         if match["percent"] in ("point", "points") and not _PARTED.search(match["number"]):
             continue  # points of a game
@@ -343,7 +373,7 @@ def _percentages(read: _FigureText) -> Iterator[TextFigure]:
 
 
 def _amounts(read: _FigureText) -> Iterator[TextFigure]:
-    for match in _AMOUNT.finditer(read.low):
+    for match in matches_at(_AMOUNT, read.low, read.money_starts()):
         value = decimal_of(match["first"] or match["number"])
         if match["cent"] or match["penny"]:
             yield read.figure("amount", match, value / 100, "GBP" if match["penny"] else _CENT)
@@ -360,7 +390,7 @@ def _durations(read: _FigureText) -> Iterator[TextFigure]:
             if number:
                 unit, factor = TIME_UNITS[name]
                 yield read.figure("duration", match, Decimal(number) * factor, unit)
-    for match in _DURATION.finditer(read.low):
+    for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
         if word and unaccented(match["unit"]) not in _COUNTED_ALONE:

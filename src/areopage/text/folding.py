@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _NO_WORD = re.compile(r"[\W_]++")
 _LATIN_MARKS = re.compile("[\u0300-\u036f]")
@@ -31,6 +31,16 @@ def plain(text: str) -> str:
 def lower_case(text: str) -> str:
     """The text in lower case, as long as it was; what `re.IGNORECASE` takes for an i or an s is one (İ, ı, ſ)."""
     return text.replace("İ", "i").lower().replace("ſ", "s").replace("ı", "i")
+
+
+def matches_at(pattern: re.Pattern[str], text: str, starts: Iterable[int]) -> Iterator[re.Match[str]]:
+    """As `pattern.finditer(text)`, for one whose matches all begin at one of `starts`, which ascend."""
+    end = 0
+    for start in starts:
+        match = pattern.match(text, start) if start >= end else None
+        if match:
+            end = match.end()
+            yield match
 
 
 def starts_of(part: str, text: str, most: int | None = None) -> Iterator[int]:

@@ -74,14 +74,7 @@ def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: S
     if stated.kind == "percentage":
         return _shared(value, beside, texts, numbers)
     if stated.kind == "duration":
-        days = value * _DAYS[stated.unit]
-        others = [one for text in texts for one in read(text, "duration") if one.unit != stated.unit and one.per == stated.per]
-        return any(
-            isinstance(one.value, Decimal)
-            and abs(one.value * _DAYS[one.unit] - days) < Decimal("0.001")
-            and "working" not in (one.days, stated.days)
-            for one in others
-        )
+        return any(_as_long(stated, value, one) for text in texts for one in read(text, "duration"))
     terms = {one for text in beside for one in islice(_amounts(text), _MOST)} - {value}
     pairs = [(one, other) for one, other in combinations(terms, 2) if value in (one + other, abs(one - other))]
     if any(one in numbers and other in numbers for one, other in pairs):
@@ -247,3 +240,10 @@ def _shared(value: Decimal, beside: Sequence[str], texts: Sequence[str], numbers
 def _rounds(exact: Decimal, value: Decimal) -> bool:
     exponent = value.as_tuple().exponent
     return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
+
+
+def _as_long(stated: TextFigure, value: Decimal, one: TextFigure) -> bool:
+    if one.unit == stated.unit or not isinstance(one.value, Decimal):
+        return False
+    apart = one.value * _DAYS[one.unit] - value * _DAYS[stated.unit]
+    return abs(apart) < Decimal("0.001") and one.per == stated.per and "working" not in (one.days, stated.days)

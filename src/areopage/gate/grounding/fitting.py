@@ -74,10 +74,7 @@ def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
         for one in examine(row.prompt, row.response, row.documents, row.language):
             if one.claim:
                 lines.append([one.features[name] for name in SENTENCE_FEATURES])
-                overlaps = [first < one.end and last > one.start for first, last in row.unsupported or ()]
-                # Where only an ungrounded answer is labelled, its sentences are not.
-                unlabelled = row.ungrounded and row.unsupported is None
-                labels.append(float("nan") if unlabelled else float(row.ungrounded and any(overlaps)))
+                labels.append(_label(row, one.start, one.end))
                 owners.append(number)
                 told.append((len(one.unsupported), one.words))
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
@@ -90,6 +87,14 @@ def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
         np.array([row.made for row in rows], dtype=np.bool_),
         np.array([names[row.group] for row in rows], dtype=np.int64),
     )
+
+
+def _label(row: FittingRow, start: int, end: int) -> float:
+    if not row.ungrounded:
+        return 0.0
+    if row.unsupported is None:
+        return float("nan")
+    return float(any(first < end and last > start for first, last in row.unsupported))
 
 
 def fit(

@@ -167,13 +167,7 @@ def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal
         line = text[row.start : row.end]
         mark = next((one for one in "|\t;," if one in line), "|")
         if row.block not in heads:
-            above = reversed(text[max(0, row.block - _LONGEST_HEAD) : row.block].splitlines())
-            head = next((line for line in above if not _RULER.fullmatch(line)), "").rstrip()
-            heads[row.block] = [
-                ("%",) * (PERCENTAGE_CUE.search(cell) is not None)
-                + tuple(unit for unit, cues in CURRENCIES.items() if any(cue in cell for cue in cues))
-                for cell in lower_case(head).split(mark)
-            ]
+            heads[row.block] = [_units_in(cell) for cell in _head(text, row.block).split(mark)]
         cells = line.split(mark)
         start = row.start
         for cell, units in zip(cells, heads[row.block], strict=False) if len(cells) == len(heads[row.block]) else ():
@@ -182,6 +176,17 @@ def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal
                 first = start + cell.index(written)
                 yield from ((unit, decimal_of(written), first, first + len(written)) for unit in units)
             start += len(cell) + 1
+
+
+def _head(text: str, block: int) -> str:
+    lines = text[max(0, block - _LONGEST_HEAD) : block].splitlines()
+    return next((line for line in reversed(lines) if not _RULER.fullmatch(line)), "").rstrip()
+
+
+def _units_in(cell: str) -> tuple[str, ...]:
+    low = lower_case(cell)
+    percent = ("%",) if PERCENTAGE_CUE.search(low) else ()
+    return (*percent, *(unit for unit, cues in CURRENCIES.items() if any(cue in low for cue in cues)))
 
 
 def _first(number: int, rows: Iterable[_TableRow]) -> Spot:

@@ -140,11 +140,7 @@ class Premises:
         next_ = any(0 < place.start - span[1] - len(said.closing) <= len(said.following) for place in beside)
         before = any(0 < span[1] - place.end <= len(said.opening) for place in beside)
         yes = affirms_all(self._response)
-        nature: Nature = "duration" if kind == "duration" else "other"
-        if kind == "percentage" or "%" in piece:  # a rate is like a share
-            nature = "share"
-        elif nature == "duration" and _CLOCK.fullmatch(piece) and _AT_TIME.search(asked.before):
-            nature = "other"  # a time of the day is no duration
+        nature = _nature(kind, piece, asked)
         age = _AGE.fullmatch(piece) is not None and _AGED.search(asked.before) is not None
         dated = kind in ("date", "weekday")
         bare = kind == "number" and _BARE.fullmatch(piece) is not None and _NOUN.match(asked.after) is None
@@ -182,6 +178,15 @@ def _noted(asked: Around, kind: str) -> bool:
     return kind != "code" and bool(
         _MY.search(asked.before) or APPOSED.search(asked.opening) or _MINE_CALLED.search(asked.opening)
     )
+
+
+def _nature(kind: str, piece: str, asked: Around) -> Nature:
+    """What a piece measures. A rate is like a share; a time of the day is no duration."""
+    if kind == "percentage" or "%" in piece:
+        return "share"
+    if kind == "duration":
+        return "other" if _CLOCK.fullmatch(piece) and _AT_TIME.search(asked.before) else "duration"
+    return "other"
 
 
 class Bindings:

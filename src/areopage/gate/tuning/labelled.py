@@ -85,11 +85,7 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
     Raises:
         ValueError: there is no response or no label, or one that cannot be read; the message says what to write.
     """
-    cells: dict[str, Any] = {}
-    for name, value in case.metadata.items():
-        for ours, theirs in _COLUMNS.items():
-            if fold_name(name) in theirs:
-                cells.setdefault(ours, value)
+    cells = _cells(case.metadata)
     if not case.response:
         raise ValueError("no response: a label requires a response")
     spans, sentences = _pieces(cells.get("unsupported"), len(case.response))
@@ -105,6 +101,16 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
         group="" if group is None else str(group).strip(),
         place=place,
     )
+
+
+def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in metadata.items():
+        folded = fold_name(name)
+        for ours, theirs in _COLUMNS.items():
+            if folded in theirs:
+                found.setdefault(ours, value)
+    return found
 
 
 def _label(cells: Mapping[str, Any]) -> Label:
