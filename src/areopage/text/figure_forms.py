@@ -70,6 +70,7 @@ _YEARS = re.compile(
     rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR})(?P<dash>{_S}?[-–—/]{{1,2}}{_S}?)(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])"
 )
 _LONGEST_SPAN = 200  # years from the first to the last of a range
+_EARLY = re.compile("1[0-8][0-9]{2}")
 _EARLY_YEAR = re.compile(
     r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
     rf"|{any_of([*FRENCH_MONTHS, *ENGLISH_MONTHS])}))[ \u00a0]|\(|(?<![\w.°-])1[0-9]{{3}}[ ]?[-–][ ]?)"
@@ -129,8 +130,9 @@ def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
 
 def early_years(low: str) -> Iterator[DatedSpan]:
     """The years from 1000 to 1899 of a text in lower case."""
-    for match in _EARLY_YEAR.finditer(low):
-        yield match["year"], match.start("year"), match.end("year")
+    if _EARLY.search(low):
+        for match in _EARLY_YEAR.finditer(low):
+            yield match["year"], match.start("year"), match.end("year")
 
 
 def days_without_year(text: str) -> Iterator[DatedSpan]:
@@ -237,7 +239,9 @@ _ISO_DURATION = re.compile(
 _LETTER = "[a-zà-öø-ÿ]"
 _SPACES = " \t\u00a0\u202f\u2009."
 _LONGEST_COUNTRY, _LONGEST_CODE = 3, 7  # letters of a country before a sign; characters of a currency's code before a number
+_ISO_CUE = re.compile(r"(?<!\w)pt?[0-9]")
 _PARTED = re.compile("[.,]")
+_PERCENT_CUE = re.compile("%|cent|‰|bp|point|pp")
 _YEAR_ALONE = re.compile(_YEAR)
 _CENT = "cent"
 _ONE = re.compile(f"(?<!{_LETTER})(?:une?|one)(?!{_LETTER})")
@@ -362,7 +366,7 @@ def _open_or_equal(one: str, other: str) -> bool:
 
 
 def _percentages(read: _FigureText) -> Iterator[TextFigure]:
-    for match in matches_at(_PERCENTAGE, read.low, read.numbers):
+    for match in matches_at(_PERCENTAGE, read.low, read.numbers) if _PERCENT_CUE.search(read.low) else ():
         factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
         if match["percent"] in ("point", "points") and not _PARTED.search(match["number"]):
             continue  # points of a game
@@ -385,7 +389,7 @@ def _amounts(read: _FigureText) -> Iterator[TextFigure]:
 
 
 def _durations(read: _FigureText) -> Iterator[TextFigure]:
-    for match in _ISO_DURATION.finditer(read.low):
+    for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
         for name, number in match.groupdict().items():
             if number:
                 unit, factor = TIME_UNITS[name]

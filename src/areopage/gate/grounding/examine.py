@@ -25,6 +25,7 @@ from areopage.text import (
     Span,
     denies,
     is_light,
+    lower_case,
     parted,
     sentences,
     stems,
@@ -46,6 +47,7 @@ _NUMBERED = re.compile(
 _SHORTEST_NAME = 4  # characters of an id or a source that is a citation wherever it stands
 _LEADING = r"(?:\b(?:voir|cf\.?|see|sources?|r[ée]f[ée]rences?)[ \u00a0]?:?[ \u00a0]?)?"
 _HEADING = re.compile(r"^[ \t*_#]{0,6}sources?[ \t*_:\u00a0]{0,6}$", re.IGNORECASE | re.MULTILINE)
+_NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
 _CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
     "n'hésitez pas", "j'espère", "bien à vous", "cordialement",
@@ -202,9 +204,10 @@ def _without_citations(response: str, documents: Sequence[Document]) -> str:
         for name in (document.source, document.id):
             if len(name) >= _SHORTEST_NAME and name in response and (name == document.source or distinctive(name)):
                 response = re.sub(rf"{_LEADING}(?<![\w-]){re.escape(name)}(?![\w-])", _blank, response, flags=re.IGNORECASE)
-    for pattern in (_HEADING, _BRACKETED, _NUMBERED):
-        response = pattern.sub(_blank, response)
-    return response
+    response = _HEADING.sub(_blank, response) if "ource" in response else response
+    clean = _BRACKETED.sub(_blank, response) if "[" in response else response
+    low = lower_case(clean)
+    return _NUMBERED.sub(_blank, clean) if any(word in low for word in _NUMBERED_WORDS) else clean
 
 
 def _blank(match: re.Match[str]) -> str:

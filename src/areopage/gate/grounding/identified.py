@@ -53,6 +53,11 @@ _WORD = r"[^\W\d_][^\W_]{0,24}(?:[-'’][^\W_]{1,24}){0,2}"
 # What a person's or a place's name has before it.
 _NAMED = re.compile(rf"(?<!\w)(?:{_TITLES}[ \u00a0](?:{_WORD}[ \u00a0]){{0,2}}|(?:à|in|near|at|from)[ \u00a0])\Z", re.IGNORECASE)
 _LAST_WORD = re.compile(rf"(?P<word>{_WORD})[ \u00a0]\Z")
+# What the title or preposition before a name ends with, in lower case: most words have none of these before them.
+_CUES = (
+    "mm", "mme", "mmes", "mlle", "mlles", "monsieur", "madame", "mademoiselle", "maitre", "maître", "me", "dr", "docteur",
+    "pr", "professeur", "professeure", "mr", "mrs", "ms", "miss", "sir", "prof", "à", "in", "near", "at", "from", ".", "m",
+)  # fmt: skip
 _BEFORE_NAME = 60  # characters before a word in which its title may stand
 
 
@@ -85,7 +90,7 @@ class Identified:
             yield from self._spaced(one.value, inside=one.value.isdigit())
             return
         for number, low in enumerate(self._low):
-            for start in starts_of(one.value, low, _MOST_TRIES):
+            for start in starts_of(one.value, low, _MOST_TRIES) if one.value in low else ():
                 end = start + len(one.value)
                 mail = "@" in one.value
                 if not _goes_on(low[start - 1 : start], "%+-_." if mail else "-_") and not _goes_on(low[end : end + 1], "-_"):
@@ -97,7 +102,7 @@ class Identified:
             yield from self._spaced(one.value)
             return
         for number, text in enumerate(self._texts):
-            for start in starts_of(written, text, _MOST_TRIES):
+            for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
                 end = start + len(written)
                 if not text[start - 1 : start].isdigit() and not re.match(r"[0-9]|\.[0-9]", text[end : end + 2]):
                     yield number, start, end
@@ -253,4 +258,4 @@ def is_name(text: str, start: int, written: str) -> bool:
     last = _LAST_WORD.search(before, max(before.rfind(" ", 0, -1), before.rfind("\u00a0", 0, -1)) + 1)
     if last is not None and last["word"][0].isupper() and unaccented(last["word"]).lower() in FIRST_NAMES:
         return True
-    return _NAMED.search(before) is not None
+    return any(word.endswith(_CUES) for word in before.lower().split()[-3:]) and _NAMED.search(before) is not None

@@ -146,8 +146,8 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
     """Each citation: how it is written, the id that it means (None: of nothing that exists), its span."""
     seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
     taken = bytearray(len(response))
-    for pattern, square in ((_SQUARE, True), (_LENS, True), (_ROUND, False)):
-        for match in pattern.finditer(response):
+    for sign, pattern, square in (("[", _SQUARE, True), ("【", _LENS, True), ("(", _ROUND, False)):
+        for match in pattern.finditer(response) if sign in response else ():
             key = (match[1], square)
             if key not in seen:
                 if len(seen) == _MOST_LABELS:
@@ -157,11 +157,11 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
                 taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
                 yield label, found, match.start(), match.end()
     yield from (one for one in _anywhere(response, names) if not taken[one[2]])
-    for match in _SUPERSCRIPT.finditer(response):
+    for match in _SUPERSCRIPT.finditer(response) if not response.isascii() else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             number = str(int(unaccented(match.group())))
             yield number, names.find(number), match.start(), match.end()
-    for match in _RAISED.finditer(response):
+    for match in _RAISED.finditer(response) if "^" in response else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             yield from _if_found(match, names)
     for match in _BARE.finditer(response):

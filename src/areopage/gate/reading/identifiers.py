@@ -45,6 +45,9 @@ _TARGET = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LEADS = re.compile(r"[\\/]{2}|https?:|ftp:|javascript:|vbscript:|data:[a-z]+/|file:[\\/]|blob:|intent:")
+_TOP = re.compile(rf"\.(?:{_TOPS})(?!\w)")
+_MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
+_FEW_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{4}}")
 _IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
 _PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
 # Digits in groups after a word such as "call": a number that may have lost its beginning or its end.
@@ -71,6 +74,7 @@ _NUMBER = re.compile(rf"(?<![\w.,/:^°])(?<![\w.,/:^°)]-){_DIGITS}")
 _RANGE_END = re.compile(r"(?<![\w.,/:-])[0-9]{1,5}[-–](?P<last>[0-9]{1,5})(?![\w/:-]|[.,][0-9]|[ \u00a0][0-9]{3}(?![0-9]))")
 _LIST_MARKS = " \t*#>|-"
 _MOST_LIST_MARKS = 8
+_BEFORE_UNIT = " \u00a0\u202f\u2009-"
 _ENDS_LISTED = re.compile(r"[.):°-](?:\s|\Z)|[ \t]{0,3}(?:\n|\Z)|[ \t]?[-–:|]")
 # What a small number says exactly, other than how many things there are.
 _LOCATING = re.compile(
@@ -162,6 +166,7 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 # What the first letters of units are; most words behind numbers begin with none of them.
+_UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
 _STREET = (
     r"rue|avenue|av\.?|boulevard|bd|place|quai|chemin|ch\.|allées?|impasse|imp\.|cours|route|square|passage"
@@ -211,24 +216,18 @@ class Identifier(Struct, frozen=True, kw_only=True):
 
 def contacts(text: str) -> Iterator[Identifier]:
     """E-mail addresses, links, domains, telephone numbers and IBANs."""
-    for match in _MAIL.finditer(text):
-        yield _made("contact", match, match.group().rstrip(".-").lower())
-    for match in _LINK.finditer(text):
-        yield _made("contact", match, link_value(match.group()))
-    for match in _TARGET.finditer(
-        text
-    ):  # of links that lead elsewhere or run a script, in whatever writing a browser understands
-        written = match["target"]
-        target = "".join(html.unescape(written).split()) if "&" in written else written
-        if _LEADS.match(target.lower()):
-            start, end = match.span("target")
-            value = link_value(target.replace("\\", "/")).lstrip("/")
-            yield Identifier(kind="contact", value=value, text=written, start=start, end=end)
-    for match in _IBAN.finditer(text):
-        yield _made("contact", match, squashed(match.group()))
-    for match in _PHONE.finditer(text):
-        yield _made("contact", match, phone_value(match.group()))
-    for match in _GROUPED.finditer(text):
+    if "@" in text or "://" in text or "www." in text or _TOP.search(text):
+        for match in _MAIL.finditer(text) if "@" in text else ():
+            yield _made("contact", match, match.group().rstrip(".-").lower())
+        for match in _LINK.finditer(text):
+            yield _made("contact", match, link_value(match.group()))
+    yield from _targets(text)
+    if _MANY_DIGITS.search(text):
+        for match in _IBAN.finditer(text):
+            yield _made("contact", match, squashed(match.group()))
+        for match in _PHONE.finditer(text):
+            yield _made("contact", match, phone_value(match.group()))
+    for match in _GROUPED.finditer(text) if _FEW_DIGITS.search(text) else ():
         written = match.group()
         if _THOUSANDS.fullmatch(written) or _DATE_LIKE.fullmatch(written):
             continue
@@ -238,6 +237,19 @@ def contacts(text: str) -> Iterator[Identifier]:
     for match in _LOCAL.finditer(text):  # 555-0123: no range of numbers ends in one that begins with a zero
         if match.group()[4] == "0":
             yield _made("contact", match, phone_value(match.group()))
+
+
+def _targets(text: str) -> Iterator[Identifier]:
+    """Targets of links that lead elsewhere or run a script, in whatever writing a browser understands: //host, javascript:"""
+    if not any(sign in text for sign in ("//", "\\\\", "\\/", "/\\", ":", "&")):
+        return
+    for match in _TARGET.finditer(text):
+        written = match["target"]
+        target = "".join(html.unescape(written).split()) if "&" in written else written
+        if _LEADS.match(target.lower()):
+            start, end = match.span("target")
+            value = link_value(target.replace("\\", "/")).lstrip("/")
+            yield Identifier(kind="contact", value=value, text=written, start=start, end=end)
 
 
 def identifiers(text: str, low: str) -> list[Identifier]:
@@ -323,7 +335,8 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
     """The kind and the size of the unit behind a number, or behind the range that it begins; "" and 1 for none."""
     ranged = _RANGED.match(text, end)
     for at in (end, ranged.end()) if ranged else (end,):
-        found = _MEASURED.match(text, at)
+        begins = text[at : at + 3].lstrip(_BEFORE_UNIT)[:1].lower() in _UNIT_BEGINS
+        found = _MEASURED.match(text, at) if begins else None
         if found:
             unit = found["unit"].lower()
             if len(unit) > 2 or found["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
@@ -338,7 +351,7 @@ def units_like(kind: str) -> Iterator[Decimal]:
 
 def weekdays(text: str, low: str) -> Iterator[Identifier]:
     """Days of the week; `low` is the text in lower case."""
-    for match in _WEEKDAY.finditer(low):
+    for match in _WEEKDAY.finditer(low) if any(day in low for day in _WEEKDAYS) else ():
         start, end = match.span()
         yield Identifier(kind="weekday", value=str(_WEEKDAYS[match["day"]]), text=text[start:end], start=start, end=end)
 

@@ -151,6 +151,12 @@ _REFUSING_WORDS = frozenset(
         """
     )
 )
+# Words that an admission has, each with one of the others.
+_ADMITTING = (
+    ("", ("knowledge", "as far as i know", "connaissance")),
+    ("not", ("mentioned", "stated", "specified", "provided", "given", "explained", "discussed")),
+    ("pas", ("mentionn", "précis", "indiqu", "figur", "expliqu")),
+)
 _ADMISSION = re.compile(
     r"\b(?:(?:from|to|of|on|in|by|with|using)\s(?:my|our)\s(?:own\s|general\s|prior\s|background\s){0,2}knowledge"
     r"|(?:from|on|using|by)\sgeneral\sknowledge|as\sfar\sas\si\sknow"
@@ -164,6 +170,17 @@ _ADMISSION = re.compile(
 )
 
 # What tells a model what to do, as it is planted in documents: "ignore the previous instructions".
+_INSTRUCTION_CUES = (
+    "instruction",
+    "consigne",
+    "directive",
+    "prompt",
+    "invite système",
+    "règles précédentes",
+    "assistant",
+    "language model",
+    "modèle de langage",
+)
 _GIVEN = (
     r"(?:(?:all|any|the|these|those|your|my|of|toutes?|les|ces|vos|tes|mes|des)\s+){0,3}(?:(?:previous|prior"
     r"|above|earlier|preceding"
@@ -208,6 +225,9 @@ def is_refusal(sentence: str, prompt: str) -> bool:
 
 def admissions(response: str) -> list[Span]:
     """The words by which an answer admits that something is not from the documents: "to my knowledge"."""
+    low = response.lower()
+    if not any(denial in low and any(cue in low for cue in cues) for denial, cues in _ADMITTING):
+        return []
     return [Span(match.group(), match.start(), match.end()) for match in _ADMISSION.finditer(response)]
 
 
@@ -275,4 +295,5 @@ def _own(line: str, asked: _Question) -> Set[str]:
 def instructions(text: str) -> list[Span]:
     """Where a text tells a model what to do; linear in the text."""
     low = lower_case(text)
-    return [Span(text[match.start() : match.end()], *match.span()) for match in _INSTRUCTION.finditer(low)]
+    found = _INSTRUCTION.finditer(low) if any(cue in low for cue in _INSTRUCTION_CUES) else ()
+    return [Span(text[match.start() : match.end()], *match.span()) for match in found]
