@@ -161,6 +161,30 @@ class _Check:
 
     def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
+        sums = self._sums(claims, asked)
+        dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
+        days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
+        spans = self._spans(asked) if days else []
+        yearly = _YEARLY.search(self._response) is not None
+        for _ in range(_PASSES):
+            before = len(sums)
+            for at, claim in enumerate(claims):
+                if claim.state not in _UNSETTLED or claim.kind in (*NAMING, "reference"):
+                    continue
+                size = self._size(at, durations=claim.state != "asserted")
+                follows = size is not None and self._size_follows(claim, size, sums, yearly=yearly)
+                stated = self._stated[at]
+                if claim.kind == "date" and isinstance(stated, TextFigure) and claim.state in ("missing", "asserted"):
+                    follows = self._date_follows(stated, days, spans, sums)
+                if follows:
+                    claims[at] = replace(claim, state="computed")
+                    if size is not None:
+                        sums.add(size)
+            if len(sums) == before:
+                break
+
+    def _sums(self, claims: Sequence[Claim], asked: QuestionText) -> Sums:
+        """The figures that may be computed with: the user's own, those of the documents, and small counts."""
         false = self._sizes(claims, "asserted")
         own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
         counts, texts = {one for one in own if one <= SMALL}, self._places.texts
@@ -187,38 +211,30 @@ class _Check:
         )
         for computed_before in self._sizes(claims, "computed"):
             sums.add(computed_before)
-        dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
-        days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
-        spans: list[TextFigure] = []
-        if days:
-            told = {one.value for one in self._read(self._response, "duration")}
-            spans = [one for text in texts for one in self._read(_ONE.sub("1", text), "duration")]
-            spans += [one for one in self._read(asked.question, "duration") if one.value in told]
-        yearly = _YEARLY.search(self._response) is not None
-        for _ in range(_PASSES):
-            before = len(sums)
-            for at, claim in enumerate(claims):
-                if claim.state not in _UNSETTLED or claim.kind in (*NAMING, "reference"):
-                    continue
-                stated, size = self._stated[at], self._size(at, durations=claim.state != "asserted")
-                follows = False
-                if size is not None and (size > SMALL or claim.kind == "amount" or claim.state == "missing"):
-                    if claim.kind != "duration" and claim.state in ("missing", "asserted"):
-                        follows = sums.follows(size, yearly=yearly and claim.kind == "amount")
-                    follows = follows or (claim.state != "asserted" and sums.reached(size))
-                if claim.kind == "date" and isinstance(stated, TextFigure) and claim.state in ("missing", "asserted"):
-                    year, _, day = str(stated.value).partition("-")
-                    elsewhere = days and year.isdigit() and day and any(year in text for text in texts)
-                    follows = dated(str(stated.value), days, spans, sums.held) or bool(
-                        # The documents have the date without its year, and the year elsewhere.
-                        elsewhere and any(one.value == f"--{day}" for one, _ in self._places.figures("date"))
-                    )
-                if follows:
-                    claims[at] = replace(claim, state="computed")
-                    if size is not None:
-                        sums.add(size)
-            if len(sums) == before:
-                break
+        return sums
+
+    def _spans(self, asked: QuestionText) -> list[TextFigure]:
+        """The durations that may lie between two days: those of the documents, and of the question where the answer has them."""
+        answered = {duration.value for duration in self._read(self._response, "duration")}
+        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")]
+        return spans + [one for one in self._read(asked.question, "duration") if one.value in answered]
+
+    def _size_follows(self, claim: Claim, size: Decimal, sums: Sums, *, yearly: bool) -> bool:
+        """Whether a number is computed from others; a small one only where it is an amount or stands nowhere."""
+        if size <= SMALL and claim.kind != "amount" and claim.state != "missing":
+            return False
+        computable = claim.kind != "duration" and claim.state in ("missing", "asserted")
+        if computable and sums.follows(size, yearly=yearly and claim.kind == "amount"):
+            return True
+        return claim.state != "asserted" and sums.reached(size)
+
+    def _date_follows(self, stated: TextFigure, days: Sequence[str], spans: Sequence[TextFigure], sums: Sums) -> bool:
+        """Whether a day is one of the user's and a duration, or the documents have it and its year apart."""
+        if dated(str(stated.value), days, spans, sums.held):
+            return True
+        year, _, day = str(stated.value).partition("-")
+        elsewhere = bool(days and day) and year.isdigit() and any(year in text for text in self._places.texts)
+        return elsewhere and any(one.value == f"--{day}" for one, _ in self._places.figures("date"))
 
     def _sizes(self, claims: Sequence[Claim], state: ClaimState, *, durations: bool = False) -> set[Decimal]:
         at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
