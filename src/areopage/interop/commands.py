@@ -56,8 +56,8 @@ def kora(
     made = import_kora(folder, suite, turns=turns, script=follow_ups, language=lang)
     typer.echo(f"read: {', '.join(visible(path.name) for path in made.files)}")
     lengths = Counter(row["child"]["turns"] for row in made.scenarios.values())
-    told = ", ".join(f"{number} with {counted(length, 'turn')}" for length, number in sorted(lengths.items()))
-    typer.echo(f"{counted(len(made.scenarios), 'scenario')} with a simulated child{f': {told}' if told else ''}")
+    by_length = ", ".join(f"{number} with {counted(length, 'turn')}" for length, number in sorted(lengths.items()))
+    typer.echo(f"{counted(len(made.scenarios), 'scenario')} with a simulated child{f': {by_length}' if by_length else ''}")
     ungraded = f", {len(made.ungraded)} of them without a grade" if made.ungraded else ""
     typer.echo(f"{counted(len(made.recorded), 'recorded conversation')}{ungraded}")
     recorded = f": {name_list(made.mechanisms, limit=len(made.mechanisms))}" if made.mechanisms else ""
@@ -92,27 +92,27 @@ def deepeval(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "e
     _write_foreign(read_deepeval(file), file, suite, lang)
 
 
-def _write_foreign(found: Foreign, file: Path, suite: Path, language: str) -> None:
-    write_suite(found, suite, language)
-    answered = sum("response" in row for row in found.rows.values())
-    without = sum("criteria" not in row for row in found.rows.values())
-    typer.echo(f"read: {visible(file.name)}: {counted(len(found.rows), 'case')}, {answered} of them with a response")
-    typer.echo(f"{counted(len(found.criteria), 'criterion', 'criteria')}, {counted(len(found.lines), 'recorded score')}")
+def _write_foreign(cases: Foreign, file: Path, suite: Path, language: str) -> None:
+    write_suite(cases, suite, language)
+    answered = sum("response" in row for row in cases.rows.values())
+    without = sum("criteria" not in row for row in cases.rows.values())
+    typer.echo(f"read: {visible(file.name)}: {counted(len(cases.rows), 'case')}, {answered} of them with a response")
+    typer.echo(f"{counted(len(cases.criteria), 'criterion', 'criteria')}, {counted(len(cases.lines), 'recorded score')}")
     if without:
         typer.echo(f"note: {counted(without, 'case')} without a criterion of their own: all criteria of the suite judge them")
-    lost = sorted(found.left_out.items())
+    lost = sorted(cases.left_out.items())
     for name, count in lost[:SHOWN_LOST]:
         typer.echo(f"not kept: {visible(one_line(name, LONGEST_NAME))}: {count}")
     if len(lost) > SHOWN_LOST:
         typer.echo(f"not kept: {len(lost) - SHOWN_LOST} more kinds: {sum(count for _, count in lost[SHOWN_LOST:])}")
-    _tell_rejected(found.rejected, suite)
+    _tell_rejected(cases.rejected, suite)
     folder, data = shlex.quote(str(suite)), suite / "data"
     typer.echo(f"written: {suite}")
-    if answered < len(found.rows):
+    if answered < len(cases.rows):
         typer.echo(f"ask a model: areopage bench run --suite {folder} --target REF")
     if answered:
         judge = f"areopage bench reassess {shlex.quote(str(data / CASES))} --suite {folder}"
-        if found.lines:
+        if cases.lines:
             judge += f" --judge {RECORDED_JUDGE}=replay:{shlex.quote(str(data / SCORES))}"
             typer.echo(f"report the recorded scores: {judge}")
         typer.echo(f"judge the responses, beside what is recorded: {judge} --judge REF")

@@ -61,11 +61,11 @@ def _configs(folder: Path) -> tuple[dict[str, Splits], str]:
     card = folder / CARD
     if not card.is_file():
         return {}, ""
-    found = _FRONT.match(card.read_bytes()[:MAX_BYTES].decode("utf-8", "replace").replace("\r\n", "\n"))
-    if found is None:
+    front = _FRONT.match(card.read_bytes()[:MAX_BYTES].decode("utf-8", "replace").replace("\r\n", "\n"))
+    if front is None:
         return {}, ""
     try:
-        data = parse_yaml(found[1], card).data
+        data = parse_yaml(front[1], card).data
     except ConfigError as fault:
         raise DatasetError(str(fault)) from fault
     configs: dict[str, Splits] = {}
@@ -86,7 +86,7 @@ def _named(folder: Path, files: Any) -> Splits:
     if isinstance(files, dict):
         files = [{"split": split, "path": path} for split, path in files.items()]
     listed = files if isinstance(files, list) else [files]
-    found: Splits = {}
+    splits: Splits = {}
     for entry in listed:
         split, patterns = (entry.get("split", "train"), entry.get("path", [])) if isinstance(entry, dict) else ("train", entry)
         for pattern in patterns if isinstance(patterns, list) else [patterns]:
@@ -100,19 +100,19 @@ def _named(folder: Path, files: Any) -> Splits:
                 raise DatasetError(f"{where}: {fault}") from fault
             if not matching:
                 raise DatasetError(f"{where}: no such file that can be read ({name_list(_TAKEN)})")
-            found.setdefault(str(split), []).extend(matching)
-    return found
+            splits.setdefault(str(split), []).extend(matching)
+    return splits
 
 
 def _by_names(folder: Path, root: Path | None = None) -> Splits:
     """The files of a folder, or of its subfolder `data`, by the splits in their names."""
-    found: Splits = {}
+    by_split: Splits = {}
     for place in (folder, folder / "data"):
         for file in _data(place.glob("*"), root or folder):
             words = re.split(r"[^a-z0-9]+", file.stem.lower())
             splits = [_ALIASES.get(word, word) for word in words if _ALIASES.get(word, word) in SPLITS]
-            found.setdefault(splits[0] if splits else "train", []).append(file)
-    return found
+            by_split.setdefault(splits[0] if splits else "train", []).append(file)
+    return by_split
 
 
 def _data(files: Iterable[Path], root: Path) -> list[Path]:

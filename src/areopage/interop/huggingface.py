@@ -78,7 +78,7 @@ HUGGINGFACE = Export("dataset", lambda view, path, options: write_huggingface(vi
 
 def _case_rows(view: RunView, criteria: Sequence[str]) -> Iterator[list[Any]]:
     for case, record in zip(view.cases, record_results(view), strict=True):
-        scores = [found.score if (found := record.detailed_criteria.get(id)) else None for id in criteria]
+        scores = [detail.score if (detail := record.detailed_criteria.get(id)) else None for id in criteria]
         yield [
             *(case.id, case.category, case.subcategory, case.maturity, case.source, case.system, case.prompt_text),
             *(msgspec.to_builtins(case.turns), case.response, view.response_state(case), case.reference),

@@ -182,7 +182,7 @@ def _summary(sample: Json) -> Json:
 
 
 def _eval(view: RunView, result: RunResult) -> Json:
-    run, spec, told = view.run, view.spec, result.metadata
+    run, spec, metadata = view.run, view.spec, result.metadata
     release = view.release
     names = (
         "mode",
@@ -214,9 +214,9 @@ def _eval(view: RunView, result: RunResult) -> Json:
         "config": {"epochs": 1},
         "packages": {"areopage": __version__},
         "scorers": [{"name": name, "metrics": [{"name": "mean"}]} for name in (*result.detailed_criteria, FINAL)],
-        "metadata": {name: msgspec.to_builtins(getattr(told, name)) for name in names}
-        | {"verdict": release.verdict if release else None, "complete": told.complete, "remarks": list(told.remarks)}
-        | {"ledger_heads": list(told.ledger_heads)},
+        "metadata": {name: msgspec.to_builtins(getattr(metadata, name)) for name in names}
+        | {"verdict": release.verdict if release else None, "complete": metadata.complete, "remarks": list(metadata.remarks)}
+        | {"ledger_heads": list(metadata.ledger_heads)},
     }
 
 
@@ -226,11 +226,12 @@ def _results(result: RunResult, samples: int, completed: int) -> Json:
     scores = [
         _run_score(
             name,
-            {"mean": found.score} | ({"low": found.interval.low, "high": found.interval.high} if found.interval else {}),
-            found.cases_scored,
-            found.cases - found.cases_scored,
+            {"mean": criterion.score}
+            | ({"low": criterion.interval.low, "high": criterion.interval.high} if criterion.interval else {}),
+            criterion.cases_scored,
+            criterion.cases - criterion.cases_scored,
         )
-        for name, found in result.detailed_criteria.items()
+        for name, criterion in result.detailed_criteria.items()
     ]
     scored = result.metadata.counts.scored
     scores.insert(0, _run_score(FINAL, final, scored, result.metadata.counts.cases - scored))
@@ -238,8 +239,8 @@ def _results(result: RunResult, samples: int, completed: int) -> Json:
 
 
 def _run_score(name: str, metrics: dict[str, float | None], scored: int, unscored: int) -> Json:
-    known = {metric: {"name": metric, "value": value} for metric, value in metrics.items() if value is not None}
-    return {"name": name, "scorer": name, "scored_samples": scored, "unscored_samples": unscored, "metrics": known}
+    values = {metric: {"name": metric, "value": value} for metric, value in metrics.items() if value is not None}
+    return {"name": name, "scorer": name, "scored_samples": scored, "unscored_samples": unscored, "metrics": values}
 
 
 def _stats(view: RunView) -> Json:
@@ -251,10 +252,10 @@ def _stats(view: RunView) -> Json:
         tokens = _usage(costs.prompt_tokens, costs.completion_tokens)
         cost = costs.cost if costs.currency == "USD" else None
         name = models[costs.name] if costs.role == "judge" else _slashed(costs.name)
-        for found, key in ((usage, name), (roles, costs.role)):
-            before = found.get(key, {})
+        for totals, key in ((usage, name), (roles, costs.role)):
+            before = totals.get(key, {})
             more = tokens if cost is None else {**tokens, "total_cost": cost}
-            found[key] = {figure: value + before.get(figure, 0) for figure, value in more.items()}
+            totals[key] = {figure: value + before.get(figure, 0) for figure, value in more.items()}
     finished = view.run.finished_at
     return {
         "started_at": view.run.created_at.isoformat(),

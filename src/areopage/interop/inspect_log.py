@@ -168,7 +168,7 @@ def _row(number: int, sample: _Sample, about: _Eval) -> Row:
         "error": sample.error.message if sample.error else None,
         "messages_left_out": left_out or None,
     }
-    cells |= _metadata(sample.metadata, cells, own=_OWN in about.packages)
+    cells |= _metadata(sample.metadata, cells, is_own=_OWN in about.packages)
     kept = {name: value for name, value in cells.items() if value not in (None, "", {}, [])}
     if is_deep(kept):
         raise ValueError("the JSON is nested too deeply")
@@ -214,29 +214,29 @@ def _resolved(text: str, attached: Mapping[str, str]) -> str:
 
 def _scores(sample: _Sample, attached: Mapping[str, str]) -> dict[str, Any]:
     """The scores as numbers by the scorer's name, or `name.key` where a value has several; other texts as they are."""
-    found: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for name, score in (sample.scores or {}).items():
         values = score.value.items() if isinstance(score.value, dict) else [("", score.value)]
         for key, value in values:
             number = score_of(value)
             if number is not None or isinstance(value, str):
-                found[f"{name}.{key}" if key else name] = number if number is not None else _resolved(value, attached)
-    return found
+                scores[f"{name}.{key}" if key else name] = number if number is not None else _resolved(value, attached)
+    return scores
 
 
-def _metadata(metadata: Mapping[str, Any], taken: Mapping[str, Any], *, own: bool) -> dict[str, Any]:
+def _metadata(metadata: Mapping[str, Any], taken: Mapping[str, Any], *, is_own: bool) -> dict[str, Any]:
     """The columns of a sample's metadata; in a log of another tool, a name that is a field's is led by `sample_`."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, value in metadata.items():
-        if own and name == "case_id":
-            found["id"] = value
-        elif own and name == "metadata" and isinstance(value, dict):
-            found |= {key: inner for key, inner in value.items() if key not in taken and field_named(key) is None}
-        elif name not in taken and (field_named(name) is None or own or (name == "category" and isinstance(value, str))):
-            found[name] = value
-        elif not own or name not in taken:
-            found[f"sample_{name}"] = value
-    return found
+        if is_own and name == "case_id":
+            columns["id"] = value
+        elif is_own and name == "metadata" and isinstance(value, dict):
+            columns |= {key: inner for key, inner in value.items() if key not in taken and field_named(key) is None}
+        elif name not in taken and (field_named(name) is None or is_own or (name == "category" and isinstance(value, str))):
+            columns[name] = value
+        elif not is_own or name not in taken:
+            columns[f"sample_{name}"] = value
+    return columns
 
 
 def _first_line(fault: BaseException) -> str:

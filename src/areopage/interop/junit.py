@@ -58,8 +58,8 @@ def junit_element(view: RunView, locale: Locale) -> Element:
     _verdict_case(verdict, view, release, locale)
     for criterion in view.spec.criteria:
         classname = f"{criterion.category}.{criterion.subcategory}"
-        own = SubElement(suite, "testcase", classname=xml_text(classname), name=xml_text(criterion.name), time="0")
-        _criterion_case(own, view, criterion, failing.get(criterion.id, ()), release, locale)
+        element = SubElement(suite, "testcase", classname=xml_text(classname), name=xml_text(criterion.name), time="0")
+        _criterion_case(element, view, criterion, failing.get(criterion.id, ()), release, locale)
     counts = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error", "skipped": "testcase/skipped"}
     totals = {key: f"{len(suite.findall(place))}" for key, place in counts.items()}
     suite.attrib |= {**totals, "time": "0"}
@@ -91,22 +91,22 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
         yield "score_high", f"{interval.high:.4f}"
 
 
-def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
-    own.set("time", "0")
+def _verdict_case(element: Element, view: RunView, release: Release | None, locale: Locale) -> None:
+    element.set("time", "0")
     doubt = view.doubt
     if release is not None and release.verdict == "FAIL":
-        _result(own, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
+        _result(element, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
     elif release is not None and doubt == "release":
-        _result(own, "error", release_text(view, release, locale), _verdict_lines(view, release, locale))
+        _result(element, "error", release_text(view, release, locale), _verdict_lines(view, release, locale))
     elif doubt:
-        _result(own, "error", locale.say(f"doubt_{doubt}"), [])
-    told = [f"{verdict_name(None, locale)}. {no_release_text(view, locale)}"]
+        _result(element, "error", locale.say(f"doubt_{doubt}"), [])
+    texts = [f"{verdict_name(None, locale)}. {no_release_text(view, locale)}"]
     if release is not None:
-        told = [
+        texts = [
             f"{verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}",
             *_verdict_lines(view, release, locale),
         ]
-    SubElement(own, "system-out").text = xml_text("\n".join(told))
+    SubElement(element, "system-out").text = xml_text("\n".join(texts))
 
 
 def _verdict_lines(view: RunView, release: Release, locale: Locale) -> list[str]:
@@ -116,7 +116,7 @@ def _verdict_lines(view: RunView, release: Release, locale: Locale) -> list[str]
 
 
 def _criterion_case(
-    own: Element,
+    element: Element,
     view: RunView,
     criterion: Criterion,
     failing: Sequence[FailingScore],
@@ -125,7 +125,7 @@ def _criterion_case(
 ) -> None:
     count = view.failures.by_criterion[criterion.id]
     failed, scored = locale.whole(count.failed), locale.whole(count.scored)
-    told = f"{criterion.title}: {locale.say('junit_failing', failed=failed, scored=scored)}"
+    text = f"{criterion.title}: {locale.say('junit_failing', failed=failed, scored=scored)}"
     lines = []
     for score in failing[:_SHOWN_CASES]:
         said = f" | {score.judge}: {one_line(score.explanation, _LONGEST)}" if score.explanation else ""
@@ -137,11 +137,11 @@ def _criterion_case(
     floors = [floor for floor in (release.floors if release else ()) if floor.kind != "qualified_judges"]
     states = {floor.state for floor in floors if criterion.id in floor.criteria} & {"not_met", "open"}
     if states:
-        _result(own, "failure" if "not_met" in states else "error", told, lines)
+        _result(element, "failure" if "not_met" in states else "error", text, lines)
     elif not count.scored:
-        SubElement(own, "skipped", message=xml_text(locale.say("junit_unscored")))
-    SubElement(own, "system-out").text = xml_text("\n".join([told, *lines]))
+        SubElement(element, "skipped", message=xml_text(locale.say("junit_unscored")))
+    SubElement(element, "system-out").text = xml_text("\n".join([text, *lines]))
 
 
-def _result(own: Element, kind: str, message: str, lines: Sequence[str]) -> None:
-    SubElement(own, kind, message=xml_text(message), type=kind).text = xml_text("\n".join(lines))
+def _result(element: Element, kind: str, message: str, lines: Sequence[str]) -> None:
+    SubElement(element, kind, message=xml_text(message), type=kind).text = xml_text("\n".join(lines))

@@ -59,15 +59,15 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     """The whole log: one run of the tool."""
     numbers = {criterion.id: number for number, criterion in enumerate(view.spec.criteria)}
     places, seen = _case_places(view), dict[str, int]()
-    found = sorted(failing_scores(view), key=lambda failing: not failing.counts_first)
-    results = [_result(failing, view, numbers, places, seen, locale) for failing in islice(found, MOST_RESULTS)]
-    left_out = len(found) - len(results)
+    failures = sorted(failing_scores(view), key=lambda failing: not failing.counts_first)
+    results = [_result(failing, view, numbers, places, seen, locale) for failing in islice(failures, MOST_RESULTS)]
+    left_out = len(failures) - len(results)
     target = view.spec.answered_by or "dataset"
     part = f"{quote(view.spec.part.text, safe='=')}/" if view.spec.part else ""
     invocation: dict[str, Any] = {"executionSuccessful": view.complete}
     if left_out:
-        told = locale.count("sarif_left_out", left_out)
-        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": _message(told)}}]
+        text = locale.count("sarif_left_out", left_out)
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": _message(text)}}]
     verdict, rules = verdict_name(view.release.verdict if view.release else None, locale), view.spec.criteria
     driver = {"name": "areopage", "version": __version__, "semanticVersion": __version__}
     run = {

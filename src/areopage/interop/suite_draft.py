@@ -19,11 +19,11 @@ VERSION = "__v1_0"
 REJECTED = "rejected.csv"
 
 
-def suite_languages(own: str) -> tuple[str, ...]:
+def suite_languages(first: str) -> tuple[str, ...]:
     """The languages of a suite, its own first; UserError where that is not known."""
-    if own not in LANGUAGES:
-        raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {own!r}")
-    return (own, *(language for language in LANGUAGES if language != own))
+    if first not in LANGUAGES:
+        raise UserError(f"the languages are {' and '.join(LANGUAGES)}, not {first!r}")
+    return (first, *(language for language in LANGUAGES if language != first))
 
 
 class SuiteDraft(Struct, frozen=True, kw_only=True):
@@ -40,8 +40,8 @@ class SuiteDraft(Struct, frozen=True, kw_only=True):
         place = {"category": category, "subcategory": subcategory, "name": name, "file": file.as_posix()}
         self.entries[path + VERSION] = {"version": "1.0", **place, **more}
         for language, prompt in prompts.items():
-            own = language == self.languages[0]
-            self.prompts[file if own else file.with_suffix(f".{language}.prompt")] = yaml_text(prompt)
+            is_first = language == self.languages[0]
+            self.prompts[file if is_first else file.with_suffix(f".{language}.prompt")] = yaml_text(prompt)
 
     def write(
         self,

@@ -108,17 +108,17 @@ async def chat(request: Request, actor: Asker) -> Response:
     return json_response(_reply_of(await ask(request, pipeline, prompt), pipeline.language))
 
 
-def _reply_of(found: Trace, language: str) -> ChatReply:
+def _reply_of(trace: Trace, language: str) -> ChatReply:
     return record_from(
         ChatReply,
-        found,
-        answer=found.answer.delivered,
-        confidence=rounded(found.confidence),
-        citations=citations_of(found),
-        response_lang=found.language,
-        reasons=reasons_of(found, language),
-        seconds=found.answer.seconds or 0.0,
-        held=f"/v1/chat/held/{found.id}" if found.mode == "human_review" else None,
+        trace,
+        answer=trace.answer.delivered,
+        confidence=rounded(trace.confidence),
+        citations=citations_of(trace),
+        response_lang=trace.language,
+        reasons=reasons_of(trace, language),
+        seconds=trace.answer.seconds or 0.0,
+        held=f"/v1/chat/held/{trace.id}" if trace.mode == "human_review" else None,
     )
 
 
@@ -147,8 +147,8 @@ async def _events(
     yield shown(first)
     try:
         with plain_faults(collection):
-            async with aclosing(_with_heartbeats(steps)) as found:
-                async for step in found:
+            async with aclosing(_with_heartbeats(steps)) as beating:
+                async for step in beating:
                     yield b": still working\n\n" if step is None else shown(step)
     except Refusal as fault:
         yield _event("error", {"error": {"code": fault.code, "message": fault.detail}})

@@ -65,9 +65,9 @@ def service_of(pipeline: Pipeline) -> "RagService":
 async def ask(request: Request, pipeline: Pipeline, prompt: ChatPrompt) -> Trace:
     """Send a question to the pipeline, and count the decision."""
     with plain_faults(prompt.collection):
-        found = await service_of(pipeline).answer(prompt)
-    count_answer(request, found)
-    return found
+        trace = await service_of(pipeline).answer(prompt)
+    count_answer(request, trace)
+    return trace
 
 
 @contextmanager
@@ -91,21 +91,21 @@ def plain_faults(collection: str) -> Iterator[None]:
         raise Refusal(502, "model_down", "the model or the document store is unreachable: retry later") from None
 
 
-def count_answer(request: Request, found: Trace) -> None:
+def count_answer(request: Request, trace: Trace) -> None:
     """Record a decision in metrics and span; cached answers are skipped."""
-    if found.decision is None or found.mode == "cached":
+    if trace.decision is None or trace.mode == "cached":
         return
-    spent = [signal.seconds for signal in found.decision.signals if signal.seconds is not None]
-    metrics_of(request).decided(found.decision, sum(spent) if spent else None)
-    tell_decision(request, found.id, found.decision)
+    spent = [signal.seconds for signal in trace.decision.signals if signal.seconds is not None]
+    metrics_of(request).decided(trace.decision, sum(spent) if spent else None)
+    tell_decision(request, trace.id, trace.decision)
 
 
-def reasons_of(found: Trace, language: str) -> list[str]:
+def reasons_of(trace: Trace, language: str) -> list[str]:
     """The reasons for a decision, without quotes of undelivered text."""
-    if found.decision is None:
+    if trace.decision is None:
         return []
-    spoken = found.decision.prompt_lang or found.language or language
-    if found.mode in ("generated", "cached", "shadow"):
-        return explain(found.decision, spoken)
+    spoken = trace.decision.prompt_lang or trace.language or language
+    if trace.mode in ("generated", "cached", "shadow"):
+        return explain(trace.decision, spoken)
     general: Mapping[str, str] = locale_for(spoken, GATE_WORDS).messages["gate_reasons"]  # none quotes anything
-    return list(dict.fromkeys(general[reason.code] for reason in found.decision.reasons if reason.decisive))
+    return list(dict.fromkeys(general[reason.code] for reason in trace.decision.reasons if reason.decisive))

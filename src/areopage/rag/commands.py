@@ -207,10 +207,10 @@ def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
         tell(f"{len(report.unread)} could not be read{f' ({more} more than shown)' if more > 0 else ''}: all are in {place}")
 
 
-def _row_fields(given: list[str]) -> dict[str, str]:
+def _row_fields(pairs: list[str]) -> dict[str, str]:
     ours: tuple[Literal["text", "id", "title", "source", "metadata"], ...] = ("text", "id", "title", "source", "metadata")
     fields: dict[str, str] = {}
-    for pair in given:
+    for pair in pairs:
         name, equals, theirs = pair.partition("=")
         if name not in ours or not equals or not theirs:
             raise typer.BadParameter(

@@ -59,9 +59,9 @@ class Prompts(Struct, frozen=True, kw_only=True):
         system = [fill(self.words["system"][used], names)]
         if self.structured:
             system.append(self.words["structured"][used])
-        own = self.instructions.get(language, "").strip()
-        if own:
-            system.append(own)
+        instructions = self.instructions.get(language, "").strip()
+        if instructions:
+            system.append(instructions)
         user = [fill(self.words["fence"][used], names)] if documents else [self.words["none"][used]]
         label = self.words["label"][used]
         for position, document in enumerate(documents, 1):
@@ -102,10 +102,10 @@ def read_structured(text: str, finish_reason: str) -> Structured:
     opened = open_answer(text, finish_reason, frozenset())
     if not isinstance(opened, Opened):
         return Structured(text=text.strip())
-    for found in opened.objects:
-        answer = found.get("answer")
+    for candidate in opened.objects:
+        answer = candidate.get("answer")
         if isinstance(answer, str):
-            return Structured(text=answer.strip(), cited_ids=_ids_of(found.get("cited_ids")))
+            return Structured(text=answer.strip(), cited_ids=_ids_of(candidate.get("cited_ids")))
     if opened.broken:
         repaired = _repaired_answer(opened.bare)
         if repaired is not None:
@@ -121,9 +121,9 @@ def _repaired_answer(bare: str) -> Structured | None:
     except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
         return None  # see `jury.parsing`: json-repair gives up on some texts in these ways
     candidates = repaired if isinstance(repaired, list) else [repaired]
-    for found in candidates:
-        if isinstance(found, dict) and isinstance(found.get("answer"), str) and found["answer"].strip():
-            return Structured(text=found["answer"].strip(), cited_ids=_ids_of(found.get("cited_ids")))
+    for candidate in candidates:
+        if isinstance(candidate, dict) and isinstance(candidate.get("answer"), str) and candidate["answer"].strip():
+            return Structured(text=candidate["answer"].strip(), cited_ids=_ids_of(candidate.get("cited_ids")))
     return None
 
 

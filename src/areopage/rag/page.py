@@ -37,7 +37,7 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
     if len(asked) > MOST_PROMPT:
         return _chat_page(request, asker, fields, fault=say("chat_fault_too_long", n=f"{MOST_PROMPT}"), status=422)
     pipeline = pipeline_of(request)
-    sources = [one.strip()[:MOST_NAME] for one in fields.get("sources", "").split(",") if one.strip()]
+    sources = [name.strip()[:MOST_NAME] for name in fields.get("sources", "").split(",") if name.strip()]
     try:
         prompt = prompt_of(
             pipeline,
@@ -47,25 +47,25 @@ async def answer(request: Request, asker: Asker, form: Form) -> Response:
             sources=tuple(sources[:MOST_SOURCES]),
             no_cache="fresh" in fields,
         )
-        found = await ask(request, pipeline, prompt)
+        trace = await ask(request, pipeline, prompt)
     except Refusal as refusal:
         key = f"chat_fault_{refusal.code}"
-        told = say(key) if key in language(request).messages else refusal.detail
-        return _chat_page(request, asker, fields, fault=told, status=refusal.status_code)
-    return _chat_page(request, asker, fields, found=found)
+        text = say(key) if key in language(request).messages else refusal.detail
+        return _chat_page(request, asker, fields, fault=text, status=refusal.status_code)
+    return _chat_page(request, asker, fields, trace=trace)
 
 
 def _chat_page(
-    request: Request, actor: Actor, fields: Mapping[str, str], *, found: Trace | None = None, fault: str = "", status: int = 200
+    request: Request, actor: Actor, fields: Mapping[str, str], *, trace: Trace | None = None, fault: str = "", status: int = 200
 ) -> Response:
     pipeline = context_of(request).rag
     values: Mapping[str, Any] = {
         "pipeline": pipeline,
         "fields": {name: fields.get(name, "") for name in FIELDS},
-        "found": found,
-        "citations": citations_of(found) if found else (),
+        "found": trace,
+        "citations": citations_of(trace) if trace else (),
         "fault": fault,
-        "reasons": reasons_of(found, language(request).code) if found else [],
+        "reasons": reasons_of(trace, language(request).code) if trace else [],
         "may_ask": actor.role != "read",
         "may_read": actor.role != "ask",
         "collections": actor.collections,

@@ -40,9 +40,9 @@ def citations_of(trace: Trace) -> tuple[Citation, ...]:
     ids = dict.fromkeys(decision.cited_ids)
     if not ids:
         ids = dict.fromkeys(sentence.document for sentence in decision.sentences if sentence.claim and sentence.document)
-    found = {document.id: document for document in reversed(trace.documents)}
+    documents = {document.id: document for document in reversed(trace.documents)}
     citations = []
-    for document in (found[id] for id in ids if id in found):
+    for document in (documents[id] for id in ids if id in documents):
         line = " ".join(document.text[: 2 * EXCERPT].split())
         excerpt = line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
         citations.append(record_from(Citation, document, excerpt=excerpt))

@@ -213,8 +213,8 @@ def _console_line(trace: Trace) -> str:
     confidence = "none" if trace.confidence is None else f"{trace.confidence:.3f}"
     sources = msgspec.json.encode(list(trace.sources_filter)).decode()
     judge = f" judge={trace.judge_standing}" if trace.judge_standing else ""
-    told = f"chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"
-    return f"[chatbot] {told}{judge}"
+    line = f"chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"
+    return f"[chatbot] {line}{judge}"
 
 
 def open_service(config: AppConfig, ledger: Ledger, say: Callable[[str], None], judge: SentenceJudge | None) -> "Pipeline":

@@ -62,13 +62,13 @@ def trend_chart(
     the chart. The title is read out instead of the picture.
     """
     parts = [_grid(low, high, number), *(_level(level, low, high) for level in levels), _day_labels(days)]
-    parts += [_line(one, days, low, high, number) for one in reversed(series)]
+    parts += [_line(curve, days, low, high, number) for curve in reversed(series)]
     parts += [_text("level", WIDTH - RIGHT, _height(level.value, low, high) + 15, level.label) for level in levels]
     legend = Markup().join(
         Markup('<li class="{}"><svg viewBox="0 0 16 8" aria-hidden="true"><path class="line" d="M0 4H16"/></svg>{}</li>').format(
-            one.css, one.label
+            curve.css, curve.label
         )
-        for one in series
+        for curve in series
     )
     caption = Markup('<figcaption><ul class="legend">{}</ul></figcaption>').format(legend) if len(series) > 1 else Markup()
     return Markup('<figure class="chart">{}{}</figure>').format(_picture(title, parts), caption)
@@ -181,22 +181,22 @@ def _line(series: Series, days: Sequence[str], low: float, high: float, number: 
 
     Dots and ranges say the day and its value where the reader points at them.
     """
-    known = [
+    dots_at = [
         (index, _across(index, len(days)), _height(value, low, high), _title(series, index, days[index], number(value)))
         for index, value in enumerate(series.values)
         if value is not None
     ]
     path, before = "", -2
-    for index, x, y, _ in known:
+    for index, x, y, _ in dots_at:
         path += f"{'L' if index == before + 1 else 'M'}{_at(x)} {_at(y)}"
         before = index
-    indices = {index for index, *_ in known}
+    indices = {index for index, *_ in dots_at}
     dots = Markup().join(
         Markup('<circle class="dot" cx="{}" cy="{}" r="3">{}</circle>').format(_at(x), _at(y), title)
-        for index, x, y, title in known
+        for index, x, y, title in dots_at
         if len(days) <= DOTS_UP_TO or not {index - 1, index + 1} & indices
     )
-    ranges = Markup().join(_range(series.ranges[index], x, low, high, title) for index, x, _, title in known if series.ranges)
+    ranges = Markup().join(_range(series.ranges[index], x, low, high, title) for index, x, _, title in dots_at if series.ranges)
     return Markup('<g class="{}">{}{}{}</g>').format(series.css, ranges, _path("line", path) if path else Markup(), dots)
 
 

@@ -99,13 +99,13 @@ class Printer:
     def headline(self, headline: Headline) -> None:
         """Print the most important figure, and the facts about it."""
         value = headline.missing or " ".join(filter(None, (headline.value, headline.unit)))
-        told = Text.assemble(_text(f"{headline.label}{self._colon} {value}", "bold red" if headline.invalid else "bold"))
+        text = Text.assemble(_text(f"{headline.label}{self._colon} {value}", "bold red" if headline.invalid else "bold"))
         if headline.badge:
-            told.append_text(_text(f" ({headline.badge.text})", "bold red" if headline.badge.alarm else ""))
+            text.append_text(_text(f" ({headline.badge.text})", "bold red" if headline.badge.alarm else ""))
         if headline.missing:
-            told.append_text(_text(f" – {headline.why}"))
+            text.append_text(_text(f" – {headline.why}"))
         self._print(Text())
-        self._print(told, hang=2)
+        self._print(text, hang=2)
         self._facts(headline.facts, "  ")
 
     def section(self, section: Section) -> None:
@@ -149,9 +149,9 @@ class Printer:
 
     def facts_in_a_row(self, facts: Iterable[tuple[str, Line]]) -> None:
         """Print facts side by side; those that are links of a page are left out."""
-        told = [self._fact(name, value) for name, value in facts if not (isinstance(value, Span) and value.style == "link")]
-        if told:
-            self._print(Text(" · ").join(told), hang=2)
+        shown = [self._fact(name, value) for name, value in facts if not (isinstance(value, Span) and value.style == "link")]
+        if shown:
+            self._print(Text(" · ").join(shown), hang=2)
 
     def table(self, table: Table) -> None:
         """Print a table; where its numbers do not fit beside each other, each row is a block."""
@@ -172,11 +172,11 @@ class Printer:
             for first, *others in rows:
                 self._print(Text(first.plain.lstrip(), style="bold"), hang=2)
                 named = zip(columns[1:], others, strict=True)
-                told = [self._fact(column.heading, cell) for column, cell in named if cell.plain]
-                for fact in told:
+                texts = [self._fact(column.heading, cell) for column, cell in named if cell.plain]
+                for fact in texts:
                     if len(fact) < _WHOLE:
                         fact.plain = fact.plain.replace(" ", WIDE)
-                self._print(Text(" · ").join(told), "  ", hang=2)
+                self._print(Text(" · ").join(texts), "  ", hang=2)
         if len(rows) < len(table.rows):
             self._print(Text(f"… (+{len(table.rows) - len(rows)})"))
 
@@ -243,8 +243,8 @@ def _cell(row: Row, cell: Cell | str, *, first: bool) -> Text:
         style = "red"
     text = _line(shown.text)
     if under := [part if isinstance(part, str) else part.text for part in shown.under if part]:
-        told = " · ".join(under)
-        text.append_text(_text(f" ({told})" if text.plain else told))
+        note = " · ".join(under)
+        text.append_text(_text(f" ({note})" if text.plain else note))
     text.plain = visible(text.plain)
     text.stylize_before(style)
     indent = next((_INDENTS[look] for look in looks if look in _INDENTS), "") if first else ""

@@ -184,10 +184,10 @@ def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = 
 
 def with_interval(locale: Locale, value: float | None, low: float | None, high: float | None) -> str:
     """A value with its interval, named as one where it is known."""
-    told = locale.number(value)
+    number = locale.number(value)
     if low is None or high is None:
-        return told
-    return f"{told}, {locale.say('alpha_interval', low=locale.number(low), high=locale.number(high))}"
+        return number
+    return f"{number}, {locale.say('alpha_interval', low=locale.number(low), high=locale.number(high))}"
 
 
 def range_text(locale: Locale, low: float, high: float, *, sign: bool = False, digits: int = 2) -> str:
@@ -214,9 +214,9 @@ def share_range(share: Share, locale: Locale, *, missed: bool = False) -> str:
     return locale.say("people_range", low=locale.percent(low, 0), high=locale.percent(high, 0))
 
 
-def corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+def corrected_cell(score: CorrectedScore | None, locale: Locale) -> Cell | str:
     """A corrected mean, with the calibration's id as its title; "" where there is none."""
-    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
+    return Cell(text=corrected_text(score, locale), title=score.calibration) if score else ""
 
 
 def text_note(policy: Policy, locale: Locale) -> str:
@@ -224,11 +224,11 @@ def text_note(policy: Policy, locale: Locale) -> str:
     return "" if policy == "full" else locale.say(f"text_{policy}")
 
 
-def corrected_text(one: CorrectedScore | None, locale: Locale) -> str:
+def corrected_text(score: CorrectedScore | None, locale: Locale) -> str:
     """A corrected mean with its interval; "" where there is none."""
-    if one is None:
+    if score is None:
         return ""
-    if one.low is None or one.high is None:
-        return locale.number(one.score)
-    around = locale.say("range", low=locale.number(one.low), high=locale.number(one.high))
-    return locale.say("corrected_around", score=locale.number(one.score), range=around)
+    if score.low is None or score.high is None:
+        return locale.number(score.score)
+    around = locale.say("range", low=locale.number(score.low), high=locale.number(score.high))
+    return locale.say("corrected_around", score=locale.number(score.score), range=around)

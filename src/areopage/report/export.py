@@ -145,7 +145,8 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersBy
             "documents": case.documents,
             "metadata": case.metadata,
             "criteria": {
-                one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
+                result.criterion: {"score": result.score, "grade": result.grade, "agreement": result.agreement}
+                for result in score.criteria
             },
         }
         if case.prompt and not isinstance(case.prompt, str):
@@ -167,11 +168,11 @@ def _kind(name: str) -> Kind:
 
 
 def _row(score: Evaluation, case: Case, columns: Mapping[str, str]) -> list[Any]:
-    found = {one.criterion: one.score for one in score.criteria}
+    scores = {result.criterion: result.score for result in score.criteria}
     texts = [getattr(score, name) for name in TEXTS]
     after = [getattr(score, name) for name in (*AFTER_SCORES, *NUMBERS, "currency")]
     of_case = [getattr(case, name) or None for name in OF_CASES]
-    return [*texts, score.score_global, *(found.get(path) for path in columns), *after, *of_case]
+    return [*texts, score.score_global, *(scores.get(path) for path in columns), *after, *of_case]
 
 
 def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, Written]:
@@ -194,12 +195,12 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
         temporary.mkdir(mode=0o700, parents=True)
         for name, rows in {
             "answers": map(_answer, ledger.streams.answers()),
-            "evaluations": (_fields(one, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, one in part),
-            "judgments": (_judgment(one, about) for one, about in ledger.streams.judgments()),
-            "labels": (_fields(one, Label.__struct_fields__) for one in ledger.streams.labels()),
-            "decisions": (_fields(one, COLUMNS["decisions"]) for one in ledger.traces.each(TraceFilter())),
-            "signoffs": (_fields(one, SignOff.__struct_fields__) for one in ledger.signoffs.of()),
-            "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in ledger.calibrations.all()),
+            "evaluations": (_fields(record, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, record in part),
+            "judgments": (_judgment(record, about) for record, about in ledger.streams.judgments()),
+            "labels": (_fields(record, Label.__struct_fields__) for record in ledger.streams.labels()),
+            "decisions": (_fields(record, COLUMNS["decisions"]) for record in ledger.traces.each(TraceFilter())),
+            "signoffs": (_fields(record, SignOff.__struct_fields__) for record in ledger.signoffs.of()),
+            "calibrations": (_fields(record, StoredCalibration.__struct_fields__) for record in ledger.calibrations.all()),
         }.items():
             columns = [
                 TableColumn(column, kind)
@@ -225,8 +226,8 @@ def _answer(answer: Answer) -> ExportedRow:
 
 def _judgment(judgment: Judgment, about: Iterable[tuple[str, str]]) -> ExportedRow:
     verdicts = [
-        {"criterion": one.criterion, "outcome": one.outcome.__struct_config__.tag} | structs.asdict(one.outcome)
-        for one in judgment.verdicts
+        {"criterion": verdict.criterion, "outcome": verdict.outcome.__struct_config__.tag} | structs.asdict(verdict.outcome)
+        for verdict in judgment.verdicts
     ]
     answers = [{"answer_id": id, "run_id": run_id} for id, run_id in about]
     return structs.asdict(judgment) | {"verdicts": verdicts, "answers": answers}
@@ -262,5 +263,5 @@ def column_types(file: str) -> list[Any]:
 def _kind_of(hint: Any) -> Kind:
     if get_origin(hint) is Literal:
         return "text"
-    options = [one for one in get_args(hint) if one is not type(None)] if type(None) in get_args(hint) else [hint]
+    options = [option for option in get_args(hint) if option is not type(None)] if type(None) in get_args(hint) else [hint]
     return _PLAIN.get(options[0], "json") if len(options) == 1 else "json"

@@ -29,11 +29,11 @@ Line = str | Span | tuple[str | Span, ...]
 
 def line(*parts: str | Span) -> tuple[str | Span, ...]:
     """A line of several parts with spaces between them; empty parts are left out."""
-    found: list[str | Span] = []
+    joined: list[str | Span] = []
     for part in parts:
         if part if isinstance(part, str) else part.text:
-            found += [" ", part] if found else [part]
-    return tuple(found)
+            joined += [" ", part] if joined else [part]
+    return tuple(joined)
 
 
 class Bar(Struct, frozen=True, kw_only=True):

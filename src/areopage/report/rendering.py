@@ -143,7 +143,7 @@ def plain_words(text: str, longest: int = LONGEST_WORDS) -> str:
 
 def item(words: str) -> Markup:
     """Escaped words at the beginning of a line, where they open no list or heading of their own."""
-    return _escaped(_BLOCK_SIGN.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", words.strip()))
+    return _escaped(_BLOCK_SIGN.sub(lambda sign: f"{sign[0]}\\" if sign[0].isdigit() else f"\\{sign[0]}", words.strip()))
 
 
 def _escaped(markdown: str) -> Markup:
@@ -168,7 +168,7 @@ def _code(command: str) -> Markup:
 
 
 def _is_repeated(block: Block, entry: Entry) -> bool:
-    first = next((one for one in entry.blocks if isinstance(one, Excerpt)), None)
+    first = next((inner for inner in entry.blocks if isinstance(inner, Excerpt)), None)
     return isinstance(block, Excerpt) and block is first and bool(block.text) and _heading(block.plain) == _heading(entry.title)
 
 

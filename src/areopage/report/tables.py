@@ -194,12 +194,12 @@ def _unicode(text: str) -> str:
 
 def _library(form: TableForm) -> Any:
     """The library that writes files of a form which is no text."""
-    name, module, told = ("pyarrow", "parquet", "Parquet") if form == "parquet" else ("xlsxwriter", "exceptions", "XLSX")
+    name, module, called = ("pyarrow", "parquet", "Parquet") if form == "parquet" else ("xlsxwriter", "exceptions", "XLSX")
     try:
         import_module(f"{name}.{module}")
         return import_module(name)
     except ImportError as fault:
-        raise MissingExtra(f"writing {told} files", form) from fault
+        raise MissingExtra(f"writing {called} files", form) from fault
 
 
 @contextmanager

@@ -25,29 +25,29 @@ EXPECTED = "expected_answer"
 
 def read_deepeval(path: Path) -> Foreign:
     """Read goldens or test cases."""
-    found = Foreign(kind="deepeval")
+    cases = Foreign(kind="deepeval")
     with closing(read_rows(path)) as rows:
         for row in rows:
             if isinstance(row, BadRow):
-                found.reject(path, row.number, row.reason, row.content)
+                cases.reject(path, row.number, row.reason, row.content)
                 continue
             cells = {_SNAKE.sub("_", name).lower(): cell for name, cell in zip(row.names, row.cells, strict=True)}
             cells = {name: cell for name, cell in cells.items() if cell not in (None, "", [], {})}
             for lost in _LOST:
-                found.left_out[lost] += lost in cells
+                cases.left_out[lost] += lost in cells
             try:
                 made = _row(cells)
             except ValueError as fault:
-                found.reject(path, row.number, str(fault))
+                cases.reject(path, row.number, str(fault))
                 continue
             reference = "reference" in made
             criterion = f"imported.{JUDGED}.{EXPECTED}"
             if reference:
                 made["criteria"] = criterion
-            if found.add(made, path, row.number) and reference and criterion not in found.criteria:
-                found.criteria[path_of(JUDGED, EXPECTED, found.criteria)] = ForeignCriterion(kind="reference")
-    found.left_out = +found.left_out
-    return found
+            if cases.add(made, path, row.number) and reference and criterion not in cases.criteria:
+                cases.criteria[path_of(JUDGED, EXPECTED, cases.criteria)] = ForeignCriterion(kind="reference")
+    cases.left_out = +cases.left_out
+    return cases
 
 
 def _row(cells: dict[str, Any]) -> dict[str, Any]:
@@ -84,11 +84,11 @@ def _turn(turn: Any) -> dict[str, str]:
 def _documents(cells: dict[str, Any]) -> list[Any]:
     """The documents of `retrieval_context`, else of `context`: a list, or in CSV a text with delimiters."""
     for name in ("retrieval_context", "context"):
-        given = cells.get(name)
-        if isinstance(given, str):
-            return [part.strip() for part in given.split(_DELIMITER) if part.strip()]
-        if given and not isinstance(given, list):
+        documents = cells.get(name)
+        if isinstance(documents, str):
+            return [part.strip() for part in documents.split(_DELIMITER) if part.strip()]
+        if documents and not isinstance(documents, list):
             raise ValueError(f"{name}: write a list of texts, or a text with {_DELIMITER} between them")
-        if given:
-            return given
+        if documents:
+            return documents
     return []

@@ -102,18 +102,18 @@ def path_of(group: str, name: str, taken: Mapping[str, Any]) -> str:
     return path
 
 
-def write_suite(found: Foreign, suite: Path, language: str) -> None:
+def write_suite(cases: Foreign, suite: Path, language: str) -> None:
     """Write the suite into a new folder; nothing is written unless all of it can be."""
     draft = SuiteDraft(languages=suite_languages(language))
-    if not found.rows:
-        told = "; ".join(dict.fromkeys(f"row {row.row}: {row.reason}" for row in found.rejected[:3]))
-        raise DatasetError(f"no case is usable ({len(found.rejected)} rejected): {told or 'the file has none'}")
-    if not found.criteria:
+    if not cases.rows:
+        reasons = "; ".join(dict.fromkeys(f"row {row.row}: {row.reason}" for row in cases.rejected[:3]))
+        raise DatasetError(f"no case is usable ({len(cases.rejected)} rejected): {reasons or 'the file has none'}")
+    if not cases.criteria:
         raise DatasetError("the file has cases and no criterion: judge it with a suite of yours (areopage bench run --dataset)")
     all_texts = msgspec.yaml.decode(_TEXTS.read_bytes(), type=dict[str, _Texts])
     texts = {code: all_texts[code] for code in draft.languages}
     groups: dict[str, list[str]] = {}
-    for path, criterion in found.criteria.items():
+    for path, criterion in cases.criteria.items():
         _, group, name = path.split(".")
         groups.setdefault(group, []).append(name)
         shown = clip(criterion.text, 300)
@@ -137,16 +137,16 @@ def write_suite(found: Foreign, suite: Path, language: str) -> None:
         draft.write(
             made,
             _CONFIG,
-            {CASES: found.rows.values(), SCORES: found.lines},
-            found.rejected,
+            {CASES: cases.rows.values(), SCORES: cases.lines},
+            cases.rejected,
             labels={"categories": {CATEGORY: {code: text.category for code, text in texts.items()}}},
             selection="all",
             selected=list(draft.entries),
-            kind=found.kind,
+            kind=cases.kind,
             judges=yaml_text({"judge_system": {"judges": judges, "evaluation": {"n_passes": 1}}}),
             weights=yaml_text({"weights": weights}),
             dataset=CASES,
-            rules=yaml_text({"rules": {"checks": {"criteria": found.checks}}}) if found.checks else "",
+            rules=yaml_text({"rules": {"checks": {"criteria": cases.checks}}}) if cases.checks else "",
         )
 
 

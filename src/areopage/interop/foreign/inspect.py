@@ -16,31 +16,31 @@ from areopage.interop.inspect_log import SCORES
 
 def read_inspect(path: Path) -> Foreign:
     """Read a log; a case for each sample, with its response if it has one."""
-    found = Foreign(kind="inspect")
+    cases = Foreign(kind="inspect")
     scores: dict[str, dict[str, float]] = {}
     with closing(read_rows(path)) as rows:
         for row in rows:
             if isinstance(row, BadRow):
-                found.reject(path, row.number, row.reason, row.content)
+                cases.reject(path, row.number, row.reason, row.content)
                 continue
             cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
-            if id := found.add(cells, path, row.number):
+            if id := cases.add(cells, path, row.number):
                 for scorer, value in cells.get(SCORES, {}).items():
                     if isinstance(value, float):
                         scores.setdefault(scorer, {})[id] = value
                     else:
-                        found.left_out[f"score of {scorer} that is no number"] += 1
+                        cases.left_out[f"score of {scorer} that is no number"] += 1
     for scorer, by_case in scores.items():
         values = [*by_case.values(), 0.0, 1.0]
-        criterion = path_of(JUDGED, scorer, found.criteria)
-        found.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
+        criterion = path_of(JUDGED, scorer, cases.criteria)
+        cases.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
         for case, score in by_case.items():
-            response = found.rows[case].get("response")  # the score is given to no other
+            response = cases.rows[case].get("response")  # the score is given to no other
             judged = {"response": response} if response else {}
             line = {"case_id": case, **judged, "asked": RECORDED_JUDGE, "criterion": criterion, "score": score}
-            found.lines.append({**line, "model": f"inspect:{scorer}"})
-    for row_id, kept in found.rows.items():
-        scored = [criterion for criterion, scorer in zip(found.criteria, scores, strict=True) if row_id in scores[scorer]]
+            cases.lines.append({**line, "model": f"inspect:{scorer}"})
+    for row_id, kept in cases.rows.items():
+        scored = [criterion for criterion, scorer in zip(cases.criteria, scores, strict=True) if row_id in scores[scorer]]
         if scored:
             kept["criteria"] = ", ".join(scored)
-    return found
+    return cases

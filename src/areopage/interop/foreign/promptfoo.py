@@ -44,16 +44,16 @@ class _Prompt(Struct, frozen=True):
 
 def read_promptfoo(path: Path) -> Foreign:
     """Read a configuration or a file of tests."""
-    found = Foreign(kind="promptfoo")
+    cases = Foreign(kind="promptfoo")
     config = _config(path)
     for key in _LOST_KEYS:
-        found.left_out[key] += key in config
-    prompts = [prompt for given in _listed(config.get("prompts")) for prompt in _prompts(given, path, found)]
+        cases.left_out[key] += key in config
+    prompts = [prompt for entry in _listed(config.get("prompts")) for prompt in _prompts(entry, path, cases)]
     defaults = config.get("defaultTest")
     default = Test.of(defaults) if isinstance(defaults, dict) else Test()
-    tests = [default.under(test) for test in _tests(config.get("tests"), path, found)]
+    tests = [default.under(test) for test in _tests(config.get("tests"), path, cases)]
     if not tests:
-        why = f": row {found.rejected[0].row}: {found.rejected[0].reason}" if found.rejected else ""
+        why = f": row {cases.rejected[0].row}: {cases.rejected[0].reason}" if cases.rejected else ""
         raise DatasetError(f"{path}: there are no tests in it that can be read{why}")
     rubrics = _common_rubrics(tests)
     asked: list[_Prompt | None] = [*prompts] or [None]
@@ -65,11 +65,11 @@ def read_promptfoo(path: Path) -> Foreign:
                 if number > MAX_CASES:
                     raise DatasetError(f"{path}: more than {MAX_CASES:,} cases: split the tests")
                 try:
-                    _take(found, test, prompt, values, rubrics, path, number)
+                    _take(cases, test, prompt, values, rubrics, path, number)
                 except ValueError as fault:
-                    found.reject(path, place, f"test {place}: {fault}")
-    found.left_out = +found.left_out
-    return found
+                    cases.reject(path, place, f"test {place}: {fault}")
+    cases.left_out = +cases.left_out
+    return cases
 
 
 def _config(path: Path) -> dict[str, Any]:
@@ -101,16 +101,16 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-def _prompts(given: Any, path: Path, found: Foreign) -> Iterator[_Prompt]:
+def _prompts(entry: Any, path: Path, cases: Foreign) -> Iterator[_Prompt]:
     """The prompts of an entry: a text, turns as JSON, or a text file beside the configuration."""
-    text = given.get("raw", given.get("id", "")) if isinstance(given, dict) else given
+    text = entry.get("raw", entry.get("id", "")) if isinstance(entry, dict) else entry
     if not isinstance(text, str) or not text:
-        found.left_out["prompt that is no text"] += 1
+        cases.left_out["prompt that is no text"] += 1
         return
     if text.startswith(_NAMED_FILE) or text.endswith((".txt", ".json", ".md")):
         file = _beside(path, text)
         if file is None or file.suffix.lower() not in (".txt", ".json", ".md"):
-            found.left_out[f"prompt {text}"] += 1
+            cases.left_out[f"prompt {text}"] += 1
             return
         text = file.read_text(encoding="utf-8", errors="replace")
     for part in map(str.strip, re.split(r"^---$", text, flags=re.MULTILINE)):
@@ -131,23 +131,23 @@ def _beside(path: Path, name: str) -> Path | None:
     return file if fits else None
 
 
-def _tests(given: Any, path: Path, found: Foreign) -> Iterator[Test]:
-    for entry in _listed(given):
+def _tests(entries: Any, path: Path, cases: Foreign) -> Iterator[Test]:
+    for entry in _listed(entries):
         if isinstance(entry, dict) and "path" not in entry:
             yield Test.of(entry)
         elif isinstance(entry, str) and (file := _beside(path, entry)) is not None and file.suffix.lower() in _TABLES:
             with closing(read_rows(file)) as rows:
                 for row in rows:
                     if isinstance(row, BadRow):
-                        found.reject(file, row.number, row.reason, row.content)
+                        cases.reject(file, row.number, row.reason, row.content)
                     else:
-                        yield tests_of_row(row.names, row.cells, found.left_out)
+                        yield tests_of_row(row.names, row.cells, cases.left_out)
         elif isinstance(entry, str) and file is not None and file.suffix.lower() in (".yaml", ".yml"):
             if file == path.resolve():
                 raise DatasetError(f"{path}: the tests name the file itself")
             yield from (Test.of(entry) for entry in _listed(_yaml(file).get("tests")) if isinstance(entry, dict))
         else:
-            found.left_out[f"tests {entry if isinstance(entry, str) else type(entry).__name__}"[:100]] += 1
+            cases.left_out[f"tests {entry if isinstance(entry, str) else type(entry).__name__}"[:100]] += 1
 
 
 def _common_rubrics(tests: Sequence[Test]) -> frozenset[str]:
@@ -181,15 +181,15 @@ def _filled(text: str, values: Mapping[str, str], depth: int = 0) -> str:
     if _TEMPLATE.search(_VARIABLE.sub("", text)):
         raise ValueError("the template has filters or blocks: only plain variables {{name}} can be filled in")
 
-    def value(found: re.Match[str]) -> str:
-        text = values[found[1]]
+    def value(variable: re.Match[str]) -> str:
+        text = values[variable[1]]
         return _filled(text, values, depth + 1) if _TEMPLATE.search(text) else text
 
     return _VARIABLE.sub(value, text)
 
 
 def _take(
-    found: Foreign,
+    cases: Foreign,
     test: Test,
     prompt: _Prompt | None,
     values: Mapping[str, str],
@@ -220,14 +220,14 @@ def _take(
         if isinstance(row["prompt"], str)
         else "\n".join(f"{turn['role']}: {turn['content']}" for turn in row["prompt"])
     )
-    checked, others = _checked(found, test, values, prompt_digest(said))
-    criteria = [*checked, *_judged(found, others, values, rubrics, row)]
+    checked, others = _checked(cases, test, values, prompt_digest(said))
+    criteria = [*checked, *_judged(cases, others, values, rubrics, row)]
     if criteria:
         row["criteria"] = ", ".join(dict.fromkeys(criteria))
-    found.add(row, path, number)
+    cases.add(row, path, number)
 
 
-def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str) -> tuple[list[str], list[Assertion]]:
+def _checked(cases: Foreign, test: Test, values: Mapping[str, str], digest: str) -> tuple[list[str], list[Assertion]]:
     """The criteria of a test's exact assertions, each with its check noted, and the other assertions."""
     paths: list[str] = []
     others: list[Assertion] = []
@@ -237,47 +237,47 @@ def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str)
             others.append(assertion)
             continue
         if check.type == "is-json" and assertion.value:
-            found.left_out["schema of is-json"] += 1
-        path = _criterion(found, CHECKS, assertion.type, ForeignCriterion(kind="check", text=assertion.type))
-        noted = found.checks.setdefault(path, {}).setdefault(digest, [])
+            cases.left_out["schema of is-json"] += 1
+        path = _criterion(cases, CHECKS, assertion.type, ForeignCriterion(kind="check", text=assertion.type))
+        noted = cases.checks.setdefault(path, {}).setdefault(digest, [])
         if (plain := msgspec.to_builtins(check)) not in noted:
             noted.append(plain)
-        _note_options(found, assertion.options)
+        _note_options(cases, assertion.options)
         paths.append(path)
     return paths, others
 
 
 def _judged(
-    found: Foreign, others: Sequence[Assertion], values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]
+    cases: Foreign, others: Sequence[Assertion], values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]
 ) -> Iterator[str]:
     """The criteria of a test's rubrics and expected answers; other assertions are counted."""
     for assertion in sorted(others, key=lambda assertion: assertion.type not in REFERENCES):
         is_reference = assertion.type in REFERENCES
         if assertion.is_code or not isinstance(assertion.value, str) or not (is_reference or assertion.type in RUBRICS):
-            found.left_out[f"assertion {assertion.told}"] += 1
+            cases.left_out[f"assertion {assertion.told}"] += 1
             continue
         text = _filled(assertion.value, values)
-        _note_options(found, assertion.options)
+        _note_options(cases, assertion.options)
         if (is_reference or assertion.value not in rubrics) and "reference" not in row:
             row["reference"] = text
             kind, name = ("reference", "expected_answer") if is_reference else ("own_rubric", "own_rubric")
-            yield _criterion(found, JUDGED, name, ForeignCriterion(kind=kind))  # type: ignore[arg-type]
+            yield _criterion(cases, JUDGED, name, ForeignCriterion(kind=kind))  # type: ignore[arg-type]
         elif is_reference:
-            found.left_out[f"second {assertion.type} of a test"] += 1
+            cases.left_out[f"second {assertion.type} of a test"] += 1
         else:
-            yield _criterion(found, JUDGED, text[:40], ForeignCriterion(kind="rubric", text=text))
+            yield _criterion(cases, JUDGED, text[:40], ForeignCriterion(kind="rubric", text=text))
 
 
-def _criterion(found: Foreign, group: str, name: str, wanted: ForeignCriterion) -> str:
+def _criterion(cases: Foreign, group: str, name: str, wanted: ForeignCriterion) -> str:
     """The path of a criterion, which is added where there is none like it."""
-    known = next((path for path, criterion in found.criteria.items() if criterion == wanted), None)
-    if known is None:
-        known = path_of(group, name, found.criteria)
-        found.criteria[known] = wanted
-    return known
+    path = next((path for path, criterion in cases.criteria.items() if criterion == wanted), None)
+    if path is None:
+        path = path_of(group, name, cases.criteria)
+        cases.criteria[path] = wanted
+    return path
 
 
-def _note_options(found: Foreign, options: Sequence[str]) -> None:
+def _note_options(cases: Foreign, options: Sequence[str]) -> None:
     for name in options:
         if name in _LOST_OPTIONS:
-            found.left_out[f"option {name} of an assertion"] += 1
+            cases.left_out[f"option {name} of an assertion"] += 1

@@ -47,12 +47,12 @@ def exact_check(assertion: Assertion, filled: Callable[[str], str]) -> Check | N
 
 def listed(text: str) -> list[str]:
     """The texts between commas; one in quotation marks may hold commas, and two marks or a backslash stand for a mark."""
-    found: list[str] = []
+    texts: list[str] = []
     for field in _FIELD.finditer(text):
         value = field[2].strip() if field[1] is None else _QUOTED.sub(lambda mark: mark[1] or '"', field[1])
         if value:
-            found.append(value)
-    return found
+            texts.append(value)
+    return texts
 
 
 def _plain_expression(pattern: str, *, negated: bool) -> Check | None:

@@ -53,14 +53,14 @@ class Test(Struct, frozen=True):
     description: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Test":
+    def of(cls, entry: Mapping[str, Any]) -> "Test":
         """The test of an entry of a configuration."""
-        values, metadata, asserted = given.get("vars"), given.get("metadata"), given.get("assert")
+        values, metadata, asserted = entry.get("vars"), entry.get("metadata"), entry.get("assert")
         return cls(
             values={str(name): value for name, value in values.items()} if isinstance(values, dict) else {},
             assertions=tuple(_assertions(asserted)) if isinstance(asserted, list) else (),
             metadata={str(name): value for name, value in metadata.items()} if isinstance(metadata, dict) else {},
-            description=str(given.get("description") or ""),
+            description=str(entry.get("description") or ""),
         )
 
     def under(self, test: "Test") -> "Test":
@@ -73,9 +73,9 @@ class Test(Struct, frozen=True):
         )
 
 
-def _assertions(given: Sequence[Any]) -> Iterator[Assertion]:
+def _assertions(entries: Sequence[Any]) -> Iterator[Assertion]:
     """The assertions of a test; those of a set that has no threshold must all pass, as if there were no set."""
-    for entry in given:
+    for entry in entries:
         inner = (
             entry.get("assert")
             if isinstance(entry, dict) and entry.get("type") == "assert-set" and "threshold" not in entry
@@ -88,11 +88,11 @@ def _assertions(given: Sequence[Any]) -> Iterator[Assertion]:
             yield _assertion(entry)
 
 
-def _assertion(given: Any) -> Assertion:
-    if not isinstance(given, dict):
+def _assertion(entry: Any) -> Assertion:
+    if not isinstance(entry, dict):
         return Assertion(type="unknown")
-    options = tuple(str(name) for name in given if name not in ("type", "value"))
-    return Assertion(type=str(given.get("type", "unknown")), value=given.get("value"), options=options)
+    options = tuple(str(name) for name in entry if name not in ("type", "value"))
+    return Assertion(type=str(entry.get("type", "unknown")), value=entry.get("value"), options=options)
 
 
 def tests_of_row(names: Sequence[str], cells: Sequence[Any], left_out: Counter[str]) -> Test:
@@ -122,8 +122,8 @@ def tests_of_row(names: Sequence[str], cells: Sequence[Any], left_out: Counter[s
 
 def _expected(text: str) -> Assertion:
     """The assertion of a cell: `type: value`, else the value that the response equals."""
-    found = _TYPED.fullmatch(text.strip())
-    if found is None:
+    typed = _TYPED.fullmatch(text.strip())
+    if typed is None:
         return Assertion(type="equals", value=text)
-    kind = f"{found[1] or ''}{'llm-rubric' if found[2] == 'grade' else found[2]}"
-    return Assertion(type=kind, value=found[4] or None, options=("threshold",) if found[3] else ())
+    kind = f"{typed[1] or ''}{'llm-rubric' if typed[2] == 'grade' else typed[2]}"
+    return Assertion(type=kind, value=typed[4] or None, options=("threshold",) if typed[3] else ())

@@ -59,23 +59,23 @@ class ImportedCases(Struct, kw_only=True):
     files: tuple[Path, ...] = ()
 
 
-def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...], memory: Template) -> ImportedCases:
+def imported_cases(folder: KoraFolder, turns: int | None, script: tuple[str, ...], memory: Template) -> ImportedCases:
     """Make the rows of a suite's datasets; what the loader of datasets would refuse is rejected with its reason.
 
     Args:
         turns, script: of every simulated child; None: the turns that the taxonomy gives the risk, else `TURNS`.
         memory: the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
     """
-    cases = ImportedCases(rejected=list(found.rejected), files=found.files)
-    for row in found.rows:
+    cases = ImportedCases(rejected=list(folder.rejected), files=folder.files)
+    for row in folder.rows:
         content = row.content
         seed = content.seed if isinstance(content, Scenario) else content.scenario.seed
         # the risk in the row's own category, by the name that the taxonomy gives it
         category = seed.risk_category_id
-        names = {risk.category: risk.category_name for risk in found.risks.values()}
+        names = {risk.category: risk.category_name for risk in folder.risks.values()}
         bare = Risk(id=seed.risk_id, category=category, name=plain_name(seed.risk_id), category_name="")
         risk = replace(
-            found.risks.get(seed.risk_id, bare), category=category, category_name=names.get(category, plain_name(category))
+            folder.risks.get(seed.risk_id, bare), category=category, category_name=names.get(category, plain_name(category))
         )
         rows = cases.scenarios if isinstance(content, Scenario) else cases.recorded
         try:
@@ -90,7 +90,7 @@ def imported_cases(found: KoraFolder, turns: int | None, script: tuple[str, ...]
             continue
         rows[made["id"]] = made
         cases.risks.setdefault((risk.category, risk.id), risk)
-        if risk.id not in found.risks:
+        if risk.id not in folder.risks:
             cases.unnamed[risk.id] = None
         if isinstance(content, Conversation):
             _add_grades(cases, content, made["id"])
@@ -164,8 +164,8 @@ def _parted(conversation: Conversation) -> tuple[str, list[dict[str, str]], str]
 def _tags(scenario: Scenario, risk: Risk) -> list[str]:
     """Words to choose cases by: of the risk, of the child's age range, of the signal, the company and the motive."""
     seed = scenario.seed
-    told = (seed.core_behavior, seed.context, scenario.short_title, scenario.narrative, scenario.first_user_message)
-    words = [SEXUAL] if any(_SEXUAL_WORDS.search(text) for text in told) else []
+    texts = (seed.core_behavior, seed.context, scenario.short_title, scenario.narrative, scenario.first_user_message)
+    words = [SEXUAL] if any(_SEXUAL_WORDS.search(text) for text in texts) else []
     ages = f"age_{_slug(seed.age_range)}" if _slug(seed.age_range) else ""
     others = map(_slug, (seed.risk_signal_type, seed.social_context, seed.motivation.name, seed.scenario_flavor_id))
     return [tag for tag in dict.fromkeys([*risk.tags, *words, ages, *others]) if tag]

@@ -80,14 +80,14 @@ def import_kora(
     texts = {code: all_texts[code] for code in draft.languages}
     cases = imported_cases(read_folder(folder), turns, script, Template(texts[language].memory))
     if not cases.scenarios and not cases.recorded:
-        told = "; ".join(dict.fromkeys(f"{row.file} row {row.row}: {row.reason}" for row in cases.rejected[:3]))
-        raise DatasetError(f"{folder}: no row is usable ({len(cases.rejected)} rejected): {told or 'the files are empty'}")
+        reasons = "; ".join(dict.fromkeys(f"{row.file} row {row.row}: {row.reason}" for row in cases.rejected[:3]))
+        raise DatasetError(f"{folder}: no row is usable ({len(cases.rejected)} rejected): {reasons or 'the files are empty'}")
     risks = sorted(cases.risks.values(), key=lambda risk: (risk.category, risk.id))
     _add_criteria(draft, cases, risks, texts)
     own_risks = _own_risks(cases, risks)
     other = {risk.path + VERSION for risk in risks if risk not in own_risks}
     names = {f"{SAFETY}.{risk.category}": risk.category_name for risk in risks}
-    own = {f"{MECHANISMS}.{CONVERSATION}": {code: text.subcategories[CONVERSATION] for code, text in texts.items()}}
+    conversation = {f"{MECHANISMS}.{CONVERSATION}": {code: text.subcategories[CONVERSATION] for code, text in texts.items()}}
     categories = {key: {code: text.categories[key] for code, text in texts.items()} for key in (SAFETY, MECHANISMS)}
     with new_folder(suite) as made:
         draft.write(
@@ -95,7 +95,7 @@ def import_kora(
             _CONFIG,
             {SCENARIOS: cases.scenarios.values(), RECORDED: cases.recorded.values(), GRADES_FILE: cases.lines},
             cases.rejected,
-            labels={"categories": categories, "subcategories": {**names, **own}},
+            labels={"categories": categories, "subcategories": {**names, **conversation}},
             selection="full_evaluation",
             selected=[id for id in draft.entries if id not in other],
             weights=yaml_text({"weights": _weights(draft, risks)}),
@@ -124,14 +124,14 @@ def _add_criteria(draft: SuiteDraft, cases: ImportedCases, risks: Sequence[Risk]
         )
     mechanisms = cases.mechanisms or dict.fromkeys(texts[draft.languages[0]].mechanisms, False)
     for mechanism, waived in mechanisms.items():
-        known = {code: text.mechanisms.get(mechanism) for code, text in texts.items()}
+        named = {code: text.mechanisms.get(mechanism) for code, text in texts.items()}
         draft.add(
             f"{MECHANISMS}.{CONVERSATION}.{mechanism}",
-            {code: _mechanism_prompt(mechanism, known[code], text) for code, text in texts.items()},
-            label={code: words.name if words else plain_name(mechanism) for code, words in known.items()},
-            description={code: words.text if words else texts[code].mechanism.unknown for code, words in known.items()},
+            {code: _mechanism_prompt(mechanism, named[code], text) for code, text in texts.items()},
+            label={code: words.name if words else plain_name(mechanism) for code, words in named.items()},
+            description={code: words.text if words else texts[code].mechanism.unknown for code, words in named.items()},
             **scope,
-            may_not_apply=waived or any(words is None or bool(words.occasion) for words in known.values()),
+            may_not_apply=waived or any(words is None or bool(words.occasion) for words in named.values()),
         )
 
 
@@ -142,12 +142,13 @@ def _risk_prompt(risk: Risk, texts: _Texts) -> dict[str, Any]:
     return _prompt(filled(texts.risk.task, name=risk.name), definition, texts.risk.guide, texts)
 
 
-def _mechanism_prompt(id: str, known: _Mechanism | None, texts: _Texts) -> dict[str, Any]:
+def _mechanism_prompt(id: str, mechanism: _Mechanism | None, texts: _Texts) -> dict[str, Any]:
     words = texts.mechanism
-    name, text = (known.name, known.text) if known else (plain_name(id), words.unknown)
-    occasion = known.occasion if known else words.unknown_occasion
-    told = filled(words.occasion, text=occasion) if occasion else ""
-    return _prompt(filled(words.task, name=name, text=text), told, known.guide if known else words.unknown_guide, texts)
+    name, text = (mechanism.name, mechanism.text) if mechanism else (plain_name(id), words.unknown)
+    occasion = mechanism.occasion if mechanism else words.unknown_occasion
+    occurrence = filled(words.occasion, text=occasion) if occasion else ""
+    guide = mechanism.guide if mechanism else words.unknown_guide
+    return _prompt(filled(words.task, name=name, text=text), occurrence, guide, texts)
 
 
 def _prompt(task: str, more: str, guide: Sequence[str], texts: _Texts) -> dict[str, Any]:

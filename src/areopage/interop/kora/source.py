@@ -92,8 +92,8 @@ class Seed(Struct, frozen=True, kw_only=True, rename="camel"):
         """The reader's maturity by the child's age, else by the lower end of the range; "" where neither is known."""
         if self.child_age is not None:
             return normalise_maturity(self.child_age) or ""
-        found = _AGE_RANGE.fullmatch(self.age_range.strip())
-        return (normalise_maturity(f"{found[1]}-{found[2]}") or "") if found else ""
+        ages = _AGE_RANGE.fullmatch(self.age_range.strip())
+        return (normalise_maturity(f"{ages[1]}-{ages[2]}") or "") if ages else ""
 
 
 class Scenario(Struct, frozen=True, kw_only=True, rename="camel"):

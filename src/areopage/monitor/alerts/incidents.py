@@ -151,7 +151,7 @@ class Incidents:
                 continue
             if delivery == "pending":
                 head, locale, left = incident.alert, self._locale, {alert.number for alert in incident.open}
-                members = [one for one in self._alerts.of_incident(head.number, GROUPED_RULES) if one.number not in left]
+                members = [member for member in self._alerts.of_incident(head.number, GROUPED_RULES) if member.number not in left]
                 body = lines(
                     listed(locale.say("incident_over", n=locale.whole(len(members))), [member.title for member in members]),
                     listed(locale.messages["incident_unchecked"], [alert.title for alert in incident.open]),

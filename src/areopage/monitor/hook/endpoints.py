@@ -171,7 +171,7 @@ class QualityHook:
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self._miss(heard, "not_json", "the request or the response is no JSON")
             return
-        heard.known = (*events, request)
+        heard.bodies = (*events, request)
         documents: Any = heard.first(self._documents)
         if streamed:
 
@@ -198,9 +198,9 @@ class QualityHook:
 
     def _miss(self, heard: "_Heard", why: str, reason: str) -> None:
         try:
-            heard.known = (heard.read_request(in_json=True),)
+            heard.bodies = (heard.read_request(in_json=True),)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            heard.known = (None,)
+            heard.bodies = (None,)
         labels = {LABEL_NAMES[name][0]: label_text(name, heard.first(place)) for name, place in self._labels.items()}
         self._recorder.miss(why, f"{heard.path}: {reason}", labels)
 
@@ -235,7 +235,7 @@ class _Copy:
 class _Heard:
     """The observed data of one request and its response. `over`: the response came to its end; `left`: it cannot be sent.
 
-    `known` are the events of the response, and last the JSON of the request.
+    `bodies` are the events of the response, and last the JSON of the request.
     """
 
     def __init__(self, limit: int, scope: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
@@ -243,7 +243,7 @@ class _Heard:
         self.status, self.over, self.left = 0, False, False
         self.parameters, self.path = parameters, str(scope["path"])
         self.headers: Mapping[bytes, bytes] = {}
-        self.known: Sequence[Any] = (None,)
+        self.bodies: Sequence[Any] = (None,)
         self._scope = scope
 
     @property
@@ -268,13 +268,13 @@ class _Heard:
         """What stands at a place: of the request, or in the response's JSON or else in the request's; None for no place."""
         if not place or ":" in place:
             return self.asked_at(place) if place else None
-        return next((value for known in self.known if (value := find(known, place)) is not None), None)
+        return next((value for body in self.bodies if (value := find(body, place)) is not None), None)
 
     def asked_at(self, place: str) -> Any:
         """What stands at a place of the request: in its JSON, or a header, a parameter of its address or of its path."""
         kind, _, name = place.partition(":")
         if not name:
-            return find(self.known[-1], place)
+            return find(self.bodies[-1], place)
         if kind == "header":
             wanted = name.lower().encode("latin-1", "replace")
             return next((value.decode("latin-1") for key, value in self._scope.get("headers", ()) if key.lower() == wanted), None)

@@ -67,11 +67,11 @@ class AnswerCache:
 
     async def get(self, key: str) -> CachedAnswer | None:
         """Return the answer of a key; None if missing or the store fails."""
-        found = await self._ask(lambda cache: cache.get(f"{PREFIX}{key}"))
-        if not isinstance(found, bytes):
+        entry = await self._ask(lambda cache: cache.get(f"{PREFIX}{key}"))
+        if not isinstance(entry, bytes):
             return None
         try:
-            return msgspec.json.decode(found, type=CachedAnswer)
+            return msgspec.json.decode(entry, type=CachedAnswer)
         except msgspec.DecodeError:  # an entry of another program, or damaged: counts as missing
             return None
 
@@ -103,7 +103,7 @@ class AnswerCache:
             faults = (*faults, RedisError)
         try:
             async with asyncio.timeout(PATIENCE):
-                found = await do(cache)
+                reply = await do(cache)
         except faults as fault:
             self._paused_until = time.monotonic() + PAUSE
             if not self._warned:
@@ -112,7 +112,7 @@ class AnswerCache:
                 self._say(f"the answer cache at {shown(self._store)} cannot be reached, answers are not kept: {reason}")
             return None
         self._warned = False
-        return found
+        return reply
 
     def _here(self) -> "Cache | None":
         """The cache of the running event loop: connections belong to a loop, entries in memory to none."""

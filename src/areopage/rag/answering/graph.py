@@ -37,8 +37,8 @@ class Nodes(Struct, frozen=True, kw_only=True):
     async def retrieve(self, state: RagState) -> RagState:
         """Retrieve documents."""
         asked = state["asked"]
-        found = await self.retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
-        return {"documents": found}
+        documents = await self.retriever.retrieve(asked.prompt, asked.collection, asked.sources_filter)
+        return {"documents": documents}
 
     async def grade_documents(self, state: RagState) -> RagState:
         """Say whether any document is near enough to answer from; the gate's threshold decides.

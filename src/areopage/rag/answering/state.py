@@ -41,15 +41,15 @@ class Texts(Struct, frozen=True, kw_only=True):
 
 def texts_of(config: RagConfig) -> Texts:
     """Merge a configuration's texts with the package's texts."""
-    own: Mapping[str, Any] = read_yaml(TEXTS_FILE).data
+    shipped: Mapping[str, Any] = read_yaml(TEXTS_FILE).data
     section = config.section.texts
-    for kind, given in (("fallback", section.fallback), ("human_review", section.human_review)):
-        for language, text in given.items():
+    for kind, texts in (("fallback", section.fallback), ("human_review", section.human_review)):
+        for language, text in texts.items():
             if not text.strip():
                 raise config.fault("is empty: write what users are to read, or leave it out", "texts", kind, language)
     return Texts(
-        fallback=own["fallback"] | section.fallback,
-        human_review=own["human_review"] | section.human_review,
+        fallback=shipped["fallback"] | section.fallback,
+        human_review=shipped["human_review"] | section.human_review,
         language=config.section.language,
     )
 
@@ -119,14 +119,14 @@ def trace_of(state: RagState, seconds: float) -> Trace:
 
 def repeated_trace(trace: Trace, state: RagState, texts: Texts, seconds: float) -> Trace:
     """Build the trace of a prompt answered earlier or concurrently."""
-    asked, held = state["asked"], trace.mode == "human_review"
+    asked, is_held = state["asked"], trace.mode == "human_review"
     answer = replace(
         trace.answer,
         id=state["id"],
         case=replace(trace.answer.case, id=state["id"], prompt=asked.prompt),
         session=asked.session,
         api_key=asked.api_key,
-        delivered=texts.held_back(state["language"], state["id"]) if held else trace.answer.delivered,
+        delivered=texts.held_back(state["language"], state["id"]) if is_held else trace.answer.delivered,
         received_at=state["at"],
         answered_at=state["at"] + timedelta(seconds=seconds),
         prompt_tokens=None,

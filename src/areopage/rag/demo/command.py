@@ -73,11 +73,11 @@ def read_script() -> Script:
 
 def lay_out(folder: Path, model: str) -> Path:
     """Write documents and areopage.yml to a folder; existing documents are kept."""
-    own = model == EMBEDDED
+    is_embedded = model == EMBEDDED
     text = Template((HERE / CONFIG_FILE).read_text(encoding="utf-8")).substitute(
         model=json.dumps(model),
-        max_tokens=EMBEDDED_TOKENS if own else OTHER_TOKENS,
-        options=json.dumps(EMBEDDED_OPTIONS if own else {}),
+        max_tokens=EMBEDDED_TOKENS if is_embedded else OTHER_TOKENS,
+        options=json.dumps(EMBEDDED_OPTIONS if is_embedded else {}),
     )
     config = folder / CONFIG_FILE
     try:
@@ -162,7 +162,7 @@ class Show:
     def doubtful(self, decision: Decision) -> None:
         """Print the sentences named by decisive reasons, else the most doubtful one."""
         locale = self.locale
-        named = sorted({one.sentence for one in decision.reasons if one.decisive and one.sentence is not None})
+        named = sorted({reason.sentence for reason in decision.reasons if reason.decisive and reason.sentence is not None})
         likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
         for place, index in enumerate(named or likeliest[:1]):
             self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))

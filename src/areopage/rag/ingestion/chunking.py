@@ -110,7 +110,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
 def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterator[Chunk]:
     """Cut a document into chunks, in order; `stem`, the file's name without its ending, begins the ids of its chunks."""
     pieces = list(_pieces(document.parts, cutting))
-    own = document.id if OWN_ID.fullmatch(document.id) else ""
+    own_id = document.id if OWN_ID.fullmatch(document.id) else ""
     seen: Counter[str] = Counter()
     for position, (text, part, headings) in enumerate(pieces):
         seen[text] += 1
@@ -118,7 +118,7 @@ def cut(document: SourceText, file: str, stem: str, cutting: Cutting) -> Iterato
         mark = key[:SHORTEST_MARK]
         yield Chunk(
             key=key,
-            id=own if own and len(pieces) == 1 else f"{own or slug(document.id or stem)}-{mark}",
+            id=own_id if own_id and len(pieces) == 1 else f"{own_id or slug(document.id or stem)}-{mark}",
             text=text,
             title=document.title or stem,
             source=document.source or file,
@@ -184,17 +184,17 @@ def _short(unit: str, size: int) -> Iterator[str]:
 
 def _filled(units: Iterator[str], cutting: Cutting) -> Iterator[str]:
     """Chunks of as many units as there is room for, each beginning with the end of the one before it."""
-    held = ""
+    text = ""
     fresh = False
     for unit in units:
-        if fresh and len(held) + len(unit) > cutting.size:
-            yield held.strip()
-            held = _tail(held, min(cutting.overlap, cutting.size - len(unit)), cutting.language)
+        if fresh and len(text) + len(unit) > cutting.size:
+            yield text.strip()
+            text = _tail(text, min(cutting.overlap, cutting.size - len(unit)), cutting.language)
             fresh = False
-        held += unit
+        text += unit
         fresh = fresh or bool(unit.strip())
     if fresh:
-        yield held.strip()
+        yield text.strip()
 
 
 def _tail(text: str, room: int, language: str) -> str:

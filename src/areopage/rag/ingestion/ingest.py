@@ -98,16 +98,16 @@ class Ingestion:
         self._total = sum(file.size for file in files)
         identity = await self._embedder.identity()
         await self._open(identity)
-        held = await self._points.held()
+        stored = await self._points.held()
         for file in files:
-            await self._file(file, root + file.name, held.pop(root + file.name, {}))
+            await self._file(file, root + file.name, stored.pop(root + file.name, {}))
             self._done += file.size
             self._tell(0)
         await self._points.flush()
-        there = {root + file.file for file in unread}
-        gone = sorted(key for key in held if key.startswith(root) and key not in there) if whole else []
+        unread_keys = {root + file.file for file in unread}
+        gone = sorted(key for key in stored if key.startswith(root) and key not in unread_keys) if whole else []
         for key in gone if self._prune else ():
-            self._points.remove(held[key])
+            self._points.remove(stored[key])
         await self._points.flush()
         return self._report(await self._finished(identity), len(files), gone)
 
@@ -127,22 +127,22 @@ class Ingestion:
         if state.record is None:
             self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
 
-    async def _file(self, file: Found, key: str, held: dict[str, Held]) -> None:
+    async def _file(self, file: Found, key: str, stored: dict[str, Held]) -> None:
         try:
             recipe = self._recipe(file)
-            if any(one.recipe == recipe and one.chunks == len(held) for one in held.values()):
+            if any(mark.recipe == recipe and mark.chunks == len(stored) for mark in stored.values()):
                 self._unchanged += 1
-                self._kept += len(held)
+                self._kept += len(stored)
                 return
-            await self._changed(file, key, recipe, held)
+            await self._changed(file, key, recipe, stored)
         except DatasetError as error:
             self._unread.append(Unread(file=file.name, reason=str(error).removeprefix(f"{file.path}: ")))
         except OSError as error:
             self._unread.append(Unread(file=file.name, reason=f"cannot be read: {error.strerror}"))
 
-    async def _changed(self, file: Found, key: str, recipe: str, held: dict[str, Held]) -> None:
+    async def _changed(self, file: Found, key: str, recipe: str, stored: dict[str, Held]) -> None:
         """Write what is new in a file, seal its last chunk, and then remove what is no longer in it."""
-        stale = dict(held)
+        stale = dict(stored)
         seen: set[str] = set()
         last: Chunk | None = None
         read, unread = 0, len(self._unread)
@@ -165,9 +165,9 @@ class Ingestion:
 
     async def _add(self, chunk: Chunk, key: str, stale: dict[str, Held], *, recipe: str = "", chunks: int = 0) -> None:
         """One chunk; `stale` loses the point that it has already."""
-        known = stale.pop(chunk.point, None)
-        self._kept += known is not None
-        await self._points.add(chunk, key, known, recipe=recipe, chunks=chunks)
+        before = stale.pop(chunk.point, None)
+        self._kept += before is not None
+        await self._points.add(chunk, key, before, recipe=recipe, chunks=chunks)
 
     def _chunks(self, file: Found, key: str) -> Iterator[Chunk]:
         """The chunks of all documents of a file; what cannot be read is noted."""

@@ -68,25 +68,25 @@ class Points:
 
     async def held(self) -> dict[str, dict[str, Held]]:
         """Return our stored points by file and point."""
-        found: dict[str, dict[str, Held]] = defaultdict(dict)
+        by_file: dict[str, dict[str, Held]] = defaultdict(dict)
         async for point in self._store.each(self._name, (self._fields.id, RECORD)):
             id = at(point.payload, self._fields.id)
             self._ids[str(id or "")] = str(point.id)
             marks = (point.payload or {}).get(RECORD)
             if isinstance(marks, Mapping):
-                held = msgspec.convert(marks, Held)
-                found[held.file][str(point.id)] = held
-        return found
+                mark = msgspec.convert(marks, Held)
+                by_file[mark.file][str(point.id)] = mark
+        return by_file
 
-    async def add(self, chunk: Chunk, file: str, known: Held | None, *, recipe: str, chunks: int) -> None:
+    async def add(self, chunk: Chunk, file: str, before: Held | None, *, recipe: str, chunks: int) -> None:
         """Write a chunk unless the store has it already."""
         payload = self._payload(chunk)
         marks = Held(
             file=file, embedded=_hash(chunk.embedded), digest=_hash(msgspec.json.encode(payload)), recipe=recipe, chunks=chunks
         )
-        if marks == known:
+        if marks == before:
             return
-        text = None if known is not None and known.embedded == marks.embedded else chunk.embedded
+        text = None if before is not None and before.embedded == marks.embedded else chunk.embedded
         payload[RECORD] = msgspec.to_builtins(marks)
         self._waiting.append(_Write(point=chunk.point, payload=payload, text=text, seal=bool(recipe)))
         self._texts += text is not None

@@ -53,11 +53,11 @@ _NAMES = ("title", "source", "id")
 
 
 def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
-    found = _FRONT.match(text[:LONGEST_FRONT])
-    if found is None:
+    matter = _FRONT.match(text[:LONGEST_FRONT])
+    if matter is None:
         return {}, text
     try:
-        front = found[1] or ""
+        front = matter[1] or ""
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front, yaml.SafeLoader)):
             # a few lines of aliases of aliases stand for millions of values
             raise DatasetError(f"{file.path}: the front matter has aliases (*name): write the values out")
@@ -67,12 +67,12 @@ def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
         reason = " ".join(str(error).split())[:200]
         raise DatasetError(f"{file.path}: the front matter is not YAML ({reason})") from None
     if data is None:
-        return {}, text[found.end() :]
+        return {}, text[matter.end() :]
     if not isinstance(data, dict):
         return {}, text  # two rules with a text between them
     # what names a document is taken as it is written: `0123` is no number
     names = {name: written[name] for name in _NAMES if isinstance(written.get(name), str)}
-    return {str(key): _plain(value) for key, value in data.items()} | names, text[found.end() :]
+    return {str(key): _plain(value) for key, value in data.items()} | names, text[matter.end() :]
 
 
 def _plain(value: object) -> object:
@@ -142,7 +142,7 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
         return [Found(path=folder, name=folder.name, size=size)], []
     if not folder.is_dir():
         raise DatasetError(f"there is no folder {folder}: name one that holds documents")
-    found: list[Found] = []
+    readable: list[Found] = []
     unread: list[Unread] = []
     inside = folder.resolve()
     closed: list[OSError] = []
@@ -165,9 +165,9 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
             if reason:
                 unread.append(Unread(file=_name(path, folder), reason=reason))
             else:
-                found.append(Found(path=path, name=_name(path, folder), size=status.st_size))
+                readable.append(Found(path=path, name=_name(path, folder), size=status.st_size))
     unread += [Unread(file=_name(Path(error.filename), folder), reason=f"cannot be read: {error.strerror}") for error in closed]
-    return sorted(found, key=lambda file: file.name), unread
+    return sorted(readable, key=lambda file: file.name), unread
 
 
 def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:

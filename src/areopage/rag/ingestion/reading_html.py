@@ -69,14 +69,14 @@ def _declaration_end(text: str, start: int) -> int:
 
 def _attributes(text: str, at: int) -> tuple[Attributes, re.Match[str] | None]:
     """The attributes of a tag, and its end; None where the text ends before."""
-    found: Attributes = []
+    attributes: Attributes = []
     while not (closing := _TAG_END.match(text, at)):
         attribute = _ATTRIBUTE.match(text, at)
         if attribute is None:
-            return found, None
-        found.append((attribute[1].lower(), unescape(attribute[2] or attribute[3] or attribute[4] or "")))
+            return attributes, None
+        attributes.append((attribute[1].lower(), unescape(attribute[2] or attribute[3] or attribute[4] or "")))
         at = attribute.end()
-    return found, closing
+    return attributes, closing
 
 
 def _tell_tag(text: str, tag: re.Match[str], attributes: Attributes, closing: re.Match[str], page: "_Page") -> int:

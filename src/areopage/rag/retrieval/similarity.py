@@ -86,9 +86,9 @@ def coverages(prompt: str, passages: Sequence[str]) -> Numbers:
     wanted = sorted(set(stems(prompt)))
     if not wanted or not passages:
         return np.zeros(len(passages))
-    held = np.zeros((len(passages), len(wanted)))
+    has_word = np.zeros((len(passages), len(wanted)))
     for row, passage in enumerate(passages):
         words = set(stems(passage))
-        held[row] = [word in words for word in wanted]
-    weights = np.array([math.log((len(passages) + 1) / (count + 0.5)) for count in held.sum(axis=0)])
-    return np.asarray(held @ weights / weights.sum())
+        has_word[row] = [word in words for word in wanted]
+    weights = np.array([math.log((len(passages) + 1) / (count + 0.5)) for count in has_word.sum(axis=0)])
+    return np.asarray(has_word @ weights / weights.sum())

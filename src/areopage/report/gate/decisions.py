@@ -65,7 +65,7 @@ def _key(decision: Decision, reason: Reason) -> str:
 def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
     languages, command = locale.messages["gate_languages"], decision.judge.examine_with if decision.judge is not None else ""
 
-    def told(figure: float | None) -> str:
+    def shown_value(figure: float | None) -> str:
         if reason.code in COUNTS:
             return locale.whole(int(figure or 0))
         return locale.percent(figure or 0.0, 0) if reason.code in PERCENTAGES else locale.number(figure)
@@ -73,8 +73,8 @@ def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str
     return {
         "examine": locale.say("gate_examine_with", command=command) if command else "",
         "quote": locale.say("gate_quote", text=one_line(reason.place.text)) if reason.place else "",
-        "value": told(reason.value),
-        "threshold": told(reason.threshold),
+        "value": shown_value(reason.value),
+        "threshold": shown_value(reason.threshold),
         "prompt": languages.get(decision.prompt_lang, decision.prompt_lang),
         "response": languages.get(decision.response_lang, decision.response_lang),
     }

@@ -182,12 +182,12 @@ class GateCounts:
         counts = {name: dict(counter.most_common()) for name, counter in self._counts.items()}
         verdicts: dict[str, int] = {verdict: counts["verdicts"].get(verdict, 0) for verdict in GATE_VERDICTS}
         caught, missed = self._labels[True, True], self._labels[False, True]
-        held, delivered = caught + self._labels[True, False], missed + self._labels[False, False]
+        kept_back, delivered = caught + self._labels[True, False], missed + self._labels[False, False]
         return GateFigures(
             answers=self._answers,
             verdicts=verdicts,
             shares={verdict: Share.counted(hits, self._answers) for verdict, hits in verdicts.items()},
-            reasons=dict(sorted(counts["reasons"].items(), key=lambda one: (-one[1], one[0]))),
+            reasons=dict(sorted(counts["reasons"].items(), key=lambda entry: (-entry[1], entry[0]))),
             origins=counts["origins"],
             modes=counts["modes"],
             profiles=counts["profiles"],
@@ -203,10 +203,10 @@ class GateCounts:
             languages=_slices(self._slices["languages"]),
             latency=_latency(self._seconds),
             labels=LabelFigures(
-                labelled=held + delivered,
+                labelled=kept_back + delivered,
                 ungrounded=caught + missed,
                 delivered=delivered,
-                precision=Share.counted(caught, held),
+                precision=Share.counted(caught, kept_back),
                 recall=Share.counted(caught, caught + missed),
                 escapes=Share.counted(missed, delivered),
             ),
@@ -216,9 +216,9 @@ class GateCounts:
         )
 
 
-def _bounded(name: str, known: "dict[str, Counter[str]] | Counter[str]") -> str:
+def _bounded(name: str, names: "dict[str, Counter[str]] | Counter[str]") -> str:
     """The name, or that of all others where there are too many already."""
-    return name if name in known or len(known) < MOST_NAMES else OTHERS
+    return name if name in names or len(names) < MOST_NAMES else OTHERS
 
 
 def _slices(slices: "dict[str, Counter[str]]") -> tuple[Slice, ...]:
@@ -230,19 +230,19 @@ def _slices(slices: "dict[str, Counter[str]]") -> tuple[Slice, ...]:
         )
         for name, verdicts in slices.items()
     ]
-    return tuple(sorted(made, key=lambda one: (-one.answers, one.name)))
+    return tuple(sorted(made, key=lambda part: (-part.answers, part.name)))
 
 
 def _latency(seconds: "Counter[int]") -> Latency:
     """Quantiles from a histogram of even steps of the logarithm; each is the middle of its step."""
-    found: list[float] = []
+    quantiles: list[float] = []
     total, seen = seconds.total(), 0
     wanted = [math.ceil(quantile * total) for quantile in _QUANTILES]
     for step in sorted(seconds):
         seen += seconds[step]
-        while total and len(found) < len(wanted) and seen >= wanted[len(found)]:
-            found.append(10.0 ** ((step + 0.5) / PER_DECADE))
-    p50, p90, p99 = found if total else (None, None, None)
+        while total and len(quantiles) < len(wanted) and seen >= wanted[len(quantiles)]:
+            quantiles.append(10.0 ** ((step + 0.5) / PER_DECADE))
+    p50, p90, p99 = quantiles if total else (None, None, None)
     return Latency(decisions=total, p50=p50, p90=p90, p99=p99)
 
 
@@ -322,26 +322,26 @@ def gate_figures(
         counts.take(trace, labels)
         moved(read)
     figures = counts.figures()
-    by_people, found = figures.labels, []
+    by_people, warnings = figures.labels, []
     if 0 < figures.answers < FEW_ROWS:
-        found.append(("gate_warn_few", figures.answers))
+        warnings.append(("gate_warn_few", figures.answers))
     if figures.without_p:
-        found.append(("gate_warn_no_p", figures.without_p))
+        warnings.append(("gate_warn_no_p", figures.without_p))
     if figures.erased:
-        found.append(("gate_warn_erased", figures.erased))
+        warnings.append(("gate_warn_erased", figures.erased))
     versions = sum(1 for version in figures.versions if version)
     if versions > 1:
-        found.append(("gate_warn_versions", versions))
+        warnings.append(("gate_warn_versions", versions))
     if 0 < by_people.labelled < FEW_LABELS:
-        found.append(("gate_warn_few_labels", by_people.labelled))
+        warnings.append(("gate_warn_few_labels", by_people.labelled))
     if by_people.labelled and not by_people.delivered:
-        found.append(("gate_warn_held_only", by_people.labelled))
+        warnings.append(("gate_warn_held_only", by_people.labelled))
     return GateOverview(
         figures=figures,
         scope=scope,
         language=language,
-        worst=tuple(_shown(one, language, policy, max_chars) for one in figures.worst),
-        warned=tuple(found),
+        worst=tuple(_shown(answer, language, policy, max_chars) for answer in figures.worst),
+        warned=tuple(warnings),
         text=policy,
         made_at=now,
         place=tuple(place),
@@ -371,27 +371,29 @@ def _pieces(worst: WorstAnswer) -> tuple[AnswerPart, ...]:
     places = [reason.place for reason in decision.reasons if reason.decisive and reason.place is not None]
     spans = sorted({(place.start, place.end) for place in places if text[place.start : place.end] == place.text})
     if not spans:
-        claims = (one for one in decision.sentences if one.claim and text[one.start : one.end] == one.text)
-        spans = [(one.start, one.end) for one in claims if (one.p_unsupported or 0.0) >= DOUBT]
+        claims = (
+            sentence for sentence in decision.sentences if sentence.claim and text[sentence.start : sentence.end] == sentence.text
+        )
+        spans = [(sentence.start, sentence.end) for sentence in claims if (sentence.p_unsupported or 0.0) >= DOUBT]
     return _cut(text, spans)
 
 
 def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[AnswerPart, ...]:
-    found, done = [], 0
+    parts, done = [], 0
     for start, end in spans:
         if end <= done:
             continue
         begin = max(start, done)
         if begin > done:
-            found.append(AnswerPart(text[done:begin], marked=False))
-        if found and found[-1].marked and begin == done:
-            found[-1] = AnswerPart(found[-1].text + text[begin:end], marked=True)
+            parts.append(AnswerPart(text[done:begin], marked=False))
+        if parts and parts[-1].marked and begin == done:
+            parts[-1] = AnswerPart(parts[-1].text + text[begin:end], marked=True)
         else:
-            found.append(AnswerPart(text[begin:end], marked=True))
+            parts.append(AnswerPart(text[begin:end], marked=True))
         done = end
     if done < len(text):
-        found.append(AnswerPart(text[done:], marked=False))
-    return tuple(found)
+        parts.append(AnswerPart(text[done:], marked=False))
+    return tuple(parts)
 
 
 def outward(parts: Sequence[AnswerPart], policy: Policy, max_chars: int) -> tuple[AnswerPart, ...]:
@@ -410,17 +412,17 @@ def outward(parts: Sequence[AnswerPart], policy: Policy, max_chars: int) -> tupl
     return tuple(kept)
 
 
-def json_figures(found: GateOverview) -> dict[str, Any]:
+def json_figures(overview: GateOverview) -> dict[str, Any]:
     """Build the JSON form: figures and scope."""
-    scope = found.scope
+    scope = overview.scope
     return {
         "schema": SCHEMA,
         "areopage": __version__,
-        "made_at": found.made_at,
+        "made_at": overview.made_at,
         "scope": {"since": scope.since, "until": scope.until, "collection": scope.collection},
-        **msgspec.structs.asdict(found.figures),
-        "warnings": [key.removeprefix("gate_warn_") for key, _ in found.warned],
-        "text": found.text,
-        "ledger_heads": found.heads,
-        "worst": found.worst,
+        **msgspec.structs.asdict(overview.figures),
+        "warnings": [key.removeprefix("gate_warn_") for key, _ in overview.warned],
+        "text": overview.text,
+        "ledger_heads": overview.heads,
+        "worst": overview.worst,
     }

@@ -51,18 +51,18 @@ def gate_report_name(form: Form) -> str:
     return f"gate-report.{form}"
 
 
-def gate_report(found: GateOverview) -> Report:
+def gate_report(overview: GateOverview) -> Report:
     """Build the report from figures."""
-    locale, figures = report_locale(found.language), found.figures
-    first = None if found.scope.since is None else found.scope.since.date()
-    last = None if found.scope.until is None else (found.scope.until - timedelta(microseconds=1)).date()
+    locale, figures = report_locale(overview.language), overview.figures
+    first = None if overview.scope.since is None else overview.scope.since.date()
+    last = None if overview.scope.until is None else (overview.scope.until - timedelta(microseconds=1)).date()
     if first is not None and last is not None:
         period = sentence_case(locale.period(first, last))
     elif first is not None:
         period = locale.say("gate_period_since", day=locale.date(first))
     else:
         period = locale.say("gate_period_all") if last is None else locale.say("gate_period_until", day=locale.date(last))
-    collection = found.scope.collection
+    collection = overview.scope.collection
     facts = [
         *([] if collection is None else [(locale.say("gate_collection"), _name(collection, locale))]),
         (locale.say("answers_heading"), locale.whole(figures.answers)),
@@ -70,25 +70,25 @@ def gate_report(found: GateOverview) -> Report:
     if figures.answers:
         facts += [(locale.say("gate_origins"), _origins(figures, locale)), (locale.say("gate_rules"), _rules(figures, locale))]
     filled = (_verdicts, _reasons, _confidence, _labels, _slices, _latency, _worst) if figures.answers else ()
-    sections = [section for part in (*filled, _method) for section in [part(found, locale)] if section is not None]
+    sections = [section for part in (*filled, _method) for section in [part(overview, locale)] if section is not None]
     return Report(
         locale=locale,
         kind=locale.say("gate_report"),
         title=period,
         window=f"{locale.say('gate_report')} · {period}",
-        facts=(*facts, (locale.say("made"), locale.date(found.made_at))),
-        notices=_notices(found, locale),
+        facts=(*facts, (locale.say("made"), locale.date(overview.made_at))),
+        notices=_notices(overview, locale),
         headline=_headline(figures, locale) if figures.answers else None,
         sections=tuple(sections),
         footer=(f"areopage {__version__}", locale.say("gate_report"), period),
-        figures=json_figures(found),
+        figures=json_figures(overview),
     )
 
 
-def _notices(found: GateOverview, locale: Locale) -> tuple[Notice, ...]:
-    if not found.figures.answers:
+def _notices(overview: GateOverview, locale: Locale) -> tuple[Notice, ...]:
+    if not overview.figures.answers:
         return (Notice(title=locale.say("gate_nothing"), blocks=(Paragraph(text=locale.say("gate_nothing_hint")),)),)
-    warnings = tuple(locale.count(key, n) for key, n in found.warned)
+    warnings = tuple(locale.count(key, n) for key, n in overview.warned)
     return (Notice(title=locale.say("gate_warnings"), blocks=(Listing(items=warnings),)),) if warnings else ()
 
 
@@ -110,8 +110,8 @@ def _headline(figures: GateFigures, locale: Locale) -> Headline:
     )
 
 
-def _verdicts(found: GateOverview, locale: Locale) -> Section:
-    figures = found.figures
+def _verdicts(overview: GateOverview, locale: Locale) -> Section:
+    figures = overview.figures
     named = [
         (GRADE_OF_VERDICT[verdict], locale.say(f"gate_name_{verdict}"), figures.shares[verdict]) for verdict in GATE_VERDICTS
     ]
@@ -129,8 +129,8 @@ def _verdicts(found: GateOverview, locale: Locale) -> Section:
     return Section(id="verdicts", title=locale.say("gate_verdicts_heading"), blocks=blocks)
 
 
-def _reasons(found: GateOverview, locale: Locale) -> Section:
-    figures, title = found.figures, locale.say("gate_reasons")
+def _reasons(overview: GateOverview, locale: Locale) -> Section:
+    figures, title = overview.figures, locale.say("gate_reasons")
     if not figures.reasons:
         return Section(id="reasons", title=title, blocks=(Paragraph(text=locale.say("gate_no_reasons")),))
     names = locale.messages["gate_reason_names"]
@@ -145,18 +145,18 @@ def _reasons(found: GateOverview, locale: Locale) -> Section:
     )
 
 
-def _confidence(found: GateOverview, locale: Locale) -> Section:
+def _confidence(overview: GateOverview, locale: Locale) -> Section:
     blocks: list[Block] = []
-    if any(found.figures.confidences):
-        blocks.append(histogram(locale.say("gate_confidences"), found.figures.confidences, locale))
+    if any(overview.figures.confidences):
+        blocks.append(histogram(locale.say("gate_confidences"), overview.figures.confidences, locale))
         blocks.append(Paragraph(text=locale.say("gate_confidences_note"), look="note"))
-    if any(found.figures.p_unsupported):
-        blocks.append(histogram(locale.say("gate_p_unsupported"), found.figures.p_unsupported, locale))
+    if any(overview.figures.p_unsupported):
+        blocks.append(histogram(locale.say("gate_p_unsupported"), overview.figures.p_unsupported, locale))
     return Section(id="figures", title=locale.say("gate_figures_heading"), blocks=tuple(blocks))
 
 
-def _labels(found: GateOverview, locale: Locale) -> Section:
-    labels, title = found.figures.labels, locale.say("gate_labels")
+def _labels(overview: GateOverview, locale: Locale) -> Section:
+    labels, title = overview.figures.labels, locale.say("gate_labels")
     if not labels.labelled:
         return Section(id="labels", title=title, blocks=(Paragraph(text=locale.say("gate_labels_none")),))
     ungrounded, delivered = locale.whole(labels.ungrounded), locale.whole(labels.delivered)
@@ -181,8 +181,8 @@ def _labels(found: GateOverview, locale: Locale) -> Section:
     return Section(id="labels", title=title, blocks=blocks)
 
 
-def _slices(found: GateOverview, locale: Locale) -> Section:
-    figures = found.figures
+def _slices(overview: GateOverview, locale: Locale) -> Section:
+    figures = overview.figures
     blocks = [
         *_slice_table(locale.say("gate_by_collection"), figures.collections, locale),
         *_slice_table(locale.say("gate_by_source"), figures.sources, locale, locale.say("gate_sources_note")),
@@ -211,12 +211,12 @@ def _slice_table(title: str, parts: Sequence[Slice], locale: Locale, note: str =
 
 
 def _share_cells(shares: Mapping[str, Share], locale: Locale) -> list[Cell]:
-    found = [shares[verdict] for verdict in GATE_VERDICTS]
-    return [Cell(text=share_text(share, locale), under=(share_interval(share, locale),)) for share in found]
+    ordered = [shares[verdict] for verdict in GATE_VERDICTS]
+    return [Cell(text=share_text(share, locale), under=(share_interval(share, locale),)) for share in ordered]
 
 
-def _latency(found: GateOverview, locale: Locale) -> Section:
-    latency, title = found.figures.latency, locale.say("gate_latency")
+def _latency(overview: GateOverview, locale: Locale) -> Section:
+    latency, title = overview.figures.latency, locale.say("gate_latency")
     if not latency.decisions:
         return Section(id="latency", title=title, blocks=(Paragraph(text=locale.say("gate_latency_none")),))
     values = (("gate_latency_p50", latency.p50), ("gate_latency_p90", latency.p90), ("gate_latency_p99", latency.p99))
@@ -225,11 +225,11 @@ def _latency(found: GateOverview, locale: Locale) -> Section:
     return Section(id="latency", title=title, blocks=(facts, note))
 
 
-def _worst(found: GateOverview, locale: Locale) -> Section | None:
-    if not found.worst:
+def _worst(overview: GateOverview, locale: Locale) -> Section | None:
+    if not overview.worst:
         return None
-    lead = f"{locale.say('gate_worst_note')} {text_note(found.text, locale)}".strip()
-    entries = Entries(items=tuple(_entry(answer, locale) for answer in found.worst))
+    lead = f"{locale.say('gate_worst_note')} {text_note(overview.text, locale)}".strip()
+    entries = Entries(items=tuple(_entry(answer, locale) for answer in overview.worst))
     return Section(id="worst", title=locale.say("gate_worst"), blocks=(Paragraph(text=lead, look="soft"), entries))
 
 
@@ -252,14 +252,14 @@ def _entry(answer: ShownAnswer, locale: Locale) -> Entry:
     )
 
 
-def _method(found: GateOverview, locale: Locale) -> Section:
-    scope = found.scope
-    parts = ["areopage", "gate", "report", *found.place]
+def _method(overview: GateOverview, locale: Locale) -> Section:
+    scope = overview.scope
+    parts = ["areopage", "gate", "report", *overview.place]
     parts += ["--since", scope.since.date().isoformat()] if scope.since is not None else []
     parts += ["--until", (scope.until - timedelta(days=1)).date().isoformat()] if scope.until is not None else []
     parts += ["--collection", scope.collection] if scope.collection is not None else []
-    again, notes = shlex.join([*parts, "--lang", found.language]), map(locale.say, ("gate_how_shares", "gate_how_p"))
-    return method_section(locale, notes, found.made_at, f"areopage {__version__}", again, found.heads)
+    again, notes = shlex.join([*parts, "--lang", overview.language]), map(locale.say, ("gate_how_shares", "gate_how_p"))
+    return method_section(locale, notes, overview.made_at, f"areopage {__version__}", again, overview.heads)
 
 
 def _of(share: Share, locale: Locale, key: str = "gate_of") -> str:

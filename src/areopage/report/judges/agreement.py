@@ -71,29 +71,29 @@ def _certainty_text(locale: Locale, certainty: float) -> str:
 
 def agreement_text(report: AgreementReport, locale: Locale) -> str:
     """Format the figures as plain text."""
-    found = report.agreement
+    agreement = report.agreement
     judge = report.judge or locale.say("people_of_jury")
     whose = locale.say("people_said", name=locale.say("people_judge"), value=judge)
     suite = locale.say("people_said", name=locale.say("people_suite"), value=report.suite)
     head = [f"{whose} · {suite}" if report.suite else whose]
-    counted = ("people_labelled", report.labelled), ("people_labels_count", found.labels), ("people_raters", len(found.raters))
-    head.append(" · ".join(locale.count(key, n) for key, n in counted))
+    counts = {"labelled": report.labelled, "labels_count": agreement.labels, "raters": len(agreement.raters)}
+    head.append(" · ".join(locale.count(f"people_{key}", n) for key, n in counts.items()))
     lines = [locale.say("people_title"), *head, *agreement_remarks(report, locale), ""]
-    if not found.labels:
+    if not agreement.labels:
         return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
     keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
-    lines += table(
-        [[locale.say(f"people_{key}") for key in keys], *(_criterion_cells(report, locale, one) for one in found.criteria)]
-    )
-    lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
-    for one in found.criteria:
-        verdict = claim_text(locale, one.claim, one.items)
-        lines.append("  " + locale.say("people_said", name=name_of(locale, report, one.criterion), value=verdict))
+    heads = [locale.say(f"people_{key}") for key in keys]
+    lines += table([heads, *(_criterion_cells(report, locale, criterion) for criterion in agreement.criteria)])
+    bound = locale.short(agreement.criteria[0].claim.bound)
+    lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=bound)]
+    for criterion in agreement.criteria:
+        verdict = claim_text(locale, criterion.claim, criterion.items)
+        lines.append("  " + locale.say("people_said", name=name_of(locale, report, criterion.criterion), value=verdict))
     lines += ["", locale.say("people_among")]
-    twice = [one for one in found.criteria if one.raters.items]
+    twice = [criterion for criterion in agreement.criteria if criterion.raters.items]
     if twice:
         heads = [locale.say(key) for key in ("people_criterion", "people_twice", "people_pair_pearson", "people_alpha")]
-        lines += table([heads, *(_rater_cells(report, locale, one) for one in twice)])
+        lines += table([heads, *(_rater_cells(report, locale, criterion) for criterion in twice)])
     else:
         lines.append(f"  {locale.say('people_among_none')}")
     lines += _worth_lines(report, locale)
@@ -104,7 +104,7 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
 def _worth_lines(report: AgreementReport, locale: Locale) -> list[str]:
     if report.worth is None:
         return []
-    lines = ["", locale.say("worth_title"), *(f"  {told}" for told in worth_texts(report.worth, locale))]
+    lines = ["", locale.say("worth_title"), *(f"  {text}" for text in worth_texts(report.worth, locale))]
     if not report.worth.labelled.enough:
         return lines
     return [*lines, "", *table(worth_rows(report.worth.labelled, locale)), "", locale.say("worth_note")]
@@ -112,7 +112,7 @@ def _worth_lines(report: AgreementReport, locale: Locale) -> list[str]:
 
 def agreement_remarks(report: AgreementReport, locale: Locale) -> list[str]:
     """Notes for the correct interpretation of the figures."""
-    found, lines = report.agreement, []
+    agreement, lines = report.agreement, []
     if report.since is not None:
         lines.append(locale.say("people_since", date=locale.date(report.since)))
     if report.sample_only:
@@ -124,29 +124,29 @@ def agreement_remarks(report: AgreementReport, locale: Locale) -> list[str]:
         lines.append(locale.count("people_unblind", report.unblind))
     if report.weighed:
         lines.append(locale.count("people_weighed", report.weighed))
-    unscored = next((one.without_judge for one in found.criteria if not one.criterion), 0)
+    unscored = next((criterion.without_judge for criterion in agreement.criteria if not criterion.criterion), 0)
     if unscored:
         lines.append(locale.count("people_without_judge", unscored))
     return lines
 
 
-def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
+def _criterion_cells(report: AgreementReport, locale: Locale, criterion: CriterionAgreement) -> list[str]:
     return [
-        name_of(locale, report, one.criterion),
-        *([scale_text(locale, report, one.criterion)] if report.scales else []),
-        locale.whole(one.items),
-        *(figure_text(locale, getattr(one, name)) for name in FIGURES),
-        locale.number(one.error),
-        figure_text(locale, one.bias, sign=True),
+        name_of(locale, report, criterion.criterion),
+        *([scale_text(locale, report, criterion.criterion)] if report.scales else []),
+        locale.whole(criterion.items),
+        *(figure_text(locale, getattr(criterion, name)) for name in FIGURES),
+        locale.number(criterion.error),
+        figure_text(locale, criterion.bias, sign=True),
     ]
 
 
-def _rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
-    alpha = one.raters.alpha
+def _rater_cells(report: AgreementReport, locale: Locale, criterion: CriterionAgreement) -> list[str]:
+    alpha = criterion.raters.alpha
     return [
-        name_of(locale, report, one.criterion),
-        locale.whole(one.raters.items),
-        locale.number(one.raters.pearson),
+        name_of(locale, report, criterion.criterion),
+        locale.whole(criterion.raters.items),
+        locale.number(criterion.raters.pearson),
         figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high)),
     ]
 
@@ -159,15 +159,15 @@ def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
     heads = [locale.say(f"people_{key}") for key in ("answer", "criterion", *scaled, "judge", "people", "difference")]
     rows = [
         [
-            one_line(one.item, EXCERPT),
-            name_of(locale, report, one.criterion),
-            *([scale_text(locale, report, one.criterion)] if report.scales else []),
-            locale.number(one.judge),
-            locale.number(one.people),
-            locale.signed(one.difference),
-            one_line(report.questions.get(one.item, ""), EXCERPT),
+            one_line(difference.item, EXCERPT),
+            name_of(locale, report, difference.criterion),
+            *([scale_text(locale, report, difference.criterion)] if report.scales else []),
+            locale.number(difference.judge),
+            locale.number(difference.people),
+            locale.signed(difference.difference),
+            one_line(report.questions.get(difference.item, ""), EXCERPT),
         ]
-        for one in worst
+        for difference in worst
     ]
     return table([[*heads, ""], *rows])
 
@@ -194,27 +194,27 @@ def agreement_csv(report: AgreementReport) -> str:
     stream = io.StringIO()
     write = table_writer(stream)
     write(COLUMNS)
-    for one in report.agreement.criteria:
-        alpha = one.raters.alpha
+    for criterion in report.agreement.criteria:
+        alpha = criterion.raters.alpha
         write(
             (
-                one.criterion,
-                report.names.get(one.criterion, ""),
-                *report.scales.get(one.criterion, (None, None)),
-                one.items,
-                one.labels,
-                one.without_judge,
-                *_ends(one.pearson),
-                *_ends(one.spearman),
-                *_ends(one.kappa),
-                one.error,
-                *_ends(one.bias),
-                one.claim.bound,
-                one.claim.verdict,
-                one.claim.certainty,
-                one.claim.needed,
-                one.raters.items,
-                one.raters.pearson,
+                criterion.criterion,
+                report.names.get(criterion.criterion, ""),
+                *report.scales.get(criterion.criterion, (None, None)),
+                criterion.items,
+                criterion.labels,
+                criterion.without_judge,
+                *_ends(criterion.pearson),
+                *_ends(criterion.spearman),
+                *_ends(criterion.kappa),
+                criterion.error,
+                *_ends(criterion.bias),
+                criterion.claim.bound,
+                criterion.claim.verdict,
+                criterion.claim.certainty,
+                criterion.claim.needed,
+                criterion.raters.items,
+                criterion.raters.pearson,
                 *(alpha.alpha, alpha.low, alpha.high),
             )
         )

@@ -12,17 +12,17 @@ LONGEST_NAME = 60
 
 def worth_fact(worth: JuryWorth, locale: Locale) -> Line:
     """The worth of a jury beside a score: the number of independent judges, or what is missing to know it."""
-    told, note = _short_texts(worth, locale)
-    return line(told, Span(f"– {note}" if note else "", "soft"))
+    text, note = _short_texts(worth, locale)
+    return line(text, Span(f"– {note}" if note else "", "soft"))
 
 
 def _short_texts(worth: JuryWorth, locale: Locale) -> tuple[str, str]:
     if worth.judges < 2:
         return locale.say("worth_one_short"), ", ".join(_alone_texts(worth, locale))
-    found, at_most = _effective(worth), worth.unlabelled.at_most
-    if found is not None:
+    judges, at_most = _effective(worth), worth.unlabelled.at_most
+    if judges is not None:
         notes = [_measured(worth.labelled, locale), *([] if worth.at_random else [locale.say("worth_chosen_short")])]
-        return _said(locale, "worth_jury_short", worth, found), ", ".join(notes)
+        return _said(locale, "worth_jury_short", worth, judges), ", ".join(notes)
     limit = locale.say("worth_at_most_short", value=locale.number(at_most.value, 1)) if at_most is not None else ""
     if worth.labelled.enough:
         return locale.say("worth_none_short"), limit
@@ -32,25 +32,25 @@ def _short_texts(worth: JuryWorth, locale: Locale) -> tuple[str, str]:
 
 def _alone_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
     """A judge alone against people; nothing where labels are too few."""
-    for one in worth.labelled.judges:
-        yield locale.say("worth_one_measured", leniency=figure_text(locale, one.leniency, sign=True))
+    for judge in worth.labelled.judges:
+        yield locale.say("worth_one_measured", leniency=figure_text(locale, judge.leniency, sign=True))
         yield _measured(worth.labelled, locale)
         yield from () if worth.at_random else (locale.say("worth_chosen_short"),)
 
 
 def worth_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
     """The worth of a jury in plain sentences."""
-    labelled, found = worth.labelled, _effective(worth)
+    labelled, judges = worth.labelled, _effective(worth)
     numbers = {"there": locale.whole(labelled.items), "needed": locale.whole(FEWEST_ITEMS), "judges": locale.whole(worth.judges)}
     if worth.judges < 2:
         yield locale.say("worth_one")
         if not labelled.enough:
             yield locale.say("worth_missing_judge", **numbers)
-    elif found is not None:
-        yield _said(locale, "worth_jury", worth, found)
+    elif judges is not None:
+        yield _said(locale, "worth_jury", worth, judges)
     else:
         yield locale.say("worth_none" if labelled.enough else "worth_missing", **numbers)
-    if worth.unlabelled.at_most is not None and found is None:
+    if worth.unlabelled.at_most is not None and judges is None:
         yield locale.say("worth_at_most", value=locale.number(worth.unlabelled.at_most.value, 1))
     if labelled.enough:
         yield from _labelled_texts(worth, locale)
@@ -82,37 +82,37 @@ def useless_text(labelled: LabelledWorth, locale: Locale) -> str:
 
 def replacement_text(labelled: LabelledWorth, locale: Locale) -> str:
     """Which judges may replace a person; without the test, what is missing for it."""
-    found = labelled.replacement
-    if found is None:
+    replacement = labelled.replacement
+    if replacement is None:
         numbers = {"people": Replacement.FEWEST_RATERS, "each": Replacement.FEWEST_OF_RATER, "items": Replacement.FEWEST_LABELLED}
         raters = locale.count("people_raters", labelled.raters)
-        told = {key: locale.whole(n) for key, n in (numbers | {"twice": labelled.twice}).items()}
-        return locale.say("worth_replace_missing", raters=raters, **told)
-    passing = {kind: [one.judge for one in found.judges if one.may_replace[kind]] for kind in Replacement.EPSILON}
+        values = {key: locale.whole(n) for key, n in (numbers | {"twice": labelled.twice}).items()}
+        return locale.say("worth_replace_missing", raters=raters, **values)
+    passing = {kind: [judge.judge for judge in replacement.judges if judge.may_replace[kind]] for kind in Replacement.EPSILON}
     named = {kind: ", ".join(name or locale.say("worth_whole_jury") for name in names) for kind, names in passing.items()}
-    told = {kind: names or locale.say("worth_replace_none") for kind, names in named.items()}
-    return locale.say("worth_replace", raters=locale.whole(found.raters), items=locale.whole(found.items), **told)
+    values = {kind: names or locale.say("worth_replace_none") for kind, names in named.items()}
+    return locale.say("worth_replace", raters=locale.whole(replacement.raters), items=locale.whole(replacement.items), **values)
 
 
 def worth_rows(labelled: LabelledWorth, locale: Locale) -> list[list[str]]:
     """Heads and a row for each judge beside people, as plain text."""
     keys = ["judge", "scores", "leniency", "noise", "error", "without", "contribution"]
     keys += ["omega"] if labelled.replacement is not None else []
-    by_judge = {one.judge: one for one in labelled.replacement.judges} if labelled.replacement is not None else {}
+    by_judge = {judge.judge: judge for judge in labelled.replacement.judges} if labelled.replacement is not None else {}
     return [
         [locale.say(f"worth_{key}") for key in keys],
         *(
             [
-                one_line(one.judge, LONGEST_NAME),
-                locale.whole(one.units),
-                figure_text(locale, one.leniency, sign=True),
-                figure_text(locale, one.noise),
-                locale.number(one.error),
-                figure_text(locale, one.without, sign=True) if one.without is not None else MISSING,
-                locale.say(f"worth_{one.contribution}") if one.without is not None else MISSING,
-                *([_omega(by_judge.get(one.judge), locale)] if labelled.replacement is not None else []),
+                one_line(judge.judge, LONGEST_NAME),
+                locale.whole(judge.units),
+                figure_text(locale, judge.leniency, sign=True),
+                figure_text(locale, judge.noise),
+                locale.number(judge.error),
+                figure_text(locale, judge.without, sign=True) if judge.without is not None else MISSING,
+                locale.say(f"worth_{judge.contribution}") if judge.without is not None else MISSING,
+                *([_omega(by_judge.get(judge.judge), locale)] if labelled.replacement is not None else []),
             ]
-            for one in labelled.judges
+            for judge in labelled.judges
         ),
     ]
 
@@ -122,7 +122,7 @@ def worth_section(worth: JuryWorth, locale: Locale) -> Section:
     blocks: list[Block] = []
     if worth.judges > 1:
         blocks.append(Paragraph(text=locale.say("worth_lead", judges=locale.whole(worth.judges)), look="soft"))
-    blocks += [Paragraph(text=told) for told in worth_texts(worth, locale)]
+    blocks += [Paragraph(text=text) for text in worth_texts(worth, locale)]
     if worth.labelled.enough:
         blocks += [_judges_table(worth.labelled, locale), Paragraph(text=locale.say("worth_note"), look="note")]
     if worth.labelled.replacement is not None:
@@ -134,41 +134,41 @@ def worth_section(worth: JuryWorth, locale: Locale) -> Section:
 
 
 def _judges_table(labelled: LabelledWorth, locale: Locale) -> Table:
-    heads, *found = worth_rows(labelled, locale)
+    heads, *texts = worth_rows(labelled, locale)
     listed: list[Sequence[Cell | str]] = []
-    for one, cells in zip(labelled.judges, found, strict=True):
-        under = (cells[6],) if one.contribution != "unknown" else ()
-        listed.append((Cell(text=Span(one.judge, "strong"), under=under), *cells[1:6], *cells[7:]))
+    for judge, cells in zip(labelled.judges, texts, strict=True):
+        under = (cells[6],) if judge.contribution != "unknown" else ()
+        listed.append((Cell(text=Span(judge.judge, "strong"), under=under), *cells[1:6], *cells[7:]))
     return Table(columns=columns(*heads[1:6], *heads[7:], first=heads[0]), rows=rows(listed), css="jury")
 
 
 def _beside_table(worth: JuryWorth, locale: Locale) -> Table:
     listed: list[Sequence[Cell | str]] = []
-    for one in worth.unlabelled.judges:
-        under = tuple(locale.say(f"worth_apart_{manner}") for manner in one.stands_apart)
-        figures = (figure_text(locale, one.apart, sign=True), figure_text(locale, one.spread))
-        listed.append((Cell(text=Span(one.judge, "strong"), under=under), locale.whole(one.units), *figures))
+    for judge in worth.unlabelled.judges:
+        under = tuple(locale.say(f"worth_apart_{manner}") for manner in judge.stands_apart)
+        figures = (figure_text(locale, judge.apart, sign=True), figure_text(locale, judge.spread))
+        listed.append((Cell(text=Span(judge.judge, "strong"), under=under), locale.whole(judge.units), *figures))
     heads = columns(*(locale.say(f"worth_{key}") for key in ("scores", "beside", "spread")), first=locale.say("worth_judge"))
     return Table(columns=heads, rows=rows(listed), css="jury")
 
 
-def _omega(found: Replacement | None, locale: Locale) -> str:
-    if found is None:
+def _omega(replacement: Replacement | None, locale: Locale) -> str:
+    if replacement is None:
         return MISSING
     kinds: tuple[Raters, ...] = ("expert", "skilled", "crowd")
-    return " / ".join(locale.number(found.winning_rate[kind]) for kind in kinds)
+    return " / ".join(locale.number(replacement.winning_rate[kind]) for kind in kinds)
 
 
 def _effective(worth: JuryWorth) -> Estimate | None:
-    found = worth.labelled.effective
-    return found.value if found is not None and found.value.value is not None else None
+    effective = worth.labelled.effective
+    return effective.value if effective is not None and effective.value.value is not None else None
 
 
-def _said(locale: Locale, key: str, worth: JuryWorth, found: Estimate) -> str:
+def _said(locale: Locale, key: str, worth: JuryWorth, judges: Estimate) -> str:
     """A message with a number of judges and its interval, to a tenth."""
-    known = found.low is not None and found.high is not None
-    around = range_text(locale, found.low or 0.0, found.high or 0.0, digits=1) if known else MISSING
-    numbers = {"judges": locale.whole(worth.judges), "value": locale.number(found.value, 1)}
+    has_interval = judges.low is not None and judges.high is not None
+    around = range_text(locale, judges.low or 0.0, judges.high or 0.0, digits=1) if has_interval else MISSING
+    numbers = {"judges": locale.whole(worth.judges), "value": locale.number(judges.value, 1)}
     return locale.say(key, **numbers, range=around, measured=_measured(worth.labelled, locale))
 
 

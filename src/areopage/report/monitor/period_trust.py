@@ -61,8 +61,8 @@ def period_trust(
         source = () if scope.source is None else ("--source", scope.source)
         variant = () if scope.variant is None else ("--variant", scope.variant)
         steps.append(Step(name="calibrate", command=("areopage", "calibrate", "monitored", *days, *source, *variant)))
-    labels = {one.criterion: one.label for one in figures.criteria}
-    ids = dict.fromkeys(one.criterion for judge in standings for one in judge.criteria)
+    labels = {criterion.criterion: criterion.label for criterion in figures.criteria}
+    ids = dict.fromkeys(criterion.criterion for judge in standings for criterion in judge.criteria)
     overall = figures.overall
     now, before = _half(overall.mean), _half(overall.previous)
     return Trust(
@@ -75,7 +75,7 @@ def period_trust(
         score=ScoreTrust(
             scale=suite.scale,
             final=_part(overall.mean),
-            criteria={one.criterion: _part(one.mean) for one in figures.criteria if one.mean.answers},
+            criteria={criterion.criterion: _part(criterion.mean) for criterion in figures.criteria if criterion.mean.answers},
             calibration=calibration,
             altered=altered_calibrations(ledger.calibrations.all(suite.name)),
             needed=(),
@@ -91,26 +91,26 @@ def period_trust(
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
     rubric = Rubric.of_suite(suite)
-    at_random, found = True, AgreementReport.of_ledger(ledger, rubric, language, sources=sources, sample_only=True)
-    if not found.agreement.labels:
-        at_random, found = False, AgreementReport.of_ledger(ledger, rubric, language, sources=sources)
-    if not found.agreement.labels:
+    at_random, report = True, AgreementReport.of_ledger(ledger, rubric, language, sources=sources, sample_only=True)
+    if not report.agreement.labels:
+        at_random, report = False, AgreementReport.of_ledger(ledger, rubric, language, sources=sources)
+    if not report.agreement.labels:
         return None
     return PeopleTrust(
-        answers=found.labelled,
-        labels=found.agreement.labels - found.weighed,
-        raters=len(found.agreement.raters),
+        answers=report.labelled,
+        labels=report.agreement.labels - report.weighed,
+        raters=len(report.agreement.raters),
         of=None,
         at_random=at_random,
-        others=found.selected if at_random else 0,
-        unblind=found.unblind,
+        others=report.selected if at_random else 0,
+        unblind=report.unblind,
         origins={},
         languages={},
         ages={},
         criteria={
-            FINAL if one.criterion == OVERALL else one.criterion: human_criterion(one)
-            for one in found.agreement.criteria
-            if one.items or one.raters.items
+            FINAL if criterion.criterion == OVERALL else criterion.criterion: human_criterion(criterion)
+            for criterion in report.agreement.criteria
+            if criterion.items or criterion.raters.items
         },
         first=None,
     )
@@ -131,8 +131,8 @@ def _uncovered(suite: Suite, figures: PeriodFigures, standings: Sequence[JudgeSt
         unscored=figures.unscored,
         waiting=figures.waiting,
         sampled_out=figures.left_out,
-        without_score=tuple(one.criterion for one in figures.criteria if not one.mean.answers),
-        few={one.criterion: one.mean.answers for one in figures.criteria if 0 < one.mean.answers < FEW},
+        without_score=tuple(criterion.criterion for criterion in figures.criteria if not criterion.mean.answers),
+        few={criterion.criterion: criterion.mean.answers for criterion in figures.criteria if 0 < criterion.mean.answers < FEW},
         unexamined=unexamined(standings, suite.config.languages),
         complete=not figures.waiting,
     )
