@@ -53,7 +53,7 @@ def examined(options: argparse.Namespace) -> dict[str, Any]:
     wishes = ExamWishes(judges=(options.judge,), languages=languages, limit=options.limit, passes=options.passes)
     exam = prepare_exam(load_suite(options.suite), wishes).checked()
     with tempfile.TemporaryDirectory() as scratch, Ledger.open(Path(scratch) / "ledger.db") as ledger:
-        found = run_exam(exam, ledger).found
+        found = run_exam(exam, ledger).qualifications
     criteria = {
         one.path: {
             "state": one.state,

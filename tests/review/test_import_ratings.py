@@ -32,7 +32,7 @@ def test_french_columns_with_decimal_commas_are_taken(ledger: Ledger, rubric: Ru
         "a02;Bruno;3;;;;;\n",
     )
     found = import_ratings(ledger, rubric, path, None, NOW)
-    assert (found.labels, found.known, found.answers, found.rejected) == (4, 0, 2, ())
+    assert (found.labels, found.unchanged, found.answers, found.rejected) == (4, 0, 2, ())
     assert found.unread_columns == ("ville",)
     assert current(ledger) == {
         ("a01", "Anne", "exactitude"): 7.5,
@@ -51,9 +51,9 @@ def test_a_file_imported_again_adds_nothing_and_a_mended_one_only_what_changed(
     path = written(tmp_path, text)
     assert import_ratings(ledger, rubric, path, None, NOW).labels == 4
     again = import_ratings(ledger, rubric, path, None, NOW)
-    assert (again.labels, again.known) == (0, 4)
+    assert (again.labels, again.unchanged) == (0, 4)
     mended = import_ratings(ledger, rubric, written(tmp_path, text.replace("a02,Anne,5,5", "a02,Anne,4,5")), None, NOW)
-    assert (mended.labels, mended.known) == (1, 3)
+    assert (mended.labels, mended.unchanged) == (1, 3)
     assert current(ledger)["a02", "Anne", "exactitude"] == 4
     assert len(Labels(ledger).of("a01")) == 2
 

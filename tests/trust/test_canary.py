@@ -130,11 +130,14 @@ def test_a_new_exam_with_the_new_scores_ends_the_drift_for_scores_after_it(
     (exam,) = exams_after_drift(exam_of(suite), ledger)
     anew = Watching()
     result = run_exam(exam, ledger, anew)
-    assert ([one.state for one in result.found], anew.calls) == (["qualified", "qualified"], 144)  # every row is asked about anew
+    assert ([one.state for one in result.qualifications], anew.calls) == (
+        ["qualified", "qualified"],
+        144,
+    )  # every row is asked about anew
     assert standing(suite, ledger).state == "qualified"
     assert [standing(suite, ledger, at).criteria[0].exam == result.exam for at in (examined, found.at)] == [False, True]
     assert run_exam(exams_after_drift(exam_of(suite), ledger)[0], ledger, Watching()) == result  # not asked a third time
-    assert round_of(suite, ledger, datetime.now(UTC)).found[0].sequence == 1  # compared with the new exam
+    assert round_of(suite, ledger, datetime.now(UTC)).rounds[0].sequence == 1  # compared with the new exam
     assert round_of(suite, ledger, datetime.now(UTC)).moved == ()
 
 
@@ -163,9 +166,9 @@ def test_a_round_that_was_stopped_pays_nothing_twice(suite: Suite, ledger: Ledge
     assert CanaryRounds(ledger).list() == []
     assert planned(suite, ledger).id == first.id
     result = round_of(suite, ledger)
-    assert (len(server.calls) - before, result.found[0].round) == (16, first.id)
+    assert (len(server.calls) - before, result.rounds[0].round) == (16, first.id)
     assert (
-        asyncio.run(run_canary(first, ledger, Watching(), START + DAY)).found == result.found
+        asyncio.run(run_canary(first, ledger, Watching(), START + DAY)).rounds == result.rounds
     )  # a second process stores nothing
     assert (planned(suite, ledger).round, len(CanaryRounds(ledger).list())) == (2, 2)  # a second process stores nothing
 
@@ -178,7 +181,7 @@ def test_a_server_that_is_down_leaves_the_round_open(suite: Suite, ledger: Ledge
         asyncio.run(run_canary(canary, ledger, Watching(), START))
     assert CanaryRounds(ledger).list() == []
     server.start()
-    assert round_of(suite, ledger).found[0].round == canary.id
+    assert round_of(suite, ledger).rounds[0].round == canary.id
 
 
 def test_a_canary_needs_an_exam_of_this_version_with_these_rows_and_options(

@@ -104,7 +104,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
     exam = exam_of(suite, oracle)
     assert exam.size.by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
     result = run_exam(exam, ledger, Watching())
-    (one,) = result.found
+    (one,) = result.qualifications
     assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
     assert (one.result.separation.value, one.result.error.value, one.result.sensitivity.value) == (1.0, 0.0, 0.0)
     assert standing_of(suite, oracle, ledger) == ("qualified", False)
@@ -117,7 +117,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
 
 def test_a_judge_that_turns_the_scale_around_is_not_qualified(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     turned = recorded(tmp_path / "turned.jsonl", good=0, bad=5)
-    (one,) = run_exam(exam_of(suite, turned), ledger, Watching()).found
+    (one,) = run_exam(exam_of(suite, turned), ledger, Watching()).qualifications
     assert [(mark.name, mark.state) for mark in one.result.missed] == [("separation", "not_met"), ("error", "not_met")]
     assert standing_of(suite, turned, ledger) == ("not_qualified", False)
 
@@ -129,16 +129,16 @@ def test_an_exam_that_was_stopped_goes_on_where_it_was(suite: Suite, ledger: Led
         run_exam(exam, ledger, Watching(30))
     assert Qualifications(ledger).list() == []
     again = Watching()
-    found = run_exam(exam, ledger, again).found
+    found = run_exam(exam, ledger, again).qualifications
     assert (again.phases, again.calls) == ([("oracle (en)", 80, 30)], 50)
     once_more = Watching()
-    assert run_exam(exam, ledger, once_more).found == found  # not stored twice
+    assert run_exam(exam, ledger, once_more).qualifications == found  # not stored twice
     assert (once_more.calls, len(Qualifications(ledger).list())) == (0, 1)
 
 
 def test_an_exam_on_a_part_of_the_gold_set_gives_no_standing(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     oracle = recorded(tmp_path / "oracle.jsonl")
-    (one,) = run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching()).found
+    (one,) = run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching()).qualifications
     assert (one.whole, [item.row for item in one.items]) == (False, ["g1", "g12"])
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
 
@@ -214,11 +214,11 @@ def test_an_exam_counts_in_full_once_people_have_checked_its_gold_rows(suite: Su
     oracle = recorded(tmp_path / "oracle.jsonl")
     run_exam(exam_of(suite, oracle), ledger, Watching())
     write_gold(suite.folder, [*({**row, "checked_by": ["Anne"]} for row in GOLD[1:]), GOLD[0]])
-    (partly,) = run_exam(exam_of(suite, oracle), ledger, Watching()).found
+    (partly,) = run_exam(exam_of(suite, oracle), ledger, Watching()).qualifications
     assert (partly.result.rows, partly.result.checked_rows, partly.result.is_provisional) == (20, 19, True)
     write_gold(suite.folder, [{**row, "checked_by": ["Anne", "Bo"]} for row in GOLD])
     watching = Watching()
-    (checked,) = run_exam(exam_of(suite, oracle), ledger, watching).found
+    (checked,) = run_exam(exam_of(suite, oracle), ledger, watching).qualifications
     assert (checked.state, checked.result.is_provisional, watching.calls) == ("qualified", False, 0)
     panel = exam_of(suite, oracle).parts[0].panel
     assert standing_text(Qualifications(ledger).standings(panel.judges, panel.criteria)) == "qualified"

@@ -95,7 +95,7 @@ async def _run(
         warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
         return None
     alerting = await asyncio.to_thread(open_alerting, ledger, config, suite)
-    for one in result.found:
+    for one in result.rounds:
         await asyncio.to_thread(settle, alerting, canary_finding(one, alerting.locale), now)
         if one.moved:
             LOG.warning("judge %s moved since its exam on %s", one.judge, one.criterion)

@@ -48,11 +48,11 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
             with asking_display(canary.exam.parts[0].asking) as display:
                 results.append(asyncio.run(run_canary(canary, ledger, display, datetime.now(UTC))))
     if form == "json":
-        found = [one for result in results for one in result.found]
+        found = [one for result in results for one in result.rounds]
         typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
         for canary, result in zip(canaries, results, strict=True):
-            if result.found:
+            if result.rounds:
                 _print_result(canary, result)
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided there; the same command tries them again")
@@ -65,9 +65,9 @@ def _print_result(canary: Canary, result: CanaryResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
     told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
-    every = counted(len(result.found), "criterion", "criteria")
+    every = counted(len(result.rounds), "criterion", "criteria")
     printer.say(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", "bold")
-    for one in sorted(result.found, key=lambda one: not one.moved):
+    for one in sorted(result.rounds, key=lambda one: not one.moved):
         state = "moved" if one.moved else "unchanged so far"
         printer.say(f"  {one.path}: {state}: {shift_text(locale, one)}", "red" if one.moved else "")
     if result.moved:

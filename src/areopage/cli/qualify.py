@@ -154,7 +154,7 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
-    found = [one for result in results for one in result.found]
+    found = [one for result in results for one in result.qualifications]
     if form == "json":
         typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
@@ -176,7 +176,7 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
         return one.path, one.state.replace("_", " "), counts, separation, *(_number(figure.value) for figure in figures)
 
     for judge in exam.judges:
-        own = [one for one in result.found if one.judge == judge.name]
+        own = [one for one in result.qualifications if one.judge == judge.name]
         passed = sum(one.state == "qualified" for one in own)
         told = "judges no criterion of the gold set"
         if own:
@@ -189,8 +189,8 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
             if one.result.missed:
                 why = "; ".join(mark_text(locale, mark) for mark in one.result.missed)
                 printer.say(f"  not qualified: {one.path}: {why}")
-    if result.found:
-        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}")
+    if result.qualifications:
+        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.qualifications[0].template}")
 
 
 def _number(value: float | None) -> str:

@@ -226,7 +226,7 @@ def import_file(
         else:
             rubric = Rubric.of_suite(load_suite(suite) if suite else settings.monitor.load_suite())
         found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
-    typer.echo(f"labels: {found.labels} new, {found.known} already known, on {counted(found.answers, 'answer')}")
+    typer.echo(f"labels: {found.labels} new, {found.unchanged} already known, on {counted(found.answers, 'answer')}")
     if found.unread_columns:
         typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
     if not found.rejected:

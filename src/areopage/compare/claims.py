@@ -25,33 +25,35 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
         return Decision(verdict="undecided", lines=(why,), run=run.id)
     level = _level(confidence)
     try:
-        found = compare_runs(ledger, [baseline, run], level=level).others[0]
+        compared = compare_runs(ledger, [baseline, run], level=level).others[0]
     except DifferentPanels as fault:
-        if {one.part for one in fault.differs} != {"cases"}:
+        if {difference.part for difference in fault.differs} != {"cases"}:
             parts = ", ".join(map(str, fault.differs))
             why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
             return Decision(verdict="undecided", lines=(why,), run=run.id)
-        found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
-    locale, shared = report_locale("en"), counted(found.shared.cases, "case")
-    worse = found.found("worse")
+        compared = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
+    locale, shared = report_locale("en"), counted(compared.shared.cases, "case")
+    worse = compared.levels_that_are("worse")
     if worse:
-        told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale))
+        lines = (f"  {line}" for line in level_findings(worse, compared.other.spec, locale))
         risk = f"an unchanged system fails in at most {percent(1.0 - confidence)} of its runs"
         baselines = f"for at least {percent(confidence)} of all baselines"
         head = f"worse than the baseline {baseline.id} on {shared}, beyond chance ({risk}, {baselines}):"
-        changed = [one for one in found.changed if one.newly]
-        cases = [f"  newly failing: {one_line(one.case.id)}: {one_line(one.case.prompt_text, LONGEST)}" for one in changed]
+        changed = [change for change in compared.changed if change.newly]
+        cases = [
+            f"  newly failing: {one_line(change.case.id)}: {one_line(change.case.prompt_text, LONGEST)}" for change in changed
+        ]
         more = [f"  and {len(cases) - SHOWN_CASES} more"] if len(cases) > SHOWN_CASES else []
         return Decision(
             verdict="fail",
-            lines=(head, *told, *cases[:SHOWN_CASES], *more),
+            lines=(head, *lines, *cases[:SHOWN_CASES], *more),
             run=run.id,
         )
-    if found.outcome == "too_little":
+    if compared.outcome == "too_little":
         fewest = fewest_changes(_level(confidence))
-        answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
+        answers, groups = counted(compared.shared.cases, "answer"), counted(compared.clusters, "case")
         needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {percent(confidence)} confidence"
-        reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"
+        reason = f"too few cases ({needed})" if compared.clusters < fewest else "one of the two runs is incomplete"
         why = f"not compared with the baseline {baseline.id}: {reason}"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
     return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)

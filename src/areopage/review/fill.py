@@ -52,16 +52,20 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> Counter
 
     def disputed(day: date) -> list[Evaluation]:
         evaluations = lists.spread_most(day_of(day), Scope(), most)
-        return [one for one in evaluations if one.spread is not None and one.spread >= settings.spread]
+        return [
+            evaluation for evaluation in evaluations if evaluation.spread is not None and evaluation.spread >= settings.spread
+        ]
 
     chosen = {
-        "sample": _own(one for day in days[:-1] for one in sampled(day)),
+        "sample": _own(evaluation for day in days[:-1] for evaluation in sampled(day)),
         "alert": _alerted(ledger, days[0], most * len(days)),
-        "addressed": _own(one for day in days for one in lists.addressing(day_of(day), Scope(), most)),
+        "addressed": _own(evaluation for day in days for evaluation in lists.addressing(day_of(day), Scope(), most)),
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
-        "disagreement": _own(one for day in days[:-1] for one in disputed(day)),
+        "disagreement": _own(evaluation for day in days[:-1] for evaluation in disputed(day)),
         "unscored": _own(
-            one for day in days[:-1] for one in lists.page(Filters(period=day_of(day), grade="unscored"), limit=most)
+            evaluation
+            for day in days[:-1]
+            for evaluation in lists.page(Filters(period=day_of(day), grade="unscored"), limit=most)
         ),
     }
     reasons: dict[str, str] = {}

@@ -22,7 +22,7 @@ class ImportedRatings(Struct, frozen=True, kw_only=True):
     """What became of a file: labels that are new, those that the ledger had already, and rows that were not taken."""
 
     labels: int
-    known: int
+    unchanged: int
     answers: int
     rejected: tuple[RejectedRow, ...]
     unread_columns: tuple[str, ...]
@@ -82,12 +82,12 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
             rejected.append(RejectedRow(file=str(path), row=row.number, reason=reason, content=_content_of(row)))
         else:
             kept |= by_key
-    known = ledger.labels.current_of([answer for answer, _, _ in kept])
+    current = ledger.labels.current_of([answer for answer, _, _ in kept])
     seen = ledger.audit.scores_seen([answer for answer, _, _ in kept])
     new = [
         structs.replace(label, blind=(answer, name) not in seen)
         for (answer, name, criterion), (_, label) in kept.items()
-        if (old := known.get((answer, name, criterion))) is None or (old.score, old.note) != (label.score, label.note)
+        if (old := current.get((answer, name, criterion))) is None or (old.score, old.note) != (label.score, label.note)
     ]
     if new:
         ledger.labels.add(new)
@@ -96,7 +96,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
             ledger.audit.note(name, "label", path.name, f"import: {len(labelled)} labels of {len(set(labelled))} answers")
     return ImportedRatings(
         labels=len(new),
-        known=len(kept) - len(new),
+        unchanged=len(kept) - len(new),
         answers=len({answer for answer, _, _ in kept}),
         rejected=tuple(sorted(rejected, key=lambda row: row.row)),
         unread_columns=tuple(dict.fromkeys(name for plan in plans.values() for name in plan.unread)),

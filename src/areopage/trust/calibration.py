@@ -307,8 +307,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
             final=final,
         )
 
-    def corrected(self, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
-        """A corrected mean, cut at the ends of the scale; `own`: the labels are of the answers whose mean it is."""
+    def corrected(self, fit: CriterionFit, mean: Corrected, jury: float, *, is_own: bool) -> CorrectedScore:
+        """A corrected mean, cut at the ends of the scale; `is_own`: the labels are of the answers whose mean it is."""
         low, high = self.scale.min, self.scale.max
         return CorrectedScore(
             calibration=self.id,
@@ -318,10 +318,10 @@ class Calibration(Struct, frozen=True, kw_only=True):
             high=None if mean.high is None else min(high, max(low, mean.high)),
             labels=fit.line.labels,
             judged=mean.judged,
-            own=own,
+            own=is_own,
             weight=mean.weight,
-            saved=mean.saved if own else None,
-            failures=fit.failures if own else None,
+            saved=mean.saved if is_own else None,
+            failures=fit.failures if is_own else None,
         )
 
     def refuse_other_panel(self, panel: Panel) -> None:

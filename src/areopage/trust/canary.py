@@ -73,12 +73,12 @@ class CanaryResult(Struct, frozen=True, kw_only=True):
     """What a round found, one criterion each; nothing while calls are open that another try could bring."""
 
     open_calls: int
-    found: tuple[CanaryRound, ...]
+    rounds: tuple[CanaryRound, ...]
 
     @property
     def moved(self) -> tuple[CanaryRound, ...]:
         """The criteria on which the judge moved."""
-        return tuple(canary_round for canary_round in self.found if canary_round.moved)
+        return tuple(canary_round for canary_round in self.rounds if canary_round.moved)
 
 
 def plan_canaries(suite: Suite, exam: Exam, ledger: Ledger) -> tuple[Canary, ...]:
@@ -149,8 +149,8 @@ async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | 
     """
     judgments = await ask_judges(canary.exam, ledger, observer)
     if open_calls := canary.exam.open_calls(judgments):
-        return CanaryResult(open_calls=open_calls, found=())
-    return CanaryResult(open_calls=0, found=ledger.canaries.add(rounds_of(canary, judgments, at)))
+        return CanaryResult(open_calls=open_calls, rounds=())
+    return CanaryResult(open_calls=0, rounds=ledger.canaries.add(rounds_of(canary, judgments, at)))
 
 
 def rounds_of(canary: Canary, judgments: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:

@@ -23,7 +23,7 @@ class ExamResult(Struct, frozen=True, kw_only=True):
 
     exam: str
     open_calls: int
-    found: tuple[Qualification, ...]
+    qualifications: tuple[Qualification, ...]
 
 
 def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None) -> ExamResult:
@@ -41,9 +41,9 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
     judgments = asyncio.run(ask_judges(exam, ledger, observer))
     open_calls = exam.open_calls(judgments)
     if open_calls or stored:
-        return ExamResult(exam=exam.id, open_calls=open_calls, found=stored if not open_calls else ())
+        return ExamResult(exam=exam.id, open_calls=open_calls, qualifications=stored if not open_calls else ())
     qualifications = qualifications_of(exam, judgments, datetime.now(UTC))
-    return ExamResult(exam=exam.id, open_calls=0, found=ledger.qualifications.add(qualifications))
+    return ExamResult(exam=exam.id, open_calls=0, qualifications=ledger.qualifications.add(qualifications))
 
 
 async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:

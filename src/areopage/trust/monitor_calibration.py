@@ -118,7 +118,7 @@ class MonitoredPeriod(Struct, frozen=True, kw_only=True):
             if not is_as_fitted:
                 jury, answers = _mean_of(days, list(days)), sum(day_scores.answers for day_scores in days.values())
                 mean = transported_mean(fit.jury_line, jury, answers)
-            corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_as_fitted)
+            corrected[fit.criterion] = calibration.corrected(fit, mean, jury, is_own=is_as_fitted)
         final = corrected.pop(OVERALL, None)
         return calibration.applied(corrected, final)
 

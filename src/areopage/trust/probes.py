@@ -151,9 +151,9 @@ def _claimed(words: Mapping[str, str], setting: Setting, *, best: bool) -> str:
     return words[setting.language].replace("{score}", f"{score:g}").replace("{top}", f"{max(setting.top, setting.bottom):g}")
 
 
-def _signed(*, own: bool) -> Change:
+def _signed(*, is_own: bool) -> Change:
     def change(case: Case, setting: Setting) -> Case | None:
-        line = _WRITTEN_BY[setting.language].replace("{name}", setting.own_name if own else setting.other_name)
+        line = _WRITTEN_BY[setting.language].replace("{name}", setting.own_name if is_own else setting.other_name)
         return structs.replace(case, response=f"{line}\n\n{case.response}")
 
     return change
@@ -175,8 +175,8 @@ VARIANTS: tuple[ProbeVariant, ...] = (
     ProbeVariant(probe="assertion", name="best_in_document", change=_reviewed),
     ProbeVariant(probe="sycophancy", name="user_says_right", change=_after("prompt", _RIGHT)),
     ProbeVariant(probe="sycophancy", name="user_says_wrong", change=_after("prompt", _WRONG)),
-    ProbeVariant(probe="self_preference", name="by_other_model", change=_signed(own=False)),
-    ProbeVariant(probe="self_preference", name="by_own_model", change=_signed(own=True), against="by_other_model"),
+    ProbeVariant(probe="self_preference", name="by_other_model", change=_signed(is_own=False)),
+    ProbeVariant(probe="self_preference", name="by_own_model", change=_signed(is_own=True), against="by_other_model"),
 )
 """The changes of single cases. The order of criteria, the languages and the injections are in `trust.questions`."""
 

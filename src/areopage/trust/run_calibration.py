@@ -114,7 +114,7 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
                 is_fitted_run = self.run_id == calibration.run_id and same
                 predicted = float(np.mean(list(predictions(self, fit.criterion, fit.agreement).values())))
                 mean = fit.mean if is_fitted_run else transported_mean(fit.line, predicted, len(scores))
-                corrected[fit.criterion] = calibration.corrected(fit, mean, jury, own=is_fitted_run)
+                corrected[fit.criterion] = calibration.corrected(fit, mean, jury, is_own=is_fitted_run)
         ids = {criterion.path: criterion.id for criterion in self.panel.criteria}
         return calibration.applied({ids[path]: score for path, score in corrected.items() if path in ids}, corrected.get(OVERALL))
 

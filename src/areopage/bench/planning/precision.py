@@ -85,7 +85,7 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
         raise UserError(f"run {view.run.id} has scores of fewer than five cases: give --spread")
     needed = tuple(_needed(values, row, len(cases), precision) for row in range(len(values.nodes)))
     row = values.nodes.index(())
-    column, factor = _own(values, row), len(cases) / float(values.known[row].sum())
+    column, factor = _own(values, row), len(cases) / float(values.counted[row].sum())
     noise = float(values.noise[row])
     now = max(judge.passes for judge in view.spec.judges)
     varies = not np.isnan(noise)
@@ -137,7 +137,7 @@ def _check(precision: float, width: float) -> None:
 
 
 def _own(values: CaseValues, row: int) -> Column:
-    column: Column = values.values[row][values.known[row] > 0]
+    column: Column = values.values[row][values.counted[row] > 0]
     return column
 
 

@@ -81,41 +81,45 @@ class Comparing(Struct, frozen=True, kw_only=True):
             runs = [first, *(find_run(ledger, name, first.suite) for name in self.names[1:])]
             if len({run.id for run in runs}) < max(len(runs), 2):
                 raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
-            found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
+            comparison = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
         folder = self._folder("comparison", first.suite, [*(run.id for run in runs), *where])
         self._show(
-            lambda prompts: comparison_report(found, {}, self.language, brief=True, prompts=prompts),
-            lambda: write_comparison(found, folder, report_links(runs, self.places.out, folder), self.language),
+            lambda prompts: comparison_report(comparison, {}, self.language, brief=True, prompts=prompts),
+            lambda: write_comparison(comparison, folder, report_links(runs, self.places.out, folder), self.language),
         )
-        newly = any(other.newly_failing for other in found.others)
-        code = self._exit_code(found.outcome, newly=newly, unknown=sum(len(other.not_compared) for other in found.others))
+        newly = any(other.newly_failing for other in comparison.others)
+        code = self._exit_code(
+            comparison.outcome, newly=newly, unknown=sum(len(other.not_compared) for other in comparison.others)
+        )
         if code != DONE or self.fail_on != "undecided":
             return code
-        rises = [other.possible_rise for other in found.others]
+        rises = [other.possible_rise for other in comparison.others]
         if all(rise is not None and rise <= margin / 100.0 for rise in rises):
             return DONE
-        told = f"a rise of failures by more than {margin:g} points is not ruled out; compare more cases"
-        typer.echo(f"not decided: {told}", err=True)
+        warning = f"a rise of failures by more than {margin:g} points is not ruled out; compare more cases"
+        typer.echo(f"not decided: {warning}", err=True)
         return INCONCLUSIVE
 
     def with_earlier(self, against: str, since: str | None, where: Sequence[str]) -> int:
         """Compare a run with the complete runs of its target before it, at most N of them by `last:N`."""
         match = re.fullmatch(r"last:(\d{1,3})", against)
         if match is None or not 1 <= int(match[1]) <= _MOST_EARLIER:
-            told = f"use last:N, the number of earlier runs, such as last:14 (1 to {_MOST_EARLIER})"
-            raise UserError(f"--against {visible(against)}: {told}")
+            advice = f"use last:N, the number of earlier runs, such as last:14 (1 to {_MOST_EARLIER})"
+            raise UserError(f"--against {visible(against)}: {advice}")
         if len(self.names) != 1:
             raise UserError(f"--against compares one run with earlier ones: give one run, not {len(self.names)}")
         with opened_ledger(self.places) as ledger:
-            found = compare_history(ledger, find_run(ledger, self.names[0]), int(match[1]), midnight_of("--since", since), where)
-        conclusion, runs = found.conclusion, [entry.run for entry in (found.entry, *found.pool)]
-        folder = self._folder("comparison", found.entry.spec.suite, [found.entry.run.id, *conclusion.pool, *where])
+            history = compare_history(
+                ledger, find_run(ledger, self.names[0]), int(match[1]), midnight_of("--since", since), where
+            )
+        conclusion, runs = history.conclusion, [entry.run for entry in (history.entry, *history.pool)]
+        folder = self._folder("comparison", history.entry.spec.suite, [history.entry.run.id, *conclusion.pool, *where])
 
         def write() -> list[Path]:
             links = report_links(runs, self.places.out, folder)
-            return write_page(history_report(found, links, self.language), folder, "history", {})
+            return write_page(history_report(history, links, self.language), folder, "history", {})
 
-        self._show(lambda prompts: history_report(found, {}, self.language, prompts=prompts), write)
+        self._show(lambda prompts: history_report(history, {}, self.language, prompts=prompts), write)
         return self._exit_code(conclusion.outcome, newly=bool(conclusion.newly), unknown=len(conclusion.failures.unknown))
 
     def with_production(
@@ -137,15 +141,15 @@ class Comparing(Struct, frozen=True, kw_only=True):
         with opened_ledger(self.places) as ledger:
             run = find_run(ledger, self.names[0])
             wanted = Wanted(period=period, suite=suite or spec_of(run).suite, source=source)
-            found = compare_production(ledger, run, wanted, by=by, cluster=cluster, anyway=anyway)
+            comparison = compare_production(ledger, run, wanted, by=by, cluster=cluster, anyway=anyway)
         parts = [run.id, wanted.suite, source, str(period.start), str(period.end)]
-        folder = self._folder("production", Path(found.run.spec.suite).name, parts)
+        folder = self._folder("production", Path(comparison.run.spec.suite).name, parts)
         link = report_links([run], self.places.out, folder).get(run.id, "")
         self._show(
-            lambda _: production_report(found, self.language, brief=True),
-            lambda: write_production(found, folder, link, self.language),
+            lambda _: production_report(comparison, self.language, brief=True),
+            lambda: write_production(comparison, folder, link, self.language),
         )
-        return self._exit_code(found.outcome)
+        return self._exit_code(comparison.outcome)
 
     def _folder(self, kind: str, suite: str, parts: Iterable[str | None]) -> Path:
         return self.places.out / f"{kind}-{suite}-{digest_of(list(parts))[:8]}"
@@ -255,8 +259,8 @@ def compare(
     period: dict[str, Any] = {"since": since, "until": until, "source": source, "suite": suite}
     if production:
         raise typer.Exit(asked.with_production(**period, **how))
-    if given := [name for name, value in period.items() if value is not None]:
-        raise UserError(f"--{given[0]} is for a comparison with production: add --production")
+    if names := [name for name, value in period.items() if value is not None]:
+        raise UserError(f"--{names[0]} is for a comparison with production: add --production")
     raise typer.Exit(asked.with_first(**how, margin=DEFAULT_MARGIN if margin is None else margin, where=chosen))
 
 

@@ -38,9 +38,9 @@ def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
     first = entries[0]
     for entry in entries[1:]:
         facts = zip(_facts(first.spec), _facts(entry.spec), strict=True)
-        if differs := [name for (name, one), (_, other) in facts if one != other]:
-            told = ", ".join(differs)
-            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {told}")
+        if differs := [name for (name, value), (_, other) in facts if value != other]:
+            parts = ", ".join(differs)
+            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {parts}")
     languages = [entry.spec.language for entry in entries]
     if len(set(languages)) < len(languages):
         raise UserError(f"one verdict needs a run for each language, and these are in {', '.join(languages)}")

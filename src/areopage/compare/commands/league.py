@@ -132,16 +132,16 @@ def run_league(
         pass  # a ledger that cannot be used is refused before a model is asked
     prepared, absent = _prepared(suite, options, targets, places, fresh=fresh, yes=yes)
     for column in by:
-        case_column([one.case for one in prepared[0].cases], column)
+        case_column([item.case for item in prepared[0].cases], column)
     with ExitStack() as stack:
         ledger = stack.enter_context(opened_ledger(places, create=True))
         prepared = accepted(prepared, ledger, only_qualified=only_qualified, budget=budget)
         since = resumed_since(prepared[0].spec, new=new)
         runs, are_known = _begun(prepared, ledger, since)
         if not are_known:
-            print_plan([(one.spec, one.cases) for one in prepared], ledger, verbose=verbose, budget=budget)
-            confirm([one.spec for one in prepared], yes=yes)
-        members = [_member(one, known, since, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
+            print_plan([(plan.spec, plan.cases) for plan in prepared], ledger, verbose=verbose, budget=budget)
+            confirm([plan.spec for plan in prepared], yes=yes)
+        members = [_member(plan, run, since, ledger, places, stack) for plan, run in zip(prepared, runs, strict=True)]
         hint = _hint(members, ledger, places)
         specs, begun = [member.prepared.spec for member in members], [member.run for member in members]
         limit = budget_of(budget, specs, ledger, begun) if budget is not None else None
@@ -170,9 +170,9 @@ def run_league(
 
 
 def _member(
-    prepared: PreparedRun, known: Run | None, since: datetime | None, ledger: Ledger, places: Places, stack: ExitStack
+    prepared: PreparedRun, existing: Run | None, since: datetime | None, ledger: Ledger, places: Places, stack: ExitStack
 ) -> Member:
-    run, spec = known or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
+    run, spec = existing or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
     folder = run_folder(run, places.out)
     log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
     log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {counted(len(prepared.cases), 'case')}")
@@ -200,8 +200,8 @@ def _prepared(
     faults: list[ServerDown] = []
     for target in targets:
         try:
-            own = msgspec.structs.replace(options, target=target)
-            prepared.append(prepare_benchmark(loaded, own, fresh=fresh, agree=None if yes else agree))
+            target_options = msgspec.structs.replace(options, target=target)
+            prepared.append(prepare_benchmark(loaded, target_options, fresh=fresh, agree=None if yes else agree))
         except ServerDown as fault:
             faults.append(fault)
             absent.append(Absent(target=target, reason=" ".join(str(fault).split())))
@@ -209,8 +209,8 @@ def _prepared(
         raise faults[0]
     if prepared[0].spec.target is None:
         raise UserError("the answers come with the cases, so that no target is asked: give --answers target")
-    for one in absent:
-        typer.echo(f"not run: {one.target}: {one.reason}", err=True)
+    for absence in absent:
+        typer.echo(f"not run: {absence.target}: {absence.reason}", err=True)
     return prepared, absent
 
 
@@ -219,11 +219,11 @@ def _begun(prepared: Sequence[PreparedRun], ledger: Ledger, since: datetime | No
 
     Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
     """
-    runs = [unfinished_run(one, ledger, since) for one in prepared]
+    runs = [unfinished_run(plan, ledger, since) for plan in prepared]
     if any(runs):
         recent = (run for run in reversed(ledger.runs()) if since is None or run.created_at >= since)
         newest = {run.fingerprint: run for run in recent if run.finished_at}
-        runs = [run or newest.get(fingerprint_of(one.spec, one.cases)) for run, one in zip(runs, prepared, strict=True)]
+        runs = [run or newest.get(fingerprint_of(plan.spec, plan.cases)) for run, plan in zip(runs, prepared, strict=True)]
         for run in runs:
             if run is not None and run.finished_at is None:
                 typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
@@ -303,9 +303,9 @@ def refuse_other_panels(entries: Sequence[Entry]) -> None:
     """Check that runs differ in their targets alone."""
     first, *others = entries
     for other in others:
-        if found := part_differences(first.parts, other.parts):
-            told = "; ".join(map(str, found))
-            raise UserError(f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {visible(told)}")
+        if differences := part_differences(first.parts, other.parts):
+            parts = "; ".join(map(str, differences))
+            raise UserError(f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {visible(parts)}")
 
 
 def finish_league(league: League, places: Places, language: str = "") -> int:
@@ -339,14 +339,14 @@ def trend(
     places = Places(out=out, config=config, ledger=ledger)
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     with opened_ledger(places) as opened:
-        found = trend_of_target(opened, target, limit, midnight_of("--since", since))
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", found.target).strip("-")[:40]
-    folder = places.out / f"trend-{slug}-{digest_of(found.target)[:8]}"
-    links = report_links((entry.run for group in found.groups for entry in group.entries), places.out, folder)
-    page = write_trend(found, folder, links, language)[0]
-    print_report(trend_report(found, {}, language))
+        target_trend = trend_of_target(opened, target, limit, midnight_of("--since", since))
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", target_trend.target).strip("-")[:40]
+    folder = places.out / f"trend-{slug}-{digest_of(target_trend.target)[:8]}"
+    links = report_links((entry.run for group in target_trend.groups for entry in group.entries), places.out, folder)
+    page = write_trend(target_trend, folder, links, language)[0]
+    print_report(trend_report(target_trend, {}, language))
     typer.echo(f"trend: {page}")
-    raise typer.Exit(FAILED if fails and found.newest[1].outcome == "regression" else DONE)
+    raise typer.Exit(FAILED if fails and target_trend.newest[1].outcome == "regression" else DONE)
 
 
 def own_report(run: Run, out: Path) -> Path:

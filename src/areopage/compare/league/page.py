@@ -100,7 +100,7 @@ def league_report(league: League, links: Mapping[str, str], language: str = "") 
         _criteria(league, names, locale),
         _states(league, names, locale),
         _use(league, names, locale),
-        *(_slices(one, place, league, names, locale) for place, one in enumerate(league.slices)),
+        *(_slices(slices, place, league, names, locale) for place, slices in enumerate(league.slices)),
         _method(league, names, locale),
     )
     return Report(
@@ -122,12 +122,12 @@ def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterat
     if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
         yield Notice(title=locale.say("league_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
     if league.absent:
-        told = tuple(locale.say("pair", name=one.target, value=one.reason) for one in league.absent)
-        yield Notice(title=locale.say("league_absent"), blocks=(Listing(items=told),), alarm=True)
+        lines = tuple(locale.say("pair", name=absence.target, value=absence.reason) for absence in league.absent)
+        yield Notice(title=locale.say("league_absent"), blocks=(Listing(items=lines),), alarm=True)
     doubts = [entry for entry in league.entries if entry.doubt]
     if doubts:
-        told = tuple(locale.say("pair", name=names[one.run.id], value=locale.say(f"doubt_{one.doubt}")) for one in doubts)
-        yield Notice(title=locale.say("league_inconclusive"), blocks=(Listing(items=told),))
+        lines = tuple(locale.say("pair", name=names[entry.run.id], value=locale.say(f"doubt_{entry.doubt}")) for entry in doubts)
+        yield Notice(title=locale.say("league_inconclusive"), blocks=(Listing(items=lines),))
     ties = tuple(locale.say("tie", one=names[pair.first], other=names[pair.second]) for pair in league.pairs if not pair.better)
     if ties:
         yield Notice(title=locale.say("league_ties"), blocks=(Listing(items=ties),))
@@ -165,11 +165,13 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     )
     targets = [entry.target for entry in league.entries]
     absent = tuple(
-        Row(cells=(f"{MISSING} {one.target}", locale.say("no_run"), *[MISSING] * 5))
-        for one in league.absent
-        if one.target not in targets
+        Row(cells=(f"{MISSING} {absence.target}", locale.say("no_run"), *[MISSING] * 5))
+        for absence in league.absent
+        if absence.target not in targets
     )
-    table = Table(columns=heads, rows=(*(row(place, one) for place, one in enumerate(league.entries, 1)), *absent), css="league")
+    table = Table(
+        columns=heads, rows=(*(row(place, entry) for place, entry in enumerate(league.entries, 1)), *absent), css="league"
+    )
     lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
     return Section(id="league", title=locale.say("league"), blocks=(lead, table), console=True)
 
@@ -214,15 +216,15 @@ def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Secti
     spec = first.spec.in_language(locale.code)
     most = {criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries) for criterion in spec.criteria}
     failing = sorted(
-        (one for one in spec.criteria if most[one.id]),
-        key=lambda one: (one.category not in first.categories, -most[one.id]),
+        (criterion for criterion in spec.criteria if most[criterion.id]),
+        key=lambda criterion: (criterion.category not in first.categories, -most[criterion.id]),
     )
     heads = columns(*(names[entry.run.id] for entry in league.entries), first=locale.say("criterion"))
 
     def row(criterion: Criterion) -> tuple[Cell | str, ...]:
         counts = [entry.by_criterion[criterion.id] for entry in league.entries]
         under = (spec.labels.get(criterion.category),)
-        return Cell(text=criterion.title, title=criterion.id, under=under), *(_count(one, locale) for one in counts)
+        return Cell(text=criterion.title, title=criterion.id, under=under), *(_count(count, locale) for count in counts)
 
     block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")
     if not failing:
@@ -257,14 +259,14 @@ def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section
 
 def _use(league: League, names: Mapping[str, str], locale: Locale) -> Section:
     def row(entry: Entry) -> tuple[Cell | str, ...]:
-        own, judging = entry.target_use, entry.judges_use
+        answering, judging = entry.target_use, entry.judges_use
         return (
             names[entry.run.id],
-            locale.whole(own.calls),
-            locale.say("seconds_unit", n=locale.number(own.seconds / own.calls, 1)) if own.calls else MISSING,
-            locale.say("seconds_unit", n=locale.number(own.seconds, 1)) if own.calls else MISSING,
-            _tokens(own, locale),
-            locale.costs(own.costs) or MISSING,
+            locale.whole(answering.calls),
+            locale.say("seconds_unit", n=locale.number(answering.seconds / answering.calls, 1)) if answering.calls else MISSING,
+            locale.say("seconds_unit", n=locale.number(answering.seconds, 1)) if answering.calls else MISSING,
+            _tokens(answering, locale),
+            locale.costs(answering.costs) or MISSING,
             _tokens(judging, locale),
             locale.costs(judging.costs) or MISSING,
         )
@@ -282,7 +284,9 @@ def _tokens(use: Use, locale: Locale) -> str:
 
 def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str], locale: Locale) -> Section:
     labels = league.entries[0].spec.labels
-    heads = columns(locale.say("shared_cases"), *(names[one.run.id] for one in league.entries), first=locale.say("slice_value"))
+    heads = columns(
+        locale.say("shared_cases"), *(names[entry.run.id] for entry in league.entries), first=locale.say("slice_value")
+    )
 
     def shown(cell: SliceCell) -> Cell:
         under = (*count_notes(cell.failures, locale), locale.say("slice_score", score=locale.number(cell.score)))
@@ -323,11 +327,12 @@ def league_figures(league: League) -> dict[str, Any]:
         "schema": "areopage-league-1",
         "part": league.entries[0].spec.part,
         "verdict": league.standing,
-        "targets": [_figures(place, one, league) for place, one in enumerate(league.entries, 1)],
+        "targets": [_figures(place, entry, league) for place, entry in enumerate(league.entries, 1)],
         "absent": league.absent,
         "differences": league.pairs,
         "slices": [
-            {"column": one.column, "rows": one.rows, "runs": [entry.run.id for entry in league.entries]} for one in league.slices
+            {"column": slices.column, "rows": slices.rows, "runs": [entry.run.id for entry in league.entries]}
+            for slices in league.slices
         ],
     }
 
@@ -373,7 +378,7 @@ def write_league(league: League, folder: Path, links: Mapping[str, str], languag
 
 def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]]:
     for place, entry in enumerate(league.entries, 1):
-        count, own, judging = entry.failures, entry.target_use, entry.judges_use
+        count, answering, judging = entry.failures, entry.target_use, entry.judges_use
         yield [
             *(place if entry.is_ranked else None, entry.target or names[entry.run.id], entry.run.id, entry.standing, entry.doubt),
             *(count.failed, count.scored, count.cases, count.not_applicable, count.low, count.high),
@@ -381,16 +386,16 @@ def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]
             *(entry.score, entry.interval and entry.interval.low, entry.interval and entry.interval.high, entry.coverage),
             ", ".join(names[id] for id in league.level_with(entry)),
             *(entry.answer_states.get(state, 0) for state in ANSWER_STATES),
-            *(own.calls, own.seconds, own.prompt_tokens, own.completion_tokens, _money(own.costs)),
+            *(answering.calls, answering.seconds, answering.prompt_tokens, answering.completion_tokens, _money(answering.costs)),
             *(judging.calls, judging.seconds, judging.prompt_tokens, judging.completion_tokens, _money(judging.costs)),
             ", ".join(entry.unfit),
             entry.qualification,
         ]
     targets = [entry.target for entry in league.entries]
-    for one in league.absent:
-        if one.target in targets:
+    for absence in league.absent:
+        if absence.target in targets:
             continue
-        yield [None, one.target, "", "INCONCLUSIVE", one.reason, *[None] * (len(_LEAGUE_COLUMNS) - 5)]
+        yield [None, absence.target, "", "INCONCLUSIVE", absence.reason, *[None] * (len(_LEAGUE_COLUMNS) - 5)]
 
 
 def _money(costs: Mapping[str, float]) -> float | str | None:
@@ -414,12 +419,12 @@ def _difference_rows(league: League, names: Mapping[str, str]) -> Iterator[list[
 
 def _slice_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]]:
     entries: tuple[Entry, ...] = league.entries
-    for one in league.slices:
-        for row in one.rows:
+    for slices in league.slices:
+        for row in slices.rows:
             for entry, cell in zip(entries, row.cells, strict=True):
                 count = cell.failures
                 yield [
-                    *(one.column, row.value, names[entry.run.id], entry.run.id, row.cases, count.failed, count.scored),
+                    *(slices.column, row.value, names[entry.run.id], entry.run.id, row.cases, count.failed, count.scored),
                     *(count.not_applicable, count.low, count.high, cell.score, cell.scored),
                     "true" if cell.is_small else "false",
                 ]

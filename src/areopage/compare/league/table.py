@@ -162,8 +162,8 @@ class League(Struct, frozen=True, kw_only=True):
     @property
     def standing(self) -> Standing:
         """The worst of its runs; a target without a run makes it INCONCLUSIVE at best."""
-        found = max((entry.standing for entry in self.entries), key=_ORDER.index)
-        return found if found == "FAIL" or not self.absent else "INCONCLUSIVE"
+        worst = max((entry.standing for entry in self.entries), key=_ORDER.index)
+        return worst if worst == "FAIL" or not self.absent else "INCONCLUSIVE"
 
     def level_with(self, entry: Entry) -> tuple[str, ...]:
         """The ids of the runs that the cases cannot tell from this one."""
@@ -194,16 +194,16 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
     failed = release is not None and release.verdict == "FAIL"
     doubt = "" if failed else view.doubt
     standing: Standing = "INCONCLUSIVE" if doubt else release.verdict if release else "NO_FLOORS"
-    asked = tuple(msgspec.structs.replace(one.case, response=None) for one in view.items)
-    first = [one.id for one in spec.criteria if one.category in view.failures.categories]
+    asked = tuple(msgspec.structs.replace(item.case, response=None) for item in view.items)
+    first = [criterion.id for criterion in spec.criteria if criterion.category in view.failures.categories]
     groups: dict[str, dict[str, FailureCount]] = {}
     for column in dict.fromkeys(by):
         values = case_column(asked, column)
-        found = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
-        groups[column] = {value: group.first for value, group in found.items()}
+        by_value = GroupFailures.of(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
+        groups[column] = {value: group.first for value, group in by_value.items()}
     price = spec.target.price if spec.target else None
     answers = {answer.id: answer for answer in view.answers.values()}.values()  # cases alike to the letter share one
-    judgments = {one.key: one for _, _, one in view.judgments.numbered()}.values()
+    judgments = {judgment.key: judgment for _, _, judgment in view.judgments.numbered()}.values()
     return Entry(
         run=view.run,
         spec=spec,
@@ -221,8 +221,10 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
         coverage=view.coverage.share,
         answer_states=view.answer_states,
         reused=view.reused,
-        target_use=_use(answers, costs_of((price, one.prompt_tokens or 0, one.completion_tokens or 0) for one in answers)),
-        judges_use=_use(judgments, totals([one for one in view.costs if one.role == "judge"])),
+        target_use=_use(
+            answers, costs_of((price, answer.prompt_tokens or 0, answer.completion_tokens or 0) for answer in answers)
+        ),
+        judges_use=_use(judgments, totals([cost for cost in view.costs if cost.role == "judge"])),
         unfit=tuple(health.judge for health in view.health if health.unfit),
         qualification=view.qualification,
         scores={record.case_id: record.tree.score for record in view.scores.records},
@@ -235,18 +237,18 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
 
 def _fails(view: RunView, first: Sequence[str]) -> dict[str, bool | None]:
     spec = view.spec
-    found = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    failing = FailingCases.of(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
     concerned = {score.case_id: False for score in view.scores.criteria if score.criterion in first and score.applies}
-    return concerned | dict.fromkeys(found.missing) | dict.fromkeys(found.failed, True)
+    return concerned | dict.fromkeys(failing.missing) | dict.fromkeys(failing.failed, True)
 
 
 def _weakest(view: RunView, first: Sequence[str]) -> tuple[str, float] | None:
     """The criterion of some with the worst mean score."""
-    found: dict[str, list[CriterionScore]] = {id: [] for id in first}
+    by_criterion: dict[str, list[CriterionScore]] = {id: [] for id in first}
     for score in view.scores.criteria:
-        if score.criterion in found and score.score is not None:
-            found[score.criterion].append(score)
-    means = {id: fmean([one.score or 0.0 for one in scores]) for id, scores in found.items() if scores}
+        if score.criterion in by_criterion and score.score is not None:
+            by_criterion[score.criterion].append(score)
+    means = {id: fmean([score.score or 0.0 for score in scores]) for id, scores in by_criterion.items() if scores}
     worst = min if view.spec.scale.higher_is_better else max
     return worst(means.items(), key=lambda pair: pair[1]) if means else None
 
@@ -293,15 +295,15 @@ def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Sli
     for id, value in case_column(cases, column).items():
         ids.setdefault(value, []).append(id)
     rows: list[SliceRow] = []
-    for value, own in ids.items():
+    for value, members in ids.items():
         cells: list[SliceCell] = []
         for entry in entries:
             failures = entry.groups[column][value]
-            scores = [score for id in own if (score := entry.scores.get(id)) is not None]
+            scores = [score for id in members if (score := entry.scores.get(id)) is not None]
             is_small = max(len(scores), failures.scored) < Interval.MIN_CASES
             mean = fmean(scores) if scores else None
             cells.append(SliceCell(failures=failures, score=mean, scored=len(scores), is_small=is_small))
-        rows.append(SliceRow(value=value, cases=len(own), cells=tuple(cells)))
+        rows.append(SliceRow(value=value, cases=len(members), cells=tuple(cells)))
     ages: Mapping[str, int] = {name: place for place, name in enumerate(MATURITIES)} if field_named(column) == "maturity" else {}
     rows.sort(key=lambda row: (ages.get(row.value, len(ages)), -row.cases, row.value))
     return Slices(column=column, rows=tuple(rows))

@@ -29,13 +29,13 @@ def target_names(league: League, locale: Locale) -> dict[str, str]:
 
 def standing_cell(entry: Entry, locale: Locale) -> Cell:
     """The verdict of a run, with why it settles nothing."""
-    told = verdict_name(entry.standing, locale)
+    verdict = verdict_name(entry.standing, locale)
     doubt: tuple[str, ...] = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
     if entry.reused:
         doubt += (locale.say("reused_since", oldest=locale.date(entry.reused.oldest)),)
     if entry.standing == "FAIL":
-        return Cell(text="", under=(Badge(text=told, alarm=True), *doubt))
-    return Cell(text=Span(told, "strong"), under=doubt)
+        return Cell(text="", under=(Badge(text=verdict, alarm=True), *doubt))
+    return Cell(text=Span(verdict, "strong"), under=doubt)
 
 
 def failed_text(count: FailureCount, locale: Locale) -> str:
@@ -51,20 +51,20 @@ def uncounted(count: FailureCount, locale: Locale) -> Iterator[str]:
         yield locale.say("pair", name=sentence_case(locale.say("said_not_applicable")), value=locale.whole(count.not_applicable))
 
 
-def percent_difference(found: Measured, locale: Locale) -> str:
+def percent_difference(measured: Measured, locale: Locale) -> str:
     """A difference of shares in points of a hundred, with its interval."""
-    if found.difference is None or found.low is None or found.high is None:
+    if measured.difference is None or measured.low is None or measured.high is None:
         return MISSING
-    low, high = (locale.signed(end * 100, 1) for end in (found.low, found.high))
+    low, high = (locale.signed(end * 100, 1) for end in (measured.low, measured.high))
     around = locale.say("interval_text", low=low, high=high)
-    return locale.say("points_difference", n=locale.signed(found.difference * 100, 1), around=around)
+    return locale.say("points_difference", n=locale.signed(measured.difference * 100, 1), around=around)
 
 
-def score_difference(found: Measured, locale: Locale) -> str:
+def score_difference(measured: Measured, locale: Locale) -> str:
     """A difference of scores with its interval."""
-    if found.difference is None or found.low is None or found.high is None:
+    if measured.difference is None or measured.low is None or measured.high is None:
         return MISSING
-    return f"{locale.signed(found.difference)} ({locale.interval(found.low, found.high, sign=True)})"
+    return f"{locale.signed(measured.difference)} ({locale.interval(measured.low, measured.high, sign=True)})"
 
 
 def p_text(value: float, locale: Locale) -> str:

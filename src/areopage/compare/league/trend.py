@@ -59,7 +59,7 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
     """The newest runs of a target; of that of the newest run where it is ""."""
     runs: list[tuple[Run, str]] = []
     unreadable: list[Run] = []
-    known: dict[str, None] = {}
+    targets: dict[str, None] = {}
     for run in ledger.runs():
         try:
             reference = spec_of(run).target
@@ -67,16 +67,16 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
             unreadable.append(run)
             continue
         if reference is not None:
-            known[str(reference.reference)] = None
+            targets[str(reference.reference)] = None
             runs.append((run, str(reference.reference)))
-    target = target or next(iter(known), "")
-    found = [run for run, name in runs if name == target and (since is None or run.created_at >= since)]
-    if not found:
-        there = f"it has runs of {name_list(known)}" if known else "no run in it has a target"
-        raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {there}")
-    newest = found[:limit]
+    target = target or next(iter(targets), "")
+    matching = [run for run, name in runs if name == target and (since is None or run.created_at >= since)]
+    if not matching:
+        hint = f"it has runs of {name_list(targets)}" if targets else "no run in it has a target"
+        raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {hint}")
+    newest = matching[:limit]
     entries = [entry_of(view_run(run, ledger)) for run in reversed(newest)]
-    trend = Trend(target=target, groups=trend_groups(entries), left_out=len(found) - len(newest))
+    trend = Trend(target=target, groups=trend_groups(entries), left_out=len(matching) - len(newest))
     strangers = [run for run in unreadable if newest[-1].created_at < run.created_at < newest[0].created_at]
     return msgspec.structs.replace(trend, passed=_passed(trend, strangers))
 
@@ -88,24 +88,24 @@ def _passed(trend: Trend, unreadable: Sequence[Run]) -> tuple[PassedOver, ...]:
     passed = [*conclusion.left_out, *(PassedOver(run=run.id, why="unreadable") for run in unreadable)]
     for group in trend.groups:
         others = (of_other_panel(entry, newest) for entry in group.entries if entry.run.created_at < newest.run.created_at)
-        passed += [one for one in others if one is not None]
-    return tuple(sorted(passed, key=lambda one: begun[one.run]))
+        passed += [other for other in others if other is not None]
+    return tuple(sorted(passed, key=lambda passed_over: begun[passed_over.run]))
 
 
 def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
     """Group runs, which come the oldest first, by panel and cases."""
     groups: list[list[Entry]] = []
     for entry in entries:
-        own = next((group for group in groups if not part_differences(group[0].parts, entry.parts)), None)
-        if own is None:
+        alike = next((group for group in groups if not part_differences(group[0].parts, entry.parts)), None)
+        if alike is None:
             groups.append([entry])
         else:
-            own.append(entry)
+            alike.append(entry)
     made: list[TrendGroup] = []
     for place, group in enumerate(groups):
         concluded = conclusions(group, case_clusters(group[0].cases))
         apart = [part_differences(before[0].parts, group[0].parts) for before in groups[:place]]
         nearest = min(range(place), key=lambda number: (len(apart[number]), -number), default=None)
-        differs = () if nearest is None else tuple(one.part for one in apart[nearest])
+        differs = () if nearest is None else tuple(difference.part for difference in apart[nearest])
         made.append(TrendGroup(entries=tuple(group), conclusions=concluded, nearest=nearest, differs=differs))
     return tuple(made)

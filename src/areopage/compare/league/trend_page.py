@@ -47,14 +47,14 @@ def write_trend(trend: Trend, folder: Path, links: Mapping[str, str], language: 
 
 def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> Report:
     """Build the page of a trend; in the language of the newest run where it is ""."""
-    entries = sorted((entry for group in trend.groups for entry in group.entries), key=lambda one: one.run.created_at)
+    entries = sorted((entry for group in trend.groups for entry in group.entries), key=lambda entry: entry.run.created_at)
     locale = report_locale(language or entries[-1].spec.language)
     first, last = (locale.date(entry.run.created_at) for entry in (entries[0], entries[-1]))
     _, conclusion = trend.newest
     expected = expected_text(conclusion, locale) if conclusion.pool else ""
     newest = locale.say("trend_newest", conclusion=conclusion_of_run(conclusion, locale), expected=expected).rstrip()
-    told = [newest, *passed_lines(trend.passed, locale)]
-    told += [locale.count("trend_left_out", trend.left_out)] if trend.left_out else []
+    lines = [newest, *passed_lines(trend.passed, locale)]
+    lines += [locale.count("trend_left_out", trend.left_out)] if trend.left_out else []
     facts = (
         (locale.say("size"), locale.count("trend_runs", len(entries))),
         (locale.say("date"), first if first == last else f"{first} – {last}"),
@@ -68,7 +68,7 @@ def trend_report(trend: Trend, links: Mapping[str, str], language: str = "") -> 
         notices=(
             Notice(
                 title=locale.say("trend_conclusion"),
-                blocks=tuple(Paragraph(text=text) for text in told),
+                blocks=tuple(Paragraph(text=text) for text in lines),
                 alarm=conclusion.outcome == "regression",
             ),
         ),
@@ -108,7 +108,7 @@ def _charts(group: TrendGroup, locale: Locale) -> list[Block]:
         values=[count.failed / count.scored * 100 if count.scored else None for count in counts],
         css="c2",
         notes=notes,
-        ranges=[None if one.low is None or one.high is None else (one.low * 100, one.high * 100) for one in counts],
+        ranges=[None if count.low is None or count.high is None else (count.low * 100, count.high * 100) for count in counts],
     )
     score = Series(
         label=locale.say("score"),
@@ -167,7 +167,7 @@ def version_text(target: Target | None, locale: Locale) -> str:
 
 def _csv_rows(trend: Trend) -> Iterator[list[Any]]:
     locale = report_locale("en")
-    passed = {one.run: one.why for one in trend.passed}
+    passed = {passed_over.run: passed_over.why for passed_over in trend.passed}
     for place, group in enumerate(trend.groups, 1):
         for entry, conclusion in zip(group.entries, group.conclusions, strict=True):
             count, interval, failures = entry.failures, entry.interval, conclusion.failures

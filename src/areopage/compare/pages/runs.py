@@ -103,7 +103,7 @@ def show_comparison(request: Request, reader: Reader) -> Response:
         "compare.html.j2",
         422 if refused else 200,
         asked=asked,
-        choices=run_choices([*(run for run in chosen if run.id not in {one.id for one in listed}), *listed]),
+        choices=run_choices([*(run for run in chosen if run.id not in {listed_run.id for listed_run in listed}), *listed]),
         production=PRODUCTION,
         sources=[] if reader.collections else context.ledger.lists.sources(),
         report=report,
@@ -138,14 +138,15 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
             assert asked.period is not None  # noqa: S101 - only lists may be of all days
             ledger, run = context_of(request).ledger, runs[0]
             wanted = Wanted(period=asked.period, suite=spec_of(run).suite, source=asked.source, most=MOST_ANSWERS)
-            found = compare_production(ledger, run, wanted, anyway=asked.anyway)
-            return production_report(found, locale.code, link=run_url(run.id))
+            comparison = compare_production(ledger, run, wanted, anyway=asked.anyway)
+            return production_report(comparison, locale.code, link=run_url(run.id))
         return _side_by_side(request, reader, asked, runs, locale)
     except StorageError:
         raise
     except DifferentPanels as fault:
         return Refused(
-            text=locale.say("compare_differs"), differs=tuple(differing_part_text(one, locale) for one in fault.differs)
+            text=locale.say("compare_differs"),
+            differs=tuple(differing_part_text(difference, locale) for difference in fault.differs),
         )
     except UserError as fault:
         return Refused(text=str(fault))
@@ -154,13 +155,13 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
 def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale) -> Report:
     """The comparison of two runs; it shows texts of answers, which the audit log notes."""
     context = context_of(request)
-    found = compare_runs(context.ledger, runs, anyway=asked.anyway)
+    comparison = compare_runs(context.ledger, runs, anyway=asked.anyway)
     views = [view_run(run, context.ledger) for run in runs]
     ids = [id for view in views for id in view.answer_ids.values()]
-    changed = {case.case.id for other in found.others for case in other.changed}
+    changed = {case.case.id for other in comparison.others for case in other.changed}
     scored = [id for view in views for case, id in view.answer_ids.items() if case in changed]
     note_shown(request, context.ledger, reader, f"the comparison of the runs {runs[0].id} and {runs[1].id}", ids, scored=scored)
-    return comparison_report(found, {run.id: run_url(run.id) for run in runs}, locale.code, more=_command(asked))
+    return comparison_report(comparison, {run.id: run_url(run.id) for run in runs}, locale.code, more=_command(asked))
 
 
 def _command(asked: ComparisonAsked) -> str:

@@ -64,7 +64,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
         request,
         "variants.html.j2",
         asked=asked,
-        ignored=[one for one in asked.ignored if one.value != BY_QUESTION],
+        ignored=[parameter for parameter in asked.ignored if parameter.value != BY_QUESTION],
         variants=[(name, variant_name(name, locale)) for name in variants],
         sources=reader.collections or context.ledger.lists.sources(),
         baseline=baseline,

@@ -58,84 +58,90 @@ def write_comparison(comparison: Comparison, folder: Path, links: Mapping[str, s
     return write_page(comparison_report(comparison, links, language), folder, "comparison", tables)
 
 
-def write_production(found: ProductionComparison, folder: Path, link: str, language: str = "") -> list[Path]:
+def write_production(comparison: ProductionComparison, folder: Path, link: str, language: str = "") -> list[Path]:
     """Write the page, the figures and the tables of a comparison with production."""
     tables = {
-        "production.csv": (_PRODUCTION_LEVELS, _production_levels(found)),
-        "production_slices.csv": (_PRODUCTION_SLICES, _production_slices(found)),
+        "production.csv": (_PRODUCTION_LEVELS, _production_levels(comparison)),
+        "production_slices.csv": (_PRODUCTION_SLICES, _production_slices(comparison)),
     }
-    return write_page(production_report(found, language, link=link), folder, "production", tables)
+    return write_page(production_report(comparison, language, link=link), folder, "production", tables)
 
 
-def _difference_cells(found: Difference) -> list[Any]:
-    score, failures = found.score, found.failures
+def _difference_cells(difference: Difference) -> list[Any]:
+    score, failures = difference.score, difference.failures
     shares = failures.difference if failures else None
     return [
-        *(reversed(found.means) if found.means else (None, None)),
-        *(score.difference, score.low, score.high, score.pairs, found.by_score.p_value, found.by_score.corrected),
-        *(found.by_score.direction, len(failures.first) if failures else None, len(failures.second) if failures else None),
+        *(reversed(difference.means) if difference.means else (None, None)),
+        *(score.difference, score.low, score.high, score.pairs, difference.by_score.p_value, difference.by_score.corrected),
+        *(difference.by_score.direction, len(failures.first) if failures else None, len(failures.second) if failures else None),
         *((shares.difference, shares.low, shares.high, shares.pairs) if shares else (None, None, None, 0)),
-        *(found.by_failures.p_value, found.by_failures.corrected, found.by_failures.direction),
+        *(difference.by_failures.p_value, difference.by_failures.corrected, difference.by_failures.direction),
     ]
 
 
 def _heads(comparison: Comparison) -> Iterator[tuple[Compared, list[Any]]]:
     """Each run that is compared, with the cells that its rows begin with."""
     names = run_names(comparison, report_locale("en"))
-    for one in comparison.others:
-        yield one, [names[one.other.run.id], one.other.run.id, comparison.first.run.id]
+    for compared in comparison.others:
+        yield compared, [names[compared.other.run.id], compared.other.run.id, comparison.first.run.id]
 
 
 def _level_rows(comparison: Comparison) -> Iterator[list[Any]]:
     spec, locale = comparison.first.spec, report_locale("en")
-    for one, head in _heads(comparison):
-        for level in one.levels:
+    for compared, head in _heads(comparison):
+        for level in compared.levels:
             node = level.path[-1] if level.level == "criterion" else ".".join(level.path)
             yield [*head, level.level, node, node_name(level, spec, locale), *_difference_cells(level.difference)]
 
 
 def _slice_rows(comparison: Comparison) -> Iterator[list[Any]]:
-    for one, head in _heads(comparison):
-        for own in one.slices:
-            yield [*head, own.column, own.value, own.cases, own.amount, own.share, *_difference_cells(own.difference)]
+    for compared, head in _heads(comparison):
+        for cut in compared.slices:
+            yield [*head, cut.column, cut.value, cut.cases, cut.amount, cut.share, *_difference_cells(cut.difference)]
 
 
 def _case_rows(comparison: Comparison) -> Iterator[list[Any]]:
-    for one, head in _heads(comparison):
-        for own in one.changed:
-            ids = (", ".join(own.newly), ", ".join(own.mended))
-            yield [*head, own.case.id, *own.scores, own.amount, *ids, own.case.prompt_text]
+    for compared, head in _heads(comparison):
+        for change in compared.changed:
+            ids = (", ".join(change.newly), ", ".join(change.mended))
+            yield [*head, change.case.id, *change.scores, change.amount, *ids, change.case.prompt_text]
 
 
-def _production_levels(found: ProductionComparison) -> Iterator[list[Any]]:
+def _production_levels(comparison: ProductionComparison) -> Iterator[list[Any]]:
     locale = report_locale("en")
-    for one in found.levels:
-        node = one.path[-1] if one.level == "criterion" else ".".join(one.path)
-        yield [found.run.run.id, one.level, node, node_name(one, found.run.spec, locale), *_unpaired_cells(one.difference)]
-
-
-def _production_slices(found: ProductionComparison) -> Iterator[list[Any]]:
-    for whole in found.standardised:
+    for level in comparison.levels:
+        node = level.path[-1] if level.level == "criterion" else ".".join(level.path)
         yield [
-            found.run.run.id,
+            comparison.run.run.id,
+            level.level,
+            node,
+            node_name(level, comparison.run.spec, locale),
+            *_unpaired_cells(level.difference),
+        ]
+
+
+def _production_slices(comparison: ProductionComparison) -> Iterator[list[Any]]:
+    for whole in comparison.standardised:
+        yield [
+            comparison.run.run.id,
             "standardised",
             whole.column,
             ", ".join(whole.values),
             whole.covered,
             *_unpaired_cells(whole.difference),
         ]
-    for one in found.slices:
-        yield [found.run.run.id, "slice", one.column, one.value, None, *_unpaired_cells(one.difference)]
+    for cut in comparison.slices:
+        yield [comparison.run.run.id, "slice", cut.column, cut.value, None, *_unpaired_cells(cut.difference)]
 
 
-def _unpaired_cells(found: UnpairedOutcomes) -> list[Any]:
-    score, failures = found.score, found.failures
+def _unpaired_cells(outcomes: UnpairedOutcomes) -> list[Any]:
+    score, failures = outcomes.score, outcomes.failures
     counted = (
         (*failures.cases, *failures.means, failures.difference, failures.low, failures.high) if failures else (0, 0, *[None] * 5)
     )
     return [
         *(*score.cases, *score.means, score.difference, score.low, score.high),
-        *(found.by_score.p_value, found.by_score.corrected, found.by_score.direction),
-        *(*found.failed, *counted),
-        *(found.by_failures.p_value, found.by_failures.corrected, found.by_failures.direction),
+        *(outcomes.by_score.p_value, outcomes.by_score.corrected, outcomes.by_score.direction),
+        *(*outcomes.failed, *counted),
+        *(outcomes.by_failures.p_value, outcomes.by_failures.corrected, outcomes.by_failures.direction),
     ]

@@ -54,26 +54,28 @@ def conclusion_of_run(conclusion: Conclusion, locale: Locale) -> str:
 def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
     """The earlier runs that are not compared: a line for each reason, with their number."""
     by_reason: dict[str, list[str]] = {}
-    for one in passed:
-        parts = ", ".join(locale.say(f"part_{part}") for part in one.differs)
-        by_reason.setdefault(locale.say(f"passed_{one.why}", parts=parts), []).append(one.run)
+    for passed_over in passed:
+        parts = ", ".join(locale.say(f"part_{part}") for part in passed_over.differs)
+        by_reason.setdefault(locale.say(f"passed_{passed_over.why}", parts=parts), []).append(passed_over.run)
     for reason, runs in by_reason.items():
         yield locale.count("history_left_out", len(runs), reason=reason, runs=locale.names(runs))
-    if any(one.why == "regression" for one in passed):
+    if any(passed_over.why == "regression" for passed_over in passed):
         yield locale.say("history_accept")
 
 
-def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, prompts: bool = True) -> Report:
+def history_report(
+    comparison: HistoryComparison, links: Mapping[str, str], language: str = "", *, prompts: bool = True
+) -> Report:
     """Build the page of a run against the runs before it."""
-    spec = found.entry.spec
+    spec = comparison.entry.spec
     locale = report_locale(language or spec.language)
-    outcome = locale.say(f"outcome_{found.conclusion.outcome}")
+    outcome = locale.say(f"outcome_{comparison.conclusion.outcome}")
     name = spec.title or locale.say("given_responses")
-    blocks: list[Paragraph | Listing] = [Paragraph(text=expected_text(found.conclusion, locale))]
-    blocks.append(Paragraph(text=locale.say("history_new", n=locale.whole(len(found.conclusion.newly)))))
+    blocks: list[Paragraph | Listing] = [Paragraph(text=expected_text(comparison.conclusion, locale))]
+    blocks.append(Paragraph(text=locale.say("history_new", n=locale.whole(len(comparison.conclusion.newly)))))
     items: list[Line] = []
-    conclusion, criteria = found.conclusion, spec.in_language(locale.code).criteria_by_id()
-    cases = {case.id: case.prompt_text for case in found.entry.cases}
+    conclusion, criteria = comparison.conclusion, spec.in_language(locale.code).criteria_by_id()
+    cases = {case.id: case.prompt_text for case in comparison.entry.cases}
     for id, failed in islice(conclusion.newly.items(), _NAMED):
         names, prompt = name_list(criteria[name].title for name in failed), one_line(cases.get(id, ""))
         items.append((Span(id, "strong"), f" · {names} · {prompt}" if prompts else f" · {names}"))
@@ -88,7 +90,7 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
     return Report(
         locale=locale,
         kind=locale.say("comparison"),
-        title=locale.count("history_title", len(found.pool), name=name),
+        title=locale.count("history_title", len(comparison.pool), name=name),
         window=f"{locale.say('comparison')} · {spec.suite}",
         facts=(
             *part_facts(spec, locale),
@@ -98,9 +100,9 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
         notices=(
             *part_notices(spec, locale),
             Notice(
-                title=locale.say("pair", name=found.entry.run.id, value=outcome),
+                title=locale.say("pair", name=comparison.entry.run.id, value=outcome),
                 blocks=tuple(blocks),
-                alarm=found.conclusion.outcome == "regression" or bool(found.conclusion.newly),
+                alarm=comparison.conclusion.outcome == "regression" or bool(comparison.conclusion.newly),
             ),
         ),
         headline=None,
@@ -108,25 +110,25 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
             Section(
                 id="runs",
                 title=locale.say("history_runs"),
-                blocks=(_runs(found, links, locale), Paragraph(text=locale.say("history_method"), look="note")),
+                blocks=(_runs(comparison, links, locale), Paragraph(text=locale.say("history_method"), look="note")),
                 console=True,
             ),
         ),
         footer=(f"areopage {__version__}",),
-        figures=history_figures(found),
+        figures=history_figures(comparison),
     )
 
 
-def _runs(found: HistoryComparison, links: Mapping[str, str], locale: Locale) -> Table:
+def _runs(comparison: HistoryComparison, links: Mapping[str, str], locale: Locale) -> Table:
     def row(entry: Entry) -> Row:
         link, failed = links.get(entry.run.id, ""), sum(map(bool, entry.fails_primary.values()))
-        known = sum(fails is not None for fails in entry.fails_primary.values())
+        counted = sum(fails is not None for fails in entry.fails_primary.values())
         text: Line = Span(entry.run.id, "link", link) if link else entry.run.id
         return Row(
             cells=(
                 Cell(text=text),
                 locale.moment(entry.run.created_at),
-                locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(known)),
+                locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(counted)),
             )
         )
 
@@ -135,18 +137,18 @@ def _runs(found: HistoryComparison, links: Mapping[str, str], locale: Locale) ->
         Column(heading=locale.say("date"), kind="text"),
         Column(heading=locale.say("failing_primary")),
     )
-    return Table(columns=heads, rows=tuple(map(row, (found.entry, *reversed(found.pool)))), css="league")
+    return Table(columns=heads, rows=tuple(map(row, (comparison.entry, *reversed(comparison.pool)))), css="league")
 
 
-def history_figures(found: HistoryComparison) -> dict[str, Any]:
+def history_figures(comparison: HistoryComparison) -> dict[str, Any]:
     """What `history.json` holds: numbers are not rounded; no texts of cases."""
     return {
         "schema": "areopage-history-1",
-        "run": found.entry.run.id,
-        "part": found.entry.spec.part,
-        "outcome": found.conclusion.outcome,
-        "failures": found.conclusion.failures,
-        "pool": found.conclusion.pool,
-        "left_out": found.conclusion.left_out,
-        "newly_failing": found.conclusion.newly,
+        "run": comparison.entry.run.id,
+        "part": comparison.entry.spec.part,
+        "outcome": comparison.conclusion.outcome,
+        "failures": comparison.conclusion.failures,
+        "pool": comparison.conclusion.pool,
+        "left_out": comparison.conclusion.left_out,
+        "newly_failing": comparison.conclusion.newly,
     }

@@ -81,15 +81,15 @@ def comparison_report(
     locale = report_locale(language or spec.language)
     names = run_names(comparison, locale)
     first = names[comparison.first.run.id]
-    others = [names[one.other.run.id] for one in comparison.others]
+    others = [names[compared.other.run.id] for compared in comparison.others]
     title = (
         locale.say("comparison_title", other=others[0], first=first)
         if len(others) == 1
         else locale.count("comparison_titles", len(others), first=first)
     )
     parts = [
-        _Part(comparison.first, one, names, locale, _suffix(comparison, place), brief, more)
-        for place, one in enumerate(comparison.others, 1)
+        _Part(comparison.first, compared, names, locale, _suffix(comparison, place), brief, more)
+        for place, compared in enumerate(comparison.others, 1)
     ]
     sections = [section for part in parts for section in part.sections(links)]
     sections.append(parts[0].method("comparison_method_text", ((name, id) for id, name in names.items())))
@@ -113,36 +113,36 @@ def comparison_report(
 
 
 def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[tuple[str, str]]:
-    runs = (comparison.first, *(one.other for one in comparison.others))
-    told = [locale.say("pair", name=names[run.run.id], value=locale.costs(run.costs)) for run in runs if locale.costs(run.costs)]
-    if told:
-        yield locale.say("cost"), "; ".join(told)
+    runs = (comparison.first, *(compared.other for compared in comparison.others))
+    costs = [locale.say("pair", name=names[run.run.id], value=locale.costs(run.costs)) for run in runs if locale.costs(run.costs)]
+    if costs:
+        yield locale.say("cost"), "; ".join(costs)
 
 
 def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *, brief: bool, prompts: bool) -> Iterator[Notice]:
-    runs = (comparison.first, *(one.other for one in comparison.others))
+    runs = (comparison.first, *(compared.other for compared in comparison.others))
     if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
         yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
-    for place, one in enumerate(comparison.others, 1):
+    for place, compared in enumerate(comparison.others, 1):
         suffix = _suffix(comparison, place)
         yield Notice(
-            title=locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}")),
-            blocks=tuple(_outcome_blocks(comparison.first.spec, one, suffix, locale, brief=brief, prompts=prompts)),
-            alarm=one.outcome == "regression" or bool(one.newly_failing),
+            title=locale.say("pair", name=names[compared.other.run.id], value=locale.say(f"outcome_{compared.outcome}")),
+            blocks=tuple(_outcome_blocks(comparison.first.spec, compared, suffix, locale, brief=brief, prompts=prompts)),
+            alarm=compared.outcome == "regression" or bool(compared.newly_failing),
         )
-        if one.shared.differs:
-            yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(one.shared, locale))),))
+        if compared.shared.differs:
+            yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(compared.shared, locale))),))
 
 
 def _outcome_blocks(
-    spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool, prompts: bool
+    spec: RunSpec, compared: Compared, suffix: str, locale: Locale, *, brief: bool, prompts: bool
 ) -> Iterator[Paragraph | Listing]:
     """The cases that newly fail, then what the tests find, then what they leave open."""
-    newly = found.newly_failing
-    numbers = {"newly": len(newly), "mended": len(found.mended), "compared": found.shared.cases}
+    newly = compared.newly_failing
+    numbers = {"newly": len(newly), "mended": len(compared.mended), "compared": compared.shared.cases}
     head = locale.say("newly_failing_head", **{name: locale.whole(number) for name, number in numbers.items()})
-    if found.not_compared:
-        head = f"{head} {locale.count('newly_failing_unknown', len(found.not_compared))}"
+    if compared.not_compared:
+        head = f"{head} {locale.count('newly_failing_unknown', len(compared.not_compared))}"
     yield Paragraph(text=head)
     items: list[Line] = []
     criteria = spec.in_language(locale.code).criteria_by_id()
@@ -154,9 +154,9 @@ def _outcome_blocks(
         items.append(locale.count("newly_failing_more", len(newly) - _NEWLY_NAMED))
     if items:
         yield Listing(items=tuple(items))
-    if told := tuple(findings(found, spec, locale)):
-        yield Listing(items=told)
-    for text in (open_text(found, locale), price_text(found, locale)):
+    if lines := tuple(findings(compared, spec, locale)):
+        yield Listing(items=lines)
+    for text in (open_text(compared, locale), price_text(compared, locale)):
         if text:
             yield Paragraph(text=text)
 
@@ -219,7 +219,7 @@ class Sections:
         """The nodes of the tree; the brief form leaves out sub-categories and criteria that say nothing."""
         locale = self.locale
         yield Paragraph(text=locale.say(lead), look="soft")
-        shown = [one for one in levels if not self.brief or one.level in ("final", "category") or one.difference.is_telling]
+        shown = [node for node in levels if not self.brief or node.level in ("final", "category") or node.difference.is_telling]
         made: list[Row] = []
         for node in shown:
             name = node_name(node, self.spec, locale)
@@ -239,12 +239,12 @@ class Sections:
         """A table for each column, with a row for each of its values."""
         locale = self.locale
         yield Paragraph(text=locale.say(lead), look="soft")
-        for column in dict.fromkeys(one.column for one in slices):
+        for column in dict.fromkeys(cut.column for cut in slices):
             yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
             made = [
-                self.row(one.difference, slice_value(column, one.value, self.spec.labels, locale), *cells(one))
-                for one in slices
-                if one.column == column
+                self.row(cut.difference, slice_value(column, cut.value, self.spec.labels, locale), *cells(cut))
+                for cut in slices
+                if cut.column == column
             ]
             first = Column(heading=locale.say("slice_value"), kind="text")
             yield Table(columns=(first, *heads), rows=tuple(made), css="league slices")
@@ -265,11 +265,18 @@ class _Part(Sections):
     """The sections about one run against the first."""
 
     def __init__(
-        self, first: ComparedRun, found: Compared, names: Mapping[str, str], locale: Locale, suffix: str, brief: bool, more: str
+        self,
+        first: ComparedRun,
+        compared: Compared,
+        names: Mapping[str, str],
+        locale: Locale,
+        suffix: str,
+        brief: bool,
+        more: str,
     ) -> None:
-        heads = (names[first.run.id], names[found.other.run.id])
+        heads = (names[first.run.id], names[compared.other.run.id])
         super().__init__(heads, first.spec, locale, brief=brief, suffix=suffix)
-        self._first, self._found, self._more = first, found, more
+        self._first, self._other, self._more = first, compared, more
 
     def sections(self, links: Mapping[str, str]) -> Iterator[Section]:
         """All that have something to show."""
@@ -278,13 +285,13 @@ class _Part(Sections):
         yield self.section("levels", [self._beside(links), *self._levels()])
         if blocks := list(self._drivers()):
             yield self.section("drivers", blocks)
-        slices = [one for one in self._found.slices if not self.brief or one.difference.is_telling]
+        slices = [cut for cut in self._other.slices if not self.brief or cut.difference.is_telling]
         if slices:
             yield self.section("comparison_slices", self._slices(slices))
 
     def _beside(self, links: Mapping[str, str]) -> Table:
-        locale, runs = self.locale, (self._first, self._found.other)
-        whole = self._found.levels[0].difference
+        locale, runs = self.locale, (self._first, self._other.other)
+        whole = self._other.levels[0].difference
         heads = [
             Column(heading="", kind="text"),
             *(Column(heading=name, kind="text") for name in self.heads),
@@ -299,8 +306,8 @@ class _Part(Sections):
             )
             for run in runs
         ]
-        intervals = [(locale.interval(one.interval.low, one.interval.high),) if one.interval else () for one in runs]
-        scores = [Cell(text=locale.number(run.score), under=own) for run, own in zip(runs, intervals, strict=True)]
+        intervals = [(locale.interval(run.interval.low, run.interval.high),) if run.interval else () for run in runs]
+        scores = [Cell(text=locale.number(run.score), under=interval) for run, interval in zip(runs, intervals, strict=True)]
         listed: list[tuple[Cell | str, ...]] = [
             (locale.say("run_id"), *ids, ""),
             (locale.say("release"), *(run_verdict_text(run, locale) for run in runs), ""),
@@ -327,36 +334,36 @@ class _Part(Sections):
             crossed = Cell(text=crossed_text(difference, locale))
             return (locale.whole(difference.score.pairs), *means, score, crossed, failures, self.conclusion(difference))
 
-        yield from self.levels(self._found.levels, "levels_lead", heads, cells, "league levels")
+        yield from self.levels(self._other.levels, "levels_lead", heads, cells, "league levels")
 
     def _drivers(self) -> Iterator[Block]:
-        locale, drivers = self.locale, self._found.drivers
-        if drivers is None or not any(one.amount for one in drivers.cases):
+        locale, drivers = self.locale, self._other.drivers
+        if drivers is None or not any(part.amount for part in drivers.cases):
             return
-        told = {"cases": locale.count("cases", len(drivers.cases)), "difference": locale.signed(drivers.difference, 3)}
-        yield Paragraph(text=locale.say("drivers_lead", **told), look="soft")
+        sizes = {"cases": locale.count("cases", len(drivers.cases)), "difference": locale.signed(drivers.difference, 3)}
+        yield Paragraph(text=locale.say("drivers_lead", **sizes), look="soft")
         for key, parts in (("criterion", drivers.criteria), ("judge", drivers.judges), ("case", drivers.cases)):
             if self.brief and key == "case":
                 continue
             yield Heading(text=locale.say(f"drivers_by_{key}"))
             yield self._parts(key, parts)
-        if self._found.failure_parts:
+        if self._other.failure_parts:
             yield Heading(text=locale.say("failure_parts"))
-            yield self._parts("criterion", self._found.failure_parts)
+            yield self._parts("criterion", self._other.failure_parts)
 
     def _parts(self, key: str, parts: Sequence[Contribution]) -> Table:
         locale = self.locale
         most = _BRIEF_PARTS if self.brief else _SHOWN_PARTS
-        told = [one for one in parts if one.amount][:most]
+        shown = [part for part in parts if part.amount][:most]
         titles = {id: criterion.title for id, criterion in self.spec.criteria_by_id().items()} if key == "criterion" else {}
         titles[ONE_SIDED] = locale.say("one_sided")
         made: list[tuple[Cell | str, ...]] = [
-            (titles.get(one.name, one.name), locale.signed(one.amount, 3), _share(one.share, locale)) for one in told
+            (titles.get(part.name, part.name), locale.signed(part.amount, 3), _share(part.share, locale)) for part in shown
         ]
-        left = [one for one in parts if one.amount][most:]
+        left = [part for part in parts if part.amount][most:]
         if left:
-            amount = sum(one.amount for one in left)
-            shares = [one.share for one in left if one.share is not None]
+            amount = sum(part.amount for part in left)
+            shares = [part.share for part in left if part.share is not None]
             name = locale.count("more_parts", len(left), amount=locale.signed(amount, 3))
             made.append((name, locale.signed(amount, 3), _share(sum(shares) if shares else None, locale)))
         heads = columns(locale.say("part_amount"), locale.say("part_share"), first=locale.say(key))
@@ -367,34 +374,35 @@ class _Part(Sections):
         keys = ("shared_cases", "score_paired", "newly_mended", "part_amount")
         heads = (*(Column(heading=locale.say(key)) for key in keys), Column(heading=locale.say("conclusion"), kind="text"))
 
-        def cells(one: SliceDifference) -> tuple[Cell | str, ...]:
-            difference = one.difference
+        def cells(cut: SliceDifference) -> tuple[Cell | str, ...]:
+            difference = cut.difference
             return (
-                locale.whole(one.cases),
+                locale.whole(cut.cases),
                 self.difference(score_difference(difference.score, locale), difference.by_score),
                 Cell(text=crossed_text(difference, locale), under=(corrected_p_value(difference.by_failures, locale),)),
-                Cell(text=locale.signed(one.amount, 3), under=(_share(one.share, locale),)),
+                Cell(text=locale.signed(cut.amount, 3), under=(_share(cut.share, locale),)),
                 self.conclusion(difference),
             )
 
         yield from self.slices(slices, "comparison_slices_lead", heads, cells)
 
     def _changed(self) -> Iterator[Block]:
-        locale, changed = self.locale, self._found.changed
+        locale, changed = self.locale, self._other.changed
         yield Paragraph(text=locale.say("changed_cases_lead" if changed else "changed_none"), look="soft")
-        yield Entries(items=tuple(self._entry(one) for one in changed[:_SHOWN_CASES]))
+        yield Entries(items=tuple(self._entry(change) for change in changed[:_SHOWN_CASES]))
         if len(changed) > _SHOWN_CASES:
             yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=self._more), look="note")
 
-    def _entry(self, one: ChangedCase) -> Entry:
+    def _entry(self, change: ChangedCase) -> Entry:
         locale, criteria = self.locale, self.spec.criteria_by_id()
-        shown = {key: locale.number(score) for key, score in zip(("first", "other"), one.scores, strict=True)}
-        facts = [one.case.id, locale.say("score_from_to", **shown)]
-        for key, ids in (("newly", one.newly), ("mended", one.mended)):
+        shown = {key: locale.number(score) for key, score in zip(("first", "other"), change.scores, strict=True)}
+        facts = [change.case.id, locale.say("score_from_to", **shown)]
+        for key, ids in (("newly", change.newly), ("mended", change.mended)):
             if ids:
                 facts.append(locale.say(f"changed_{key}", names=name_list(criteria[id].title for id in ids)))
         texts = tuple(
-            Cell(text=(text or "")[:LONGEST_TEXT] or locale.say("no_text"), css="" if text else "zero") for text in one.responses
+            Cell(text=(text or "")[:LONGEST_TEXT] or locale.say("no_text"), css="" if text else "zero")
+            for text in change.responses
         )
         both = Table(
             columns=tuple(Column(heading=name, kind="text") for name in self.heads),
@@ -402,14 +410,14 @@ class _Part(Sections):
             css="texts",
             stacked=False,
         )
-        prompt = excerpt(locale, locale.say("prompt"), one.case.prompt_text, locale.say("no_text"))
+        prompt = excerpt(locale, locale.say("prompt"), change.case.prompt_text, locale.say("no_text"))
         return Entry(
             score=shown["other"],
-            title=one.case.prompt_text,
+            title=change.case.prompt_text,
             facts=tuple(facts),
             blocks=(prompt, both),
-            alarm=bool(one.newly),
-            anchor=_anchor(self.suffix, one.case.id),
+            alarm=bool(change.newly),
+            anchor=_anchor(self.suffix, change.case.id),
         )
 
 
@@ -426,16 +434,16 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
         "first": run_figures(comparison.first),
         "others": [
             {
-                **run_figures(one.other),
-                "outcome": one.outcome,
-                "verdicts": one.verdicts,
-                "shared": one.shared,
-                "levels": one.levels,
-                "slices": one.slices,
-                "drivers": one.drivers,
-                "failure_parts": one.failure_parts,
-                "newly_failing": [{"case": case.case.id, "criteria": case.newly} for case in one.newly_failing],
-                "not_compared": one.not_compared,
+                **run_figures(compared.other),
+                "outcome": compared.outcome,
+                "verdicts": compared.verdicts,
+                "shared": compared.shared,
+                "levels": compared.levels,
+                "slices": compared.slices,
+                "drivers": compared.drivers,
+                "failure_parts": compared.failure_parts,
+                "newly_failing": [{"case": case.case.id, "criteria": case.newly} for case in compared.newly_failing],
+                "not_compared": compared.not_compared,
                 "changed": [
                     {
                         "case": case.case.id,
@@ -444,25 +452,25 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
                         "newly": case.newly,
                         "mended": case.mended,
                     }
-                    for case in one.changed
+                    for case in compared.changed
                 ],
             }
-            for one in comparison.others
+            for compared in comparison.others
         ],
     }
 
 
-def run_figures(one: ComparedRun) -> dict[str, Any]:
+def run_figures(run: ComparedRun) -> dict[str, Any]:
     """What JSON says of a run in a comparison."""
     return {
-        "run": one.run.id,
-        "target": one.name,
-        "created_at": one.run.created_at,
-        "verdict": one.verdict,
-        "reason": one.doubt,
-        "score": one.score,
-        "interval": one.interval,
-        "failures": one.failures,
-        "coverage": one.coverage,
-        "unfit_judges": one.unfit,
+        "run": run.run.id,
+        "target": run.name,
+        "created_at": run.run.created_at,
+        "verdict": run.verdict,
+        "reason": run.doubt,
+        "score": run.score,
+        "interval": run.interval,
+        "failures": run.failures,
+        "coverage": run.coverage,
+        "unfit_judges": run.unfit,
     }

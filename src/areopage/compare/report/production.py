@@ -36,74 +36,78 @@ from areopage.version import __version__
 _SHOWN_VALUES = 12
 
 
-def production_report(found: ProductionComparison, language: str = "", *, link: str = "", brief: bool = False) -> Report:
+def production_report(comparison: ProductionComparison, language: str = "", *, link: str = "", brief: bool = False) -> Report:
     """Build the page of a comparison with production."""
-    locale = report_locale(language or found.run.spec.language)
-    page, name = _Page(found, locale, link, brief=brief), run_name(found, locale)
+    locale = report_locale(language or comparison.run.spec.language)
+    page, name = _Page(comparison, locale, link, brief=brief), run_name(comparison, locale)
     return Report(
         locale=locale,
         kind=locale.say("comparison"),
         title=locale.say("production_title", run=name),
-        window=f"{locale.say('comparison')} · {found.run.spec.suite}",
+        window=f"{locale.say('comparison')} · {comparison.run.spec.suite}",
         facts=(
-            (locale.say("outcome"), locale.say(f"outcome_{found.outcome}")),
-            (locale.say("suite"), f"{found.run.spec.suite} {found.run.spec.suite_version}"),
-            (locale.say("production"), period_text(found, locale)),
-            (locale.say("production_source"), found.production.source or locale.say("production_all_sources")),
+            (locale.say("outcome"), locale.say(f"outcome_{comparison.outcome}")),
+            (locale.say("suite"), f"{comparison.run.spec.suite} {comparison.run.spec.suite_version}"),
+            (locale.say("production"), period_text(comparison, locale)),
+            (locale.say("production_source"), comparison.production.source or locale.say("production_all_sources")),
         ),
-        notices=tuple(_notices(found, locale)),
+        notices=tuple(_notices(comparison, locale)),
         headline=None,
         sections=tuple(page.sections()),
         footer=(f"areopage {__version__}",),
-        figures=production_figures(found),
+        figures=production_figures(comparison),
     )
 
 
-def run_name(found: ProductionComparison, locale: Locale) -> str:
+def run_name(comparison: ProductionComparison, locale: Locale) -> str:
     """What the run is called: its target, else that its answers came with the cases."""
-    return found.run.name or locale.say("given_responses")
+    return comparison.run.name or locale.say("given_responses")
 
 
-def period_text(found: ProductionComparison, locale: Locale) -> str:
+def period_text(comparison: ProductionComparison, locale: Locale) -> str:
     """The days of production, first and last."""
-    return locale.period(found.production.period.start, found.production.period.last)
+    return locale.period(comparison.production.period.start, comparison.production.period.last)
 
 
-def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
+def failed_texts(outcomes: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
     """How many cases fail on each side, of those that are known.
 
     Args:
         counted: name the counts beside the shares, which are those of the counts unless answers weigh unequally; a standardised
             share is of no count.
     """
-    if found.failures is None:
+    if outcomes.failures is None:
         return MISSING, MISSING
     made = []
-    for failed, cases, share in zip(found.failed, found.failures.cases, found.failures.means, strict=True):
+    for failed, cases, share in zip(outcomes.failed, outcomes.failures.cases, outcomes.failures.means, strict=True):
         shown = locale.percent(share or 0.0, 1)
-        told = locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(cases))
-        made.append(f"{told} ({shown})" if counted else locale.say("production_fail_share", share=shown))
+        text = locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(cases))
+        made.append(f"{text} ({shown})" if counted else locale.say("production_fail_share", share=shown))
     return made[0], made[1]
 
 
-def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
-    if found.run.unfit:
-        yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=found.run.unfit),), alarm=True)
+def _notices(comparison: ProductionComparison, locale: Locale) -> Iterator[Notice]:
+    if comparison.run.unfit:
+        yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=comparison.run.unfit),), alarm=True)
     blocks: list[Paragraph | Listing] = []
-    if found.outcome == "too_little":
+    if comparison.outcome == "too_little":
         blocks.append(Paragraph(text=locale.say("production_too_little")))
-    told = list(level_findings(found.levels, found.run.spec, locale))
-    if found.levels[0].difference.is_telling:
+    texts = list(level_findings(comparison.levels, comparison.run.spec, locale))
+    if comparison.levels[0].difference.is_telling:
         for key, keeps in (("explains", False), ("keeps", True)):
-            if names := [column_name(one.column, locale) for one in found.standardised if one.difference.is_telling == keeps]:
-                told.append(locale.say(f"production_mix_{key}", columns=", ".join(names)))
-    if told:
-        blocks.append(Listing(items=tuple(told)))
-    title = locale.say("pair", name=run_name(found, locale), value=locale.say(f"outcome_{found.outcome}"))
-    yield Notice(title=title, blocks=tuple(blocks), alarm=found.outcome == "regression")
-    lines = [locale.say("anyway_differs", part=differing_part_text(one, locale)) for one in found.differs]
-    if found.left_out:
-        lines.append(locale.say("left_out_criteria", names=", ".join(found.left_out)))
+            if names := [
+                column_name(standardised.column, locale)
+                for standardised in comparison.standardised
+                if standardised.difference.is_telling == keeps
+            ]:
+                texts.append(locale.say(f"production_mix_{key}", columns=", ".join(names)))
+    if texts:
+        blocks.append(Listing(items=tuple(texts)))
+    title = locale.say("pair", name=run_name(comparison, locale), value=locale.say(f"outcome_{comparison.outcome}"))
+    yield Notice(title=title, blocks=tuple(blocks), alarm=comparison.outcome == "regression")
+    lines = [locale.say("anyway_differs", part=differing_part_text(difference, locale)) for difference in comparison.differs]
+    if comparison.left_out:
+        lines.append(locale.say("left_out_criteria", names=", ".join(comparison.left_out)))
     if lines:
         yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=tuple(lines)),))
     differs = Paragraph(text=locale.say("production_differs_text"))
@@ -115,9 +119,9 @@ class _Page(Sections):
 
     untested = "production_not_tested"
 
-    def __init__(self, found: ProductionComparison, locale: Locale, link: str, *, brief: bool) -> None:
-        super().__init__((run_name(found, locale), locale.say("production")), found.run.spec, locale, brief=brief)
-        self._found, self._link = found, link
+    def __init__(self, comparison: ProductionComparison, locale: Locale, link: str, *, brief: bool) -> None:
+        super().__init__((run_name(comparison, locale), locale.say("production")), comparison.run.spec, locale, brief=brief)
+        self._comparison, self._link = comparison, link
         self._columns = (
             *(Column(heading=name) for name in self.heads),
             Column(heading=locale.say("score_paired")),
@@ -128,27 +132,29 @@ class _Page(Sections):
 
     def sections(self) -> Iterator[Section]:
         """All that have something to show."""
-        found, locale, side = self._found, self.locale, self._found.production
+        comparison, locale, side = self._comparison, self.locale, self._comparison.production
         left_out = (("production_other_panels", side.other_panels), ("production_not_sampled", side.not_sampled))
         notes = [locale.count(key, number) for key, number in left_out if number]
         notes += [locale.say("production_weighted")] if side.weighted else []
-        if found.missing:
-            notes.append(locale.say("production_missing", columns=", ".join(column_name(one, locale) for one in found.missing)))
+        if comparison.missing:
+            notes.append(
+                locale.say("production_missing", columns=", ".join(column_name(column, locale) for column in comparison.missing))
+            )
         remarks = [Paragraph(text=text, look="note", console=True) for text in notes]
-        levels = self.levels(found.levels, "production_levels_lead", self._columns, self._compared)
+        levels = self.levels(comparison.levels, "production_levels_lead", self._columns, self._compared)
         yield self.section("levels", [self._beside(), *remarks, *levels])
-        if found.mixes:
+        if comparison.mixes:
             yield self.section("production_mix", self._mixes())
             yield self.section("production_standardised", self._standardised())
-        if slices := [one for one in found.slices if not self.brief or one.difference.is_telling]:
-            blocks = self.slices(slices, "production_slices_lead", self._columns, lambda one: self._compared(one.difference))
+        if slices := [cut for cut in comparison.slices if not self.brief or cut.difference.is_telling]:
+            blocks = self.slices(slices, "production_slices_lead", self._columns, lambda cut: self._compared(cut.difference))
             yield self.section("comparison_slices", blocks)
-        ids = zip(self.heads, (found.run.run.id, found.production.panel), strict=True)
+        ids = zip(self.heads, (comparison.run.run.id, comparison.production.panel), strict=True)
         yield self.method("production_method_text", ids)
 
     def _beside(self) -> Table:
-        locale, found = self.locale, self._found
-        whole = found.levels[0].difference
+        locale, comparison = self.locale, self._comparison
+        whole = comparison.levels[0].difference
         heads = (
             Column(heading="", kind="text"),
             *(Column(heading=name, kind="text") for name in self.heads),
@@ -156,16 +162,16 @@ class _Page(Sections):
         )
         groups = [(locale.count("production_groups", number),) for number in whole.score.clusters]
         failed = failed_texts(whole, locale)
-        run = Span(found.run.run.id, "link", self._link) if self._link else found.run.run.id
+        run = Span(comparison.run.run.id, "link", self._link) if self._link else comparison.run.run.id
         listed: list[tuple[Cell | str, ...]] = [
-            (locale.say("run_id"), Cell(text=run), period_text(found, locale), ""),
+            (locale.say("run_id"), Cell(text=run), period_text(comparison, locale), ""),
             (
                 locale.say("production_size"),
-                Cell(text=locale.count("cases", found.cases), under=groups[0]),
-                Cell(text=locale.count("production_answers", found.production.answers), under=groups[1]),
+                Cell(text=locale.count("cases", comparison.cases), under=groups[0]),
+                Cell(text=locale.count("production_answers", comparison.production.answers), under=groups[1]),
                 "",
             ),
-            (locale.say("release"), run_verdict_text(found.run, locale), "", ""),
+            (locale.say("release"), run_verdict_text(comparison.run, locale), "", ""),
             (locale.say("failures"), *failed, self.difference(failures_text(whole, locale), whole.by_failures)),
             (
                 locale.say("final_score"),
@@ -175,32 +181,34 @@ class _Page(Sections):
         ]
         return Table(columns=heads, rows=rows(listed), css="beside")
 
-    def _compared(self, own: UnpairedOutcomes, *, counted: bool = True) -> tuple[Cell | str, ...]:
+    def _compared(self, outcomes: UnpairedOutcomes, *, counted: bool = True) -> tuple[Cell | str, ...]:
         """Means, differences and conclusion: the cells that all tables have in common."""
-        failed = failed_texts(own, self.locale, counted=counted)
-        means = (Cell(text=self.locale.number(mean), under=(text,)) for mean, text in zip(own.score.means, failed, strict=True))
-        return (*means, *self.differences(own), self.conclusion(own))
+        failed = failed_texts(outcomes, self.locale, counted=counted)
+        means = (
+            Cell(text=self.locale.number(mean), under=(text,)) for mean, text in zip(outcomes.score.means, failed, strict=True)
+        )
+        return (*means, *self.differences(outcomes), self.conclusion(outcomes))
 
     def _mixes(self) -> Iterator[Block]:
         locale = self.locale
         yield Paragraph(text=locale.say("production_mix_lead"), look="soft")
-        for mix in self._found.mixes:
+        for mix in self._comparison.mixes:
             yield Heading(text=locale.say("production_mix_by", column=column_name(mix.column, locale)))
             totals = mix.totals
             shown, rest = mix.values[:_SHOWN_VALUES], mix.values[_SHOWN_VALUES:]
-            listed = [(self._value(mix.column, one.value), one.run, one.production) for one in shown]
+            listed = [(self._value(mix.column, value.value), value.run, value.production) for value in shown]
             if rest:
-                sums = sum(one.run for one in rest), sum(one.production for one in rest)
+                sums = sum(value.run for value in rest), sum(value.production for value in rest)
                 listed.append((locale.count("production_more_values", len(rest)), *sums))
             made = [
                 (
                     name,
                     *(
                         locale.say("production_mix_cell", share=locale.percent(n / max(total, 1), 1), n=locale.whole(n))
-                        for n, total in zip(own, totals, strict=True)
+                        for n, total in zip(counts, totals, strict=True)
                     ),
                 )
-                for name, *own in listed
+                for name, *counts in listed
             ]
             heads = columns(*self.heads, first=locale.say("slice_value"))
             yield Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
@@ -210,33 +218,41 @@ class _Page(Sections):
 
     def _standardised(self) -> Iterator[Block]:
         locale, least = self.locale, self.locale.whole(IN_STRATUM)
-        if not self._found.standardised:
+        if not self._comparison.standardised:
             yield Paragraph(text=locale.say("production_standardised_none", n=least), look="soft")
             return
         yield Paragraph(text=locale.say("production_standardised_lead", n=least), look="soft")
         heads = (Column(heading=locale.say("production_column"), kind="text"), Column(heading=locale.say("production_covered")))
         made: list[Row] = []
-        for one in self._found.standardised:
-            values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
-            first = Cell(text=Span(column_name(one.column, locale), "strong"), under=(values,))
-            made.append(Row(cells=(first, locale.percent(one.covered, 0), *self._compared(one.difference, counted=False))))
+        for standardised in self._comparison.standardised:
+            values = ", ".join(self._value(standardised.column, value) for value in standardised.values[:_SHOWN_VALUES])
+            first = Cell(text=Span(column_name(standardised.column, locale), "strong"), under=(values,))
+            made.append(
+                Row(
+                    cells=(
+                        first,
+                        locale.percent(standardised.covered, 0),
+                        *self._compared(standardised.difference, counted=False),
+                    )
+                )
+            )
         yield Table(columns=(*heads, *self._columns), rows=tuple(made), css="league slices")
 
 
-def production_figures(found: ProductionComparison) -> Mapping[str, Any]:
+def production_figures(comparison: ProductionComparison) -> Mapping[str, Any]:
     """What `production.json` holds: numbers are not rounded, null where there is none; no texts."""
     return {
         "schema": "areopage-production-1",
-        "outcome": found.outcome,
-        "run": run_figures(found.run),
-        "production": found.production,
-        "cases": found.cases,
-        "criteria": found.criteria,
-        "left_out": found.left_out,
-        "differs": found.differs,
-        "levels": found.levels,
-        "mixes": found.mixes,
-        "standardised": found.standardised,
-        "slices": found.slices,
-        "missing": found.missing,
+        "outcome": comparison.outcome,
+        "run": run_figures(comparison.run),
+        "production": comparison.production,
+        "cases": comparison.cases,
+        "criteria": comparison.criteria,
+        "left_out": comparison.left_out,
+        "differs": comparison.differs,
+        "levels": comparison.levels,
+        "mixes": comparison.mixes,
+        "standardised": comparison.standardised,
+        "slices": comparison.slices,
+        "missing": comparison.missing,
     }

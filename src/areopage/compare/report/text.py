@@ -17,20 +17,20 @@ _NAMED = 8
 
 def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
     """What each run is called, by its id: its target, with the id where several runs have the same."""
-    runs = (comparison.first, *(one.other for one in comparison.others))
-    targets = {one.run.id: one.spec.title or locale.say("given_responses") for one in runs}
+    runs = (comparison.first, *(compared.other for compared in comparison.others))
+    targets = {run.run.id: run.spec.title or locale.say("given_responses") for run in runs}
     names = list(targets.values())
     return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 
 
-def node_name(one: TestedLevel[D], spec: RunSpec, locale: Locale) -> str:
+def node_name(node: TestedLevel[D], spec: RunSpec, locale: Locale) -> str:
     """What a node of the tree is called."""
-    if one.level == "final":
+    if node.level == "final":
         return locale.say("whole_run")
     spoken = spec.in_language(locale.code)
-    if one.level == "criterion":
-        return spoken.criteria_by_id()[one.path[-1]].title
-    return spoken.labels.get(".".join(one.path))
+    if node.level == "criterion":
+        return spoken.criteria_by_id()[node.path[-1]].title
+    return spoken.labels.get(".".join(node.path))
 
 
 def corrected_p_value(test: Tested, locale: Locale, untested: str = "not_tested") -> str:
@@ -42,9 +42,9 @@ def corrected_p_value(test: Tested, locale: Locale, untested: str = "not_tested"
     return locale.say("corrected_p", p=locale.number(test.corrected, 3))
 
 
-def price_text(found: Compared, locale: Locale) -> str:
+def price_text(compared: Compared, locale: Locale) -> str:
     """What the interval of the score cannot exclude for want of cases, and how many would halve it; "" without a score."""
-    score, span = found.levels[0].difference.score, found.other.spec.scale.max - found.other.spec.scale.min
+    score, span = compared.levels[0].difference.score, compared.other.spec.scale.max - compared.other.spec.scale.min
     if score.difference is None or not score.clusters:
         return ""
     width = least_width(score.clusters, span, score.level)
@@ -53,77 +53,79 @@ def price_text(found: Compared, locale: Locale) -> str:
     return locale.say("interval_price", **numbers)
 
 
-def findings(found: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:
+def findings(compared: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:
     """What is worse, then what is better, each in a line; of nodes with the same criteria only the highest."""
-    if found.verdict_fell and found.verdicts:
-        verdicts = {key: verdict_name(one, locale) for key, one in zip(("first", "other"), found.verdicts, strict=True)}
+    if compared.verdict_fell and compared.verdicts:
+        verdicts = {
+            key: verdict_name(verdict, locale) for key, verdict in zip(("first", "other"), compared.verdicts, strict=True)
+        }
         yield locale.say("verdict_fell", **verdicts)
-    yield from level_findings(found.levels, spec, locale)
+    yield from level_findings(compared.levels, spec, locale)
 
 
 def level_findings(levels: Sequence[TestedLevel[D]], spec: RunSpec, locale: Locale) -> Iterator[str]:
     """What is worse, then what is better, at the nodes of a tree."""
     told_of: set[tuple[str, frozenset[str]]] = set()
     for direction in ("worse", "better"):
-        for one in levels:
-            node, own = node_name(one, spec, locale), one.difference
-            if direction not in own.directions:
+        for level in levels:
+            node, difference = node_name(level, spec, locale), level.difference
+            if direction not in difference.directions:
                 continue
-            keys = ("failures", frozenset(one.counted)), ("score", frozenset(one.criteria))
-            if own.by_failures.direction == direction and keys[0] not in told_of:
-                told = f"{failures_text(own, locale)}, {corrected_p_value(own.by_failures, locale)}"
-                yield locale.say(f"found_{direction}_failures", node=node, failures=told)
-            if own.by_score.direction == direction and keys[1] not in told_of:
-                told = f"{score_difference(own.measured[1], locale)}, {corrected_p_value(own.by_score, locale)}"
-                yield locale.say(f"found_{direction}_score", node=node, score=told)
+            keys = ("failures", frozenset(level.counted)), ("score", frozenset(level.criteria))
+            if difference.by_failures.direction == direction and keys[0] not in told_of:
+                text = f"{failures_text(difference, locale)}, {corrected_p_value(difference.by_failures, locale)}"
+                yield locale.say(f"found_{direction}_failures", node=node, failures=text)
+            if difference.by_score.direction == direction and keys[1] not in told_of:
+                text = f"{score_difference(difference.measured[1], locale)}, {corrected_p_value(difference.by_score, locale)}"
+                yield locale.say(f"found_{direction}_score", node=node, score=text)
             told_of.update(keys)
 
 
-def failures_text(found: TwoTests, locale: Locale) -> str:
+def failures_text(outcomes: TwoTests, locale: Locale) -> str:
     """The difference of the shares of failures, with its interval."""
-    failures, _ = found.measured
+    failures, _ = outcomes.measured
     return percent_difference(failures, locale) if failures else MISSING
 
 
-def crossed_text(found: Difference, locale: Locale) -> str:
+def crossed_text(difference: Difference, locale: Locale) -> str:
     """How many cases newly fail, and how many are fixed."""
-    if found.failures is None:
+    if difference.failures is None:
         return MISSING
-    alone = {"first": locale.whole(len(found.failures.first)), "second": locale.whole(len(found.failures.second))}
+    alone = {"first": locale.whole(len(difference.failures.first)), "second": locale.whole(len(difference.failures.second))}
     return locale.say("fails_alone_text", **alone)
 
 
-def conclusion_text(found: TwoTests, locale: Locale) -> str:
+def conclusion_text(outcomes: TwoTests, locale: Locale) -> str:
     """What failures and scores say; a dash where neither says anything."""
-    told = [
+    parts = [
         locale.say("conclusion_by", what=locale.say(f"conclusion_{direction}"), by=locale.say(f"by_what_{by}"))
-        for by, direction in zip(("failures", "score"), found.directions, strict=True)
+        for by, direction in zip(("failures", "score"), outcomes.directions, strict=True)
         if direction != "unclear"
     ]
-    return ", ".join(told) or locale.say("conclusion_unclear")
+    return ", ".join(parts) or locale.say("conclusion_unclear")
 
 
-def open_text(found: Compared, locale: Locale) -> str:
+def open_text(compared: Compared, locale: Locale) -> str:
     """What stays open where no regression was found; "" where one was."""
-    if found.outcome == "regression":
+    if compared.outcome == "regression":
         return ""
-    if found.outcome == "too_little":
+    if compared.outcome == "too_little":
         return locale.say("too_little_text")
-    if found.possible_rise is None or found.possible_rise <= 0.0:
+    if compared.possible_rise is None or compared.possible_rise <= 0.0:
         return ""
-    return locale.say("possible_rise", rise=locale.number(100.0 * found.possible_rise, 1))
+    return locale.say("possible_rise", rise=locale.number(100.0 * compared.possible_rise, 1))
 
 
-def differing_part_text(one: PartDifference, locale: Locale) -> str:
+def differing_part_text(difference: PartDifference, locale: Locale) -> str:
     """A part in which panels differ, with what it is on both sides where that tells them apart."""
-    both = f" ({one.first} / {one.second})" if one.first != one.second else ""
-    return locale.say(f"part_{one.part}") + both
+    both = f" ({difference.first} / {difference.second})" if difference.first != difference.second else ""
+    return locale.say(f"part_{difference.part}") + both
 
 
 def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
     """In what panels differ, and what is compared all the same."""
-    for one in shared.differs:
-        yield locale.say("anyway_differs", part=differing_part_text(one, locale))
+    for difference in shared.differs:
+        yield locale.say("anyway_differs", part=differing_part_text(difference, locale))
     sizes = {"cases": shared.cases, "criteria": shared.criteria, "judges": shared.judges}
     keys = {"cases": "cases", "criteria": "criteria", "judges": "judges_count"}
     yield locale.say("anyway_shared", **{name: locale.count(keys[name], size) for name, size in sizes.items()})
@@ -134,5 +136,5 @@ def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
 
 def run_verdict_text(run: ComparedRun, locale: Locale) -> str:
     """The release verdict of a run, with why it settles nothing."""
-    told = verdict_name(run.verdict, locale)
-    return f"{told} ({locale.say(f'doubt_{run.doubt}')})" if run.doubt else told
+    verdict = verdict_name(run.verdict, locale)
+    return f"{verdict} ({locale.say(f'doubt_{run.doubt}')})" if run.doubt else verdict

@@ -41,8 +41,8 @@ def compare_runs(
     slices = _slices(pairs, by)
     first = compared_run(views[0])
     others = (
-        _compared(first, compared_run(view), pair, levels, own, fewest_changes(level))
-        for view, pair, levels, own in zip(views[1:], pairs, families, slices, strict=True)
+        _compared(first, compared_run(view), pair, levels, cuts, fewest_changes(level))
+        for view, pair, levels, cuts in zip(views[1:], pairs, families, slices, strict=True)
     )
     return Comparison(first=first, others=tuple(others))
 
@@ -99,8 +99,8 @@ def _compared(
         changed=_changed(pair, drivers, newly, mended),
         unknown=_unknown(pair),
     )
-    outcome: Outcome = "improvement" if made.found("better") else "no_difference"
-    if made.verdict_fell or made.found("worse"):
+    outcome: Outcome = "improvement" if made.levels_that_are("better") else "no_difference"
+    if made.verdict_fell or made.levels_that_are("worse"):
         outcome = "regression"
     elif made.clusters < fewest or any(run.doubt in LOST for run in (first, other)):
         outcome = "too_little"
@@ -139,16 +139,16 @@ def _unknown(pair: Pair) -> tuple[str, ...]:
         id
         for id in pair.first
         if id not in pair.other
-        or any(not states(pair.other, id).get(name, True) for name, known in states(pair.first, id).items() if known)
+        or any(not states(pair.other, id).get(name, True) for name, is_scored in states(pair.first, id).items() if is_scored)
     )
 
 
 def _changed(
     pair: Pair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
 ) -> tuple[ChangedCase, ...]:
-    amounts = {one.name: one.amount for one in drivers.cases} if drivers else {}
+    amounts = {part.name: part.amount for part in drivers.cases} if drivers else {}
     responses = [{case.id: case.response for case in view.cases} for view in pair.views]
-    found = [
+    changed = [
         ChangedCase(
             case=msgspec.structs.replace(pair.cases[id].case, response=None),
             scores=(_score(pair.first, id), _score(pair.other, id)),
@@ -160,15 +160,15 @@ def _changed(
         for id in pair.other
         if newly[id] or mended[id] or abs(amounts.get(id, 0.0)) > 1e-12
     ]
-    return tuple(sorted(found, key=lambda one: (not one.newly, not one.mended, -abs(one.amount), one.case.id)))
+    return tuple(sorted(changed, key=lambda change: (not change.newly, not change.mended, -abs(change.amount), change.case.id)))
 
 
 def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
     """The slices of each pair; the tests of all of them are corrected together."""
     cuts = [list(_cuts(pair, by)) for pair in pairs]
-    builds = [build for own in cuts for _, build in own]
+    builds = [build for pair_cuts in cuts for _, build in pair_cuts]
     differences = iter(decided_slices(builds, pairs[0].basis.scale))
-    return [tuple(made(difference=next(differences)) for made, _ in own) for own in cuts]
+    return [tuple(made(difference=next(differences)) for made, _ in pair_cuts) for pair_cuts in cuts]
 
 
 def _cuts(
@@ -189,9 +189,9 @@ def _cuts(
         if len(names) < 2:
             continue
         for value in names:
-            own = [id for id in ids if values[id] == value]
-            amount = sum(changes.get(id, 0.0) for id in own)
+            members = [id for id in ids if values[id] == value]
+            amount = sum(changes.get(id, 0.0) for id in members)
             share = amount / whole if abs(whole) > 1e-12 else None
-            made = partial(SliceDifference, column=column, value=value, cases=len(own), amount=amount, share=share)
-            other, earlier = ({id: records[id] for id in own} for records in (pair.other, pair.first))
+            made = partial(SliceDifference, column=column, value=value, cases=len(members), amount=amount, share=share)
+            other, earlier = ({id: records[id] for id in members} for records in (pair.other, pair.first))
             yield made, partial(compare_cases, other, earlier, pair.basis, pair.design)

@@ -119,7 +119,7 @@ def _fault_of(entry: Entry) -> PassedOver | None:
 
 def of_other_panel(entry: Entry, newest: Entry) -> PassedOver | None:
     """A run by another panel or on other cases, with the parts in which it differs; None for one that is alike."""
-    differs = tuple(one.part for one in part_differences(entry.parts, newest.parts) if one.part not in FREE)
+    differs = tuple(difference.part for difference in part_differences(entry.parts, newest.parts) if difference.part not in FREE)
     return PassedOver(run=entry.run.id, why="other_panel", differs=differs) if differs else None
 
 
@@ -132,18 +132,18 @@ def compare_history(
     if not alike:
         name = newest.spec.answered_by or "the given responses"
         reasons: list[str] = []
-        for one in passed:
-            differs = f": {', '.join(one.differs)}" if one.differs else ""
-            reasons.append(f"{one.run} ({one.why.replace('_', ' ')}{differs})")
-        told = f" ({len(passed)} left out: {name_list(reasons)})" if passed else ""
-        lack = f"{run.id} has no earlier complete run of {name} with the same panel and the same cases{told}"
+        for passed_over in passed:
+            differs = f": {', '.join(passed_over.differs)}" if passed_over.differs else ""
+            reasons.append(f"{passed_over.run} ({passed_over.why.replace('_', ' ')}{differs})")
+        remark = f" ({len(passed)} left out: {name_list(reasons)})" if passed else ""
+        lack = f"{run.id} has no earlier complete run of {name} with the same panel and the same cases{remark}"
         raise UserError(f"{lack}: run the benchmark once more")
     ordered = [*reversed(alike), newest]
     conclusion = conclusions(ordered, case_clusters(newest.cases), size)[-1]
-    begun = {one.id: one.created_at for one in ledger.runs()}
+    begun = {past_run.id: past_run.created_at for past_run in ledger.runs()}
     first = begun[conclusion.pool[0]] if len(conclusion.pool) == size else None
-    left_out = sorted((*passed, *conclusion.left_out), key=lambda one: begun[one.run])
-    left_out = [one for one in left_out if first is None or begun[one.run] > first]
+    left_out = sorted((*passed, *conclusion.left_out), key=lambda passed_over: begun[passed_over.run])
+    left_out = [passed_over for passed_over in left_out if first is None or begun[passed_over.run] > first]
     pool = {entry.run.id: entry for entry in ordered}
     return HistoryComparison(
         entry=newest,

@@ -101,7 +101,7 @@ class Mix(Struct, frozen=True, kw_only=True):
     @property
     def totals(self) -> tuple[int, int]:
         """How many cases and answers there are."""
-        return sum(one.run for one in self.values), sum(one.production for one in self.values)
+        return sum(value.run for value in self.values), sum(value.production for value in self.values)
 
 
 class Standardised(Struct, frozen=True, kw_only=True):
@@ -194,7 +194,7 @@ def compare_production(
     sides = _sides(ledger, view, matched, wanted, by, cluster)
     (levels,) = decided_levels([partial(compare_levels, *sides.records, sides.basis, sides.design)], view.spec.scale)
     compared, shared = compared_run(view), [name for name in sides.columns[0] if name in sides.columns[1]]
-    ids = {one.id for one in criteria}
+    ids = {criterion.id for criterion in criteria}
     return ProductionComparison(
         run=compared,
         production=ProductionSide(
@@ -209,7 +209,9 @@ def compare_production(
         ),
         cases=len(sides.records[0]),
         criteria=len(criteria),
-        left_out=tuple(dict.fromkeys(one.id for one in (*view.spec.criteria, *matched.panel.criteria) if one.id not in ids)),
+        left_out=tuple(
+            dict.fromkeys(criterion.id for criterion in (*view.spec.criteria, *matched.panel.criteria) if criterion.id not in ids)
+        ),
         differs=matched.differs,
         outcome=_outcome(levels, incomplete=compared.doubt in LOST),
         levels=levels,
@@ -225,11 +227,11 @@ def _matched(ledger: Ledger, view: RunView, answers: Sequence[JudgedAnswer], *, 
 
     Several panels may judge alike: a name of a judge, or a price, makes another panel and changes no score.
     """
-    counts = Counter(one.panel for one in answers)
+    counts = Counter(answer.panel for answer in answers)
     cases = load_run_cases(ledger, view.run.id)
     panels = {id: Panel.of(run) for id in counts if (run := ledger.panel(id)) is not None}
     differs = {id: production_differences(view.spec, cases, panel) for id, panel in panels.items()}
-    alike = [id for id, found in differs.items() if not found]
+    alike = [id for id, differences in differs.items() if not differences]
     ordered = [id for id, _ in counts.most_common() if id in panels]
     if not ordered:
         raise UserError(f"{view.run.id}: the panels of production's answers are not in the ledger")
@@ -237,18 +239,18 @@ def _matched(ledger: Ledger, view: RunView, answers: Sequence[JudgedAnswer], *, 
         raise DifferentPanels(view.run.id, "production", differs[ordered[0]])
     chosen = alike or ordered[:1]
     first = next(id for id in ordered if id in chosen)
-    own = tuple(one for one in answers if one.panel in chosen)
-    return _Matched(panel=panels[first], id=first, answers=own, differs=differs[first])
+    kept = tuple(answer for answer in answers if answer.panel in chosen)
+    return _Matched(panel=panels[first], id=first, answers=kept, differs=differs[first])
 
 
 def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: Wanted, by: Sequence[str], cluster: str) -> _Sides:
     criteria = shared_criteria(view.spec.criteria, matched.panel.criteria)
-    cases = [one.case for one in load_run_cases(ledger, view.run.id)]
+    cases = [item.case for item in load_run_cases(ledger, view.run.id)]
     asked = [msgspec.structs.replace(case, response=None) for case in cases]
     columns: dict[str, dict[str, str]] = {
         name: {case.id: case_group(case, view.spec, name) for case in cases} for name in DIMENSIONS if name != _NOT_COMPARED
     }
-    columns["language"] = {id: language_of(own) for id, own in columns["language"].items()}
+    columns["language"] = {id: language_of(language) for id, language in columns["language"].items()}
     columns |= {name: case_column(cases, name) for name in by}
     traits = answer_traits(ledger, matched.answers, list(columns), cluster)
     if lacking := [name for name in (*by, *([cluster] if cluster else [])) if name not in traits.columns]:
@@ -263,12 +265,12 @@ def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: Wanted, by:
             Sample(clusters=case_clusters(asked, cluster)),
             Sample(clusters=traits.clusters, weights=answer_weights(ledger, wanted, matched.answers)),
         ),
-        columns=({name: own for name, own in columns.items() if any(own.values())}, traits.columns),
+        columns=({name: values for name, values in columns.items() if any(values.values())}, traits.columns),
     )
 
 
 def _outcome(levels: Sequence[UnpairedLevel], *, incomplete: bool) -> Outcome:
-    directions = {direction for one in levels for direction in one.difference.directions}
+    directions = {direction for level in levels for direction in level.difference.directions}
     if "worse" in directions:
         return "regression"
     if incomplete or min(levels[0].difference.score.clusters) < _FEWEST:
@@ -278,7 +280,8 @@ def _outcome(levels: Sequence[UnpairedLevel], *, incomplete: bool) -> Outcome:
 
 def _mix(sides: _Sides, column: str) -> Mix:
     counts = [
-        Counter(own[column].get(id, "") for id in records) for own, records in zip(sides.columns, sides.records, strict=True)
+        Counter(values[column].get(id, "") for id in records)
+        for values, records in zip(sides.columns, sides.records, strict=True)
     ]
     order = sorted(counts[0] | counts[1], key=lambda value: (-counts[1][value], -counts[0][value], value))
     return Mix(
@@ -290,8 +293,8 @@ def _mix(sides: _Sides, column: str) -> Mix:
 def _common(sides: _Sides, column: str) -> list[str]:
     """The values with enough scored cases on both sides, the commonest in production first."""
     counts = [
-        Counter(own[column].get(id, "") for id, record in records.items() if record.tree.score is not None)
-        for own, records in zip(sides.columns, sides.records, strict=True)
+        Counter(values[column].get(id, "") for id, record in records.items() if record.tree.score is not None)
+        for values, records in zip(sides.columns, sides.records, strict=True)
     ]
     return [value for value, n in counts[1].most_common() if value and min(n, counts[0][value]) >= IN_STRATUM]
 
@@ -311,7 +314,7 @@ def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, 
             whole += weights.get(id, 1.0)
             if (value := of[1].get(id, "")) in sums:
                 sums[value] += weights.get(id, 1.0)
-        shares = {value: own / whole for value, own in sums.items()}
+        shares = {value: weight / whole for value, weight in sums.items()}
         standardised = partial(
             compare_unpaired,
             drawn=(
@@ -332,11 +335,11 @@ def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...
     for column in columns:
         values = _common(sides, column)
         for value in values if len(values) > 1 else ():
-            here, there = (
-                {id: record for id, record in records.items() if own[column].get(id, "") == value}
-                for own, records in zip(sides.columns, sides.records, strict=True)
+            of_run, of_production = (
+                {id: record for id, record in records.items() if values_of[column].get(id, "") == value}
+                for values_of, records in zip(sides.columns, sides.records, strict=True)
             )
-            made.append(partial(ProductionSlice, column=column, value=value, cases=(len(here), len(there))))
-            builds.append(partial(compare_cases, here, there, sides.basis, sides.design))
+            made.append(partial(ProductionSlice, column=column, value=value, cases=(len(of_run), len(of_production))))
+            builds.append(partial(compare_cases, of_run, of_production, sides.basis, sides.design))
     differences = decided_slices(builds, sides.basis.scale)
     return tuple(make(difference=difference) for make, difference in zip(made, differences, strict=True))

@@ -50,57 +50,57 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
 
 def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
     """Read the answers that the monitor evaluated in a period, oldest first."""
-    found: list[JudgedAnswer] = []
-    for one in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
-        if one.suite == wanted.suite:
-            found.append(
+    answers: list[JudgedAnswer] = []
+    for evaluation in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
+        if evaluation.suite == wanted.suite:
+            answers.append(
                 JudgedAnswer(
-                    id=one.id,
-                    panel=one.run_id,
-                    day=one.timestamp.date(),
-                    language=one.language,
-                    prompt=digest_of(one.prompt) if one.prompt else "",
-                    criteria=one.criteria,
+                    id=evaluation.id,
+                    panel=evaluation.run_id,
+                    day=evaluation.timestamp.date(),
+                    language=evaluation.language,
+                    prompt=digest_of(evaluation.prompt) if evaluation.prompt else "",
+                    criteria=evaluation.criteria,
                 )
             )
-        if wanted.most is not None and len(found) > wanted.most:
+        if wanted.most is not None and len(answers) > wanted.most:
             raise UserError(f"more than {wanted.most} answers were evaluated in this period: choose a shorter one")
-    if not found:
-        known = name_list(sorted({run.suite for run in ledger.panels("monitor")})) or "none"
+    if not answers:
+        suites = name_list(sorted({run.suite for run in ledger.panels("monitor")})) or "none"
         source = "" if wanted.source is None else f" of the source {wanted.source!r}"
         raise UserError(
             f"production: no answer{source} was evaluated with the suite {wanted.suite!r} from {wanted.period.start} "
-            f"to {wanted.period.last}; suites that judged answers of the monitor: {known}"
+            f"to {wanted.period.last}; suites that judged answers of the monitor: {suites}"
         )
-    return found
+    return answers
 
 
 def answer_scores(
     answers: Iterable[JudgedAnswer], panel: Panel, criteria: Sequence[Criterion], weights: Weights
 ) -> dict[str, RecordScores]:
     """The scores of answers on some criteria, in the form of a run's scores; a judge's own scores are not in it."""
-    wanted = {one.id: one for one in criteria}
-    by_path = {one.path: one.id for one in panel.criteria if one.id in wanted}
+    wanted = {criterion.id: criterion for criterion in criteria}
+    by_path = {criterion.path: criterion.id for criterion in panel.criteria if criterion.id in wanted}
     nothing = Consistency.of(())
-    found: dict[str, RecordScores] = {}
+    by_answer: dict[str, RecordScores] = {}
     for answer in answers:
         scores = tuple(
             CriterionScore(
                 case_id=answer.id,
-                criterion=by_path[one.criterion],
-                score=one.score,
-                agreement=one.agreement,
+                criterion=by_path[result.criterion],
+                score=result.score,
+                agreement=result.agreement,
                 outliers=(),
                 judges=(),
-                applies=one.grade != "not_applicable",
+                applies=result.grade != "not_applicable",
             )
-            for one in answer.criteria
-            if one.criterion in by_path
+            for result in answer.criteria
+            if result.criterion in by_path
         )
         if scores:
-            tree, _ = score_tree([Leaf.of(wanted[one.criterion], one) for one in scores], weights)
-            found[answer.id] = RecordScores(case_id=answer.id, tree=tree, criteria=scores, consistency=nothing)
-    return found
+            tree, _ = score_tree([Leaf.of(wanted[score.criterion], score) for score in scores], weights)
+            by_answer[answer.id] = RecordScores(case_id=answer.id, tree=tree, criteria=scores, consistency=nothing)
+    return by_answer
 
 
 def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswer]) -> dict[str, float]:
@@ -113,7 +113,7 @@ def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswe
     for day in ledger.days.totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source)):
         if judged := day.scored + day.unscored:
             by_day[day.day] = (judged + day.left_out) / judged
-    weights = {one.id: by_day.get(one.day, 1.0) for one in answers}
+    weights = {answer.id: by_day.get(answer.day, 1.0) for answer in answers}
     return weights if len(set(weights.values())) > 1 else {}
 
 
@@ -142,17 +142,17 @@ def answer_traits(ledger: Ledger, answers: Sequence[JudgedAnswer], columns: Sequ
         columns: fields of a case by any name ("age"), else names in the answers' metadata; "language" is the answer's own.
         cluster: a column that says which answers belong together; "": those with one prompt or one conversation do.
     """
-    known = list(dict.fromkeys([*columns, *([cluster] if cluster else [])]))
-    values: dict[str, dict[str, str]] = {name: {} for name in known}
+    names = list(dict.fromkeys([*columns, *([cluster] if cluster else [])]))
+    values: dict[str, dict[str, str]] = {name: {} for name in names}
     sessions: dict[str, str] = {}
-    by_id = {one.id: one for one in answers}
+    by_id = {answer.id: answer for answer in answers}
     for part in chunks(list(by_id)):
         for id, stored in ledger.answers.by_id(part).items():
             sessions[id] = stored.session
-            for name in known:
+            for name in names:
                 values[name][id] = _value(stored.case, name, by_id[id].language)
     clusters = {id: value for id, value in values[cluster].items() if value} if cluster else _together(answers, sessions)
-    return Traits(columns={name: own for name, own in values.items() if any(own.values())}, clusters=clusters)
+    return Traits(columns={name: texts for name, texts in values.items() if any(texts.values())}, clusters=clusters)
 
 
 def language_of(code: str) -> str:
@@ -165,11 +165,11 @@ def _value(case: Case, column: str, language: str) -> str:
     if column == "language":
         return language_of(language)
     field = field_named(column)
-    own = getattr(case, field) if field in ("maturity", "category", "subcategory", "source") else ""
-    if not own:
+    value = getattr(case, field) if field in ("maturity", "category", "subcategory", "source") else ""
+    if not value:
         names = (name for name in case.metadata if (field and field_named(name) == field) or fold_name(name) == fold_name(column))
-        own = next((case.metadata[name] for name in names), "")
-    text = "" if own is None else " ".join(str(own).split())
+        value = next((case.metadata[name] for name in names), "")
+    text = "" if value is None else " ".join(str(value).split())
     if field == "maturity":
         with suppress(ValueError):  # what is no known age stands as it is
             text = normalise_maturity(text) or ""
@@ -185,8 +185,11 @@ def _together(answers: Sequence[JudgedAnswer], sessions: Mapping[str, str]) -> d
             leaders[name] = name = leaders[leaders[name]]
         return name
 
-    for one in answers:
-        for link in (f"prompt {one.prompt}" if one.prompt else "", f"session {sessions[one.id]}" if sessions.get(one.id) else ""):
+    for answer in answers:
+        for link in (
+            f"prompt {answer.prompt}" if answer.prompt else "",
+            f"session {sessions[answer.id]}" if sessions.get(answer.id) else "",
+        ):
             if link:
-                leaders[leader(f"answer {one.id}")] = leader(link)
-    return {one.id: leader(f"answer {one.id}") for one in answers}
+                leaders[leader(f"answer {answer.id}")] = leader(link)
+    return {answer.id: leader(f"answer {answer.id}") for answer in answers}

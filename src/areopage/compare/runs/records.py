@@ -148,9 +148,9 @@ class Compared(Struct, frozen=True, kw_only=True):
         failures = self.levels[0].difference.failures
         return failures.difference.high if failures else None
 
-    def found(self, direction: str) -> tuple[LevelDifference, ...]:
+    def levels_that_are(self, direction: str) -> tuple[LevelDifference, ...]:
         """The nodes whose failures or scores are worse, or better, beyond the corrected level."""
-        return tuple(one for one in self.levels if direction in one.difference.directions)
+        return tuple(level for level in self.levels if direction in level.difference.directions)
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -162,6 +162,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
     @property
     def outcome(self) -> Outcome:
         """The worst of all runs: a regression, else too little to tell, else an improvement."""
-        found = [one.outcome for one in self.others]
+        outcomes = [compared.outcome for compared in self.others]
         order: tuple[Outcome, ...] = ("regression", "too_little", "improvement", "no_difference")
-        return next(outcome for outcome in order if outcome in found)
+        return next(outcome for outcome in order if outcome in outcomes)

@@ -50,8 +50,8 @@ class Pair(Struct, frozen=True, kw_only=True):
 def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()) -> Pair:
     """Reduce two runs to what they share."""
     cases = [view.items for view in (first, other)]
-    parts = [panel_parts(view.spec, own) for view, own in zip((first, other), cases, strict=True)]
-    differs = tuple(one for one in part_differences(*parts) if one.part not in FREE)
+    parts = [panel_parts(view.spec, items) for view, items in zip((first, other), cases, strict=True)]
+    differs = tuple(difference for difference in part_differences(*parts) if difference.part not in FREE)
     if differs and not anyway:
         raise DifferentPanels(first.run.id, other.run.id, differs)
     left_out: dict[str, tuple[str, ...]] = {}
@@ -59,10 +59,10 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
         first, other, left_out["judges"] = _with_shared_judges(ledger, first, other, where)
     criteria = shared_criteria(first.spec.criteria, other.spec.criteria)
     left_out["criteria"] = _missing(
-        (one.id for one in (*first.spec.criteria, *other.spec.criteria)), {one.id for one in criteria}
+        (criterion.id for criterion in (*first.spec.criteria, *other.spec.criteria)), {criterion.id for criterion in criteria}
     )
-    by_id = [{one.case.id: one for one in own} for own in cases]
-    ids = [id for id, one in by_id[0].items() if id in by_id[1] and _content(one.case) == _content(by_id[1][id].case)]
+    by_id = [{item.case.id: item for item in items} for items in cases]
+    ids = [id for id, item in by_id[0].items() if id in by_id[1] and _content(item.case) == _content(by_id[1][id].case)]
     left_out["cases"] = _missing((*by_id[0], *by_id[1]), set(ids))
     if not criteria or not ids:
         raise UserError(f"{first.run.id} and {other.run.id} have no {'cases' if criteria else 'criteria'} in common")
@@ -74,7 +74,7 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
             cases=len(ids),
             criteria=len(criteria),
             judges=len(first.spec.judges),
-            left_out={name: found for name, found in left_out.items() if found},
+            left_out={name: names for name, names in left_out.items() if names},
             differs=differs,
         ),
         first=reduced_scores(first, first.spec, ids, criteria),
@@ -91,24 +91,25 @@ def _with_shared_judges(
     """Both runs with the judges that are the same in both, by the rules of the first; and the names of the others."""
     if first.spec.scale != other.spec.scale:
         raise UserError(f"{first.run.id} and {other.run.id} cannot be compared: their scores are on different scales")
-    known = [
-        {judge.name: digest_of(msgspec.structs.replace(judge, price=None)) for judge in one.spec.judges} for one in (first, other)
+    digests = [
+        {judge.name: digest_of(msgspec.structs.replace(judge, price=None)) for judge in view.spec.judges}
+        for view in (first, other)
     ]
-    same = {name for name, digest in known[0].items() if known[1].get(name) == digest}
+    same = {name for name, digest in digests[0].items() if digests[1].get(name) == digest}
     if not same:
         raise UserError(
-            f"{first.run.id} and {other.run.id} have no judge in common: {name_list(known[0])} against {name_list(known[1])}"
+            f"{first.run.id} and {other.run.id} have no judge in common: {name_list(digests[0])} against {name_list(digests[1])}"
         )
     views = [
         view_run(
             view.run,
             ledger,
-            Rescoring(profile=first.spec.profile, without_judges=tuple(name for name in own if name not in same)),
+            Rescoring(profile=first.spec.profile, without_judges=tuple(name for name in judges if name not in same)),
             where=where,
         )
-        for view, own in zip((first, other), known, strict=True)
+        for view, judges in zip((first, other), digests, strict=True)
     ]
-    return views[0], views[1], _missing((*known[0], *known[1]), same)
+    return views[0], views[1], _missing((*digests[0], *digests[1]), same)
 
 
 def _missing(names: Iterable[str], kept: set[str]) -> tuple[str, ...]:
@@ -117,8 +118,8 @@ def _missing(names: Iterable[str], kept: set[str]) -> tuple[str, ...]:
 
 def shared_criteria(first: Iterable[Criterion], other: Iterable[Criterion]) -> tuple[Criterion, ...]:
     """The criteria that are the same to the letter in both."""
-    there = {criterion.id: digest_of(criterion) for criterion in other}
-    return tuple(one for one in first if there.get(one.id) == digest_of(one))
+    digests = {criterion.id: digest_of(criterion) for criterion in other}
+    return tuple(criterion for criterion in first if digests.get(criterion.id) == digest_of(criterion))
 
 
 def _content(case: Case) -> str:
@@ -127,11 +128,11 @@ def _content(case: Case) -> str:
 
 def reduced_scores(view: RunView, spec: RunSpec, ids: Sequence[str], criteria: Sequence[Criterion]) -> dict[str, RecordScores]:
     """The scores of some cases on some criteria, with the weights of a specification."""
-    by_id, wanted = {one.id: one for one in criteria}, set(ids)
-    found: dict[str, RecordScores] = {}
+    by_id, wanted = {criterion.id: criterion for criterion in criteria}, set(ids)
+    by_case: dict[str, RecordScores] = {}
     for record in view.scores.records:
         if record.case_id in wanted:
             scores = tuple(score for score in record.criteria if score.criterion in by_id)
             tree, _ = score_tree([Leaf.of(by_id[score.criterion], score) for score in scores], spec.weights)
-            found[record.case_id] = msgspec.structs.replace(record, tree=tree, criteria=scores)
-    return found
+            by_case[record.case_id] = msgspec.structs.replace(record, tree=tree, criteria=scores)
+    return by_case

@@ -54,17 +54,17 @@ def score_drivers(first: Mapping[str, RecordScores], second: Mapping[str, Record
     criteria: dict[str, list[float]] = {}
     judges: dict[str, list[float]] = {}
     for id in ids:
-        here, there = first[id], second[id]
-        cases[id] = (_final(here) - _final(there)) / len(ids)
-        for criterion, judge, amount in _parts(here, there):
+        left, right = first[id], second[id]
+        cases[id] = (_final(left) - _final(right)) / len(ids)
+        for criterion, judge, amount in _parts(left, right):
             criteria.setdefault(criterion, []).append(amount / len(ids))
             judges.setdefault(judge, []).append(amount / len(ids))
     difference = fsum(cases.values())
     return Drivers(
         difference=difference,
         cases=listed(cases, difference),
-        criteria=listed({name: fsum(found) for name, found in criteria.items()}, difference),
-        judges=listed({name: fsum(found) for name, found in judges.items()}, difference),
+        criteria=listed({name: fsum(amounts) for name, amounts in criteria.items()}, difference),
+        judges=listed({name: fsum(amounts) for name, amounts in judges.items()}, difference),
     )
 
 
@@ -76,12 +76,12 @@ def failure_drivers(new: Mapping[str, Sequence[str]], mended: Mapping[str, Seque
     Args:
         new, mended: the ids of the criteria of each case that fails on one side alone.
     """
-    found: dict[str, list[float]] = {}
+    amounts: dict[str, list[float]] = {}
     for changed, sign in ((new, 1.0), (mended, -1.0)):
         for criteria in changed.values():
             for criterion in criteria:
-                found.setdefault(criterion, []).append(sign / len(criteria))
-    return listed({name: fsum(parts) for name, parts in found.items()}, float(len(new) - len(mended)))
+                amounts.setdefault(criterion, []).append(sign / len(criteria))
+    return listed({name: fsum(parts) for name, parts in amounts.items()}, float(len(new) - len(mended)))
 
 
 def listed(amounts: Mapping[str, float], difference: float) -> tuple[Contribution, ...]:
@@ -96,10 +96,10 @@ def effective_shares(tree: Node) -> dict[str, float]:
     """The share of each criterion with a score in the final score of a case, by its id; they sum to 1."""
     if not tree.parts:
         return {tree.name: 1.0}
-    known = [part for part in tree.parts if part.score is not None]
-    whole = fsum(part.weight for part in known)
+    scored = [part for part in tree.parts if part.score is not None]
+    whole = fsum(part.weight for part in scored)
     shares: dict[str, float] = {}
-    for part in known:
+    for part in scored:
         if part.weight:
             shares |= {name: share * part.weight / whole for name, share in effective_shares(part).items()}
     return shares
@@ -109,19 +109,19 @@ def _final(record: RecordScores) -> float:
     return record.tree.score or 0.0
 
 
-def _parts(here: RecordScores, there: RecordScores) -> Iterable[tuple[str, str, float]]:
-    shares = effective_shares(here.tree), effective_shares(there.tree)
-    scores = _scores(here), _scores(there)
-    values = tuple({leaf.name: leaf.score for leaf in record.tree.leaves} for record in (here, there))
+def _parts(left: RecordScores, right: RecordScores) -> Iterable[tuple[str, str, float]]:
+    shares = effective_shares(left.tree), effective_shares(right.tree)
+    scores = _scores(left), _scores(right)
+    values = tuple({leaf.name: leaf.score for leaf in record.tree.leaves} for record in (left, right))
     rest = 0.0
     for name in dict.fromkeys([*shares[0], *shares[1]]):
-        own, other = shares[0].get(name, 0.0), shares[1].get(name, 0.0)
+        left_share, right_share = shares[0].get(name, 0.0), shares[1].get(name, 0.0)
         now, then = values[0].get(name) or 0.0, values[1].get(name) or 0.0
         if name not in shares[0] or name not in shares[1]:
-            rest += own * now - other * then
+            rest += left_share * now - right_share * then
             continue
-        rest += (own - other) * (now + then) / 2.0
-        share = (own + other) / 2.0
+        rest += (left_share - right_share) * (now + then) / 2.0
+        share = (left_share + right_share) / 2.0
         for judge, change in _judges(scores[0][name], scores[1][name], now - then):
             yield name, judge, share * change
     if rest:
@@ -132,9 +132,12 @@ def _scores(record: RecordScores) -> dict[str, CriterionScore]:
     return {score.criterion: score for score in record.criteria}
 
 
-def _judges(here: CriterionScore, there: CriterionScore, change: float) -> Iterable[tuple[str, float]]:
+def _judges(left: CriterionScore, right: CriterionScore, change: float) -> Iterable[tuple[str, float]]:
     """The parts of a criterion's change by judge; judges on one side alone, and what they do to the others' parts, are one."""
-    now, then = ({one.judge: one.score for one in score.judges if one.score is not None} for score in (here, there))
+    now, then = (
+        {judge_score.judge: judge_score.score for judge_score in score.judges if judge_score.score is not None}
+        for score in (left, right)
+    )
     both = [judge for judge in now if judge in then]
     if not both:
         yield ONE_SIDED, change

@@ -127,11 +127,11 @@ def compare_levels(
     levels: list[TestedLevel[D]] = []
     for path, below in nodes.items():
         counted = basis.primary if not path else tuple(below)
-        here, there = (
-            CaseOutcomes(scores=own.get(path, {}), fails=failure_states(side, counted, basis))
-            for own, side in zip(scores, (first, second), strict=True)
+        left, right = (
+            CaseOutcomes(scores=node_scores.get(path, {}), fails=failure_states(side, counted, basis))
+            for node_scores, side in zip(scores, (first, second), strict=True)
         )
-        difference = design(here, there, basis.scale, intervals.get(path, (LEVEL, LEVEL)))
+        difference = design(left, right, basis.scale, intervals.get(path, (LEVEL, LEVEL)))
         levels.append(
             TestedLevel(level=LEVELS[len(path)], path=path, criteria=tuple(below), counted=counted, difference=difference)
         )
@@ -146,14 +146,14 @@ def compare_cases(
     intervals: IntervalLevels = (LEVEL, LEVEL),
 ) -> D:
     """Compare two sides, or the same slice of both, by final scores and by failures of the primary test."""
-    here, there = (
+    left, right = (
         CaseOutcomes(
             scores={id: record.tree.score for id, record in records.items()},
             fails=failure_states(records, basis.primary, basis),
         )
         for records in (first, second)
     )
-    return design(here, there, basis.scale, intervals)
+    return design(left, right, basis.scale, intervals)
 
 
 def compare_paired(
@@ -167,8 +167,12 @@ def compare_paired(
     """Compare scores and failures of the same cases; see `paired_difference`."""
     score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=clusters, level=intervals[1])
     failures = paired_failures(first.fails, second.fails, clusters=clusters, level=intervals[0])
-    pairs = [(one, other) for id, one in first.scores.items() if one is not None and (other := second.scores.get(id)) is not None]
-    means = (sum(one for one, _ in pairs) / len(pairs), sum(other for _, other in pairs) / len(pairs)) if pairs else None
+    pairs = [
+        (score_of_first, other)
+        for id, score_of_first in first.scores.items()
+        if score_of_first is not None and (other := second.scores.get(id)) is not None
+    ]
+    means = (sum(left for left, _ in pairs) / len(pairs), sum(other for _, other in pairs) / len(pairs)) if pairs else None
     return Difference(
         score=score,
         means=means,
@@ -192,15 +196,15 @@ def compare_unpaired(
         drawn: how the cases of each side were drawn, and to what both are standardised.
     """
     sides = list(zip(drawn, (first, second), strict=True))
-    scores = [structs.replace(sample, scores=one.scores) for sample, one in sides]
-    known = [{id: float(fails) for id, fails in one.fails.items() if fails is not None} for _, one in sides]
-    shares = [structs.replace(sample, scores=fails) for sample, fails in zip(drawn, known, strict=True)]
+    scores = [structs.replace(sample, scores=outcomes.scores) for sample, outcomes in sides]
+    failing = [{id: float(fails) for id, fails in outcomes.fails.items() if fails is not None} for _, outcomes in sides]
+    shares = [structs.replace(sample, scores=fails) for sample, fails in zip(drawn, failing, strict=True)]
     score = unpaired_difference(*scores, ends=(scale.min, scale.max), level=intervals[1])
     failures = unpaired_difference(*shares, ends=(0.0, 1.0), level=intervals[0])
     return UnpairedOutcomes(
         score=score,
         failures=failures if failures.difference is not None else None,
-        failed=(int(sum(known[0].values())), int(sum(known[1].values()))),
+        failed=(int(sum(failing[0].values())), int(sum(failing[1].values()))),
         by_score=Tested(p_value=score.p_value),
         by_failures=Tested(p_value=failures.p_value),
     )

@@ -65,9 +65,9 @@ def pooled_failures(
         clusters: what a case has in common with others; a case without an entry stands alone.
         level: one-sided, in (0, 0.5).
     """
-    known = {id: fails for id, fails in run.items() if fails is not None}
-    seen = {id: [fails for states in pool if (fails := states.get(id)) is not None] for id in known}
-    ids = [id for id in known if seen[id]]
+    fails_in_run = {id: fails for id, fails in run.items() if fails is not None}
+    seen = {id: [fails for states in pool if (fails := states.get(id)) is not None] for id in fails_in_run}
+    ids = [id for id in fails_in_run if seen[id]]
     blocks: dict[str, list[str]] = {}
     for id in ids:
         blocks.setdefault(f"cluster {clusters[id]}" if clusters and id in clusters else f"case {id}", []).append(id)
@@ -75,7 +75,7 @@ def pooled_failures(
     for block in blocks.values():
         chances = np.convolve(chances, _block_chances(block, run, pool))
     fewer = np.cumsum(chances) - chances / 2.0
-    failed = sum(known[id] for id in ids)
+    failed = sum(fails_in_run[id] for id in ids)
     likely = np.flatnonzero((fewer >= level) & (1.0 - fewer >= level))
     return PooledFailures(
         runs=len(pool),

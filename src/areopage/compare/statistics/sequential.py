@@ -111,13 +111,13 @@ def _capitals(days: Sequence[Column], mean: float) -> Column:
 
     A difference lies from −1 to 1, so that at most 1 + mean is lost: a bet c turns 1 into 1 − c + c·(1 + D)/(1 + mean).
     """
-    total, found = np.zeros(len(_BETS)), np.empty(len(days))
+    total, capitals = np.zeros(len(_BETS)), np.empty(len(days))
     for number, day in enumerate(days):
         gains = (1.0 + day) / max(1.0 + mean, _TOLERANCE) - 1.0
         by_pairing = np.log1p(np.multiply.outer(_BETS, gains)).sum(axis=2)
         total += _log_mean(by_pairing, axis=1)
-        found[number] = _log_mean(total, axis=0)
-    return found
+        capitals[number] = _log_mean(total, axis=0)
+    return capitals
 
 
 def _log_mean(logs: Column, axis: int) -> Column:

@@ -205,17 +205,17 @@ def interval_levels(difference: TwoTests) -> IntervalLevels:
     return failures, score
 
 
-def _tests(side: int, one: TestedLevel[D], level: float) -> Iterator[tuple[TestKey, float | None]]:
+def _tests(side: int, node: TestedLevel[D], level: float) -> Iterator[tuple[TestKey, float | None]]:
     """The two tests of a node: what identifies each, and its p-value if it takes part."""
-    by_failures, by_score = able_tests(one.difference, level)
-    yield (side, "failures", frozenset(one.counted)), by_failures
-    yield (side, "score", frozenset(one.criteria)), by_score
+    by_failures, by_score = able_tests(node.difference, level)
+    yield (side, "failures", frozenset(node.counted)), by_failures
+    yield (side, "score", frozenset(node.criteria)), by_score
 
 
-def able_tests(found: TwoTests, level: float = ALPHA) -> tuple[float | None, float | None]:
+def able_tests(difference: TwoTests, level: float = ALPHA) -> tuple[float | None, float | None]:
     """The p-values of failures and of scores; None where too few cases differ for a find."""
-    failures, scores = (one is not None and one.changed >= fewest_changes(level) for one in found.measured)
-    return found.by_failures.p_value if failures else None, found.by_score.p_value if scores else None
+    failures, scores = (measured is not None and measured.changed >= fewest_changes(level) for measured in difference.measured)
+    return difference.by_failures.p_value if failures else None, difference.by_score.p_value if scores else None
 
 
 def discoveries(differences: Sequence[D], scale: Scale) -> tuple[D, ...]:
@@ -244,13 +244,13 @@ def decided_slices(builds: Sequence[Callable[[IntervalLevels], D]], scale: Scale
     )
 
 
-def settled(found: D, corrected: Sequence[Corrected | None], scale: Scale) -> D:
+def settled(difference: D, corrected: Sequence[Corrected | None], scale: Scale) -> D:
     """A difference with the corrected p-values of its tests, of failures and of scores, and what they say."""
-    failures, score = (one.difference if one is not None else None for one in found.measured)
+    failures, score = (measured.difference if measured is not None else None for measured in difference.measured)
     score_worse = score is not None and (score < 0) == scale.higher_is_better
-    return found.with_tests(
-        by_failures=_settled(found.by_failures, corrected[0], is_worse=(failures or 0.0) > 0),
-        by_score=_settled(found.by_score, corrected[1], is_worse=score_worse),
+    return difference.with_tests(
+        by_failures=_settled(difference.by_failures, corrected[0], is_worse=(failures or 0.0) > 0),
+        by_score=_settled(difference.by_score, corrected[1], is_worse=score_worse),
     )
 
 

@@ -88,27 +88,27 @@ def unpaired_difference(
         level: of the interval, in (0.5, 1).
         unseen: see `mean_interval`.
     """
-    here, there = _mean_of(first, ends), _mean_of(second, ends)
-    known = [side for side in (here, there) if side is not None]
-    found = UnpairedDifference(
-        cases=(here.cases if here else 0, there.cases if there else 0),
-        clusters=(int(here.counted.counts.sum()) if here else 0, int(there.counted.counts.sum()) if there else 0),
-        means=(here.mean if here else None, there.mean if there else None),
+    left, right = _mean_of(first, ends), _mean_of(second, ends)
+    means = [side for side in (left, right) if side is not None]
+    compared = UnpairedDifference(
+        cases=(left.cases if left else 0, right.cases if right else 0),
+        clusters=(int(left.counted.counts.sum()) if left else 0, int(right.counted.counts.sum()) if right else 0),
+        means=(left.mean if left else None, right.mean if right else None),
         difference=None,
         low=None,
         high=None,
         p_value=None,
     )
-    if len(known) < 2:
-        return found
-    low, high, p_value = difference_interval(known[0].counted, known[1].counted, level=level, unseen=unseen)
-    difference = float(np.round(known[0].mean - known[1].mean, _DIGITS)) + 0.0
+    if len(means) < 2:
+        return compared
+    low, high, p_value = difference_interval(means[0].counted, means[1].counted, level=level, unseen=unseen)
+    difference = float(np.round(means[0].mean - means[1].mean, _DIGITS)) + 0.0
     counts: Counter[float] = Counter()
-    for side in known:
+    for side in means:
         for value, count in zip(side.counted.values.tolist(), side.counted.counts.tolist(), strict=True):
             counts[value] += int(count)
     return structs.replace(
-        found,
+        compared,
         difference=difference,
         low=min(low, difference),
         high=max(high, difference),
@@ -128,13 +128,13 @@ def _mean_of(sample: Sample, ends: tuple[float, float]) -> _Mean | None:
     if not scores or set(strata) != set(shares):
         return None
     values = np.array(list(scores.values()), dtype=np.float64)
-    own = np.array([sample.weights.get(id, 1.0) for id in scores], dtype=np.float64)
+    case_weights = np.array([sample.weights.get(id, 1.0) for id in scores], dtype=np.float64)
     names = list(shares)
     places = np.array([names.index(name) for name in strata], dtype=np.intp)
-    totals = np.bincount(places, weights=own, minlength=len(names))
-    centres = np.bincount(places, weights=own * values, minlength=len(names)) / totals
+    totals = np.bincount(places, weights=case_weights, minlength=len(names))
+    centres = np.bincount(places, weights=case_weights * values, minlength=len(names)) / totals
     parts = np.array([shares[name] for name in names]) / sum(shares.values())
-    weights = own * (parts / totals)[places]
+    weights = case_weights * (parts / totals)[places]
     return _linear(values, weights, centres[places], cluster_numbers(scores, sample.clusters), ends)
 
 

@@ -34,15 +34,15 @@ def compare(
     """Compare the variants of an A/B test with one of them. Looking every day raises no false alarms."""
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     period = period_since(since, last_day(until, datetime.now(UTC)))
-    found = find_config(config)
-    suite = found.monitor.load_suite()
-    with open_ledger(found, or_empty=tell) as ledger:
+    configuration = find_config(config)
+    suite = configuration.monitor.load_suite()
+    with open_ledger(configuration, or_empty=tell) as ledger:
         compared = VariantComparison.of(
             ledger, period, suite.scale, suite=suite.name, baseline=baseline, source=source, by_question=by_question
         )
         if not compared:
-            known = name_list([one or '""' for one in ledger.lists.variants()]) or "none"
-            raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {known}")
+            variants = name_list([variant or '""' for variant in ledger.lists.variants()]) or "none"
+            raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {variants}")
     if as_json:
         figures = {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
         typer.echo(msgspec.json.encode(figures).decode())
@@ -54,7 +54,7 @@ def compare(
             printer.section(section)
         note = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
         printer.say(f"{locale.say('variants_note')} {note}")
-    tests = [test for one in compared for test in one.tests]
+    tests = [test for comparison in compared for test in comparison.tests]
     if any(test.direction == "worse" for test in tests):
         raise typer.Exit(FAILED if fails else DONE)
     raise typer.Exit(DONE if any(test.difference.blocks for test in tests) else INCONCLUSIVE)

@@ -92,7 +92,7 @@ class VariantComparison(Struct, frozen=True, kw_only=True):
         for evaluation in ledger.lists.stream(Filters(period=period, source=source)):
             if evaluation.suite == suite:
                 values: dict[_Measure, float] = {
-                    ("criterion", one.criterion): one.score for one in evaluation.criteria if one.score is not None
+                    ("criterion", result.criterion): result.score for result in evaluation.criteria if result.score is not None
                 }
                 if evaluation.score_global is not None:
                     values["score", OVERALL] = evaluation.score_global

@@ -39,7 +39,7 @@ class Detectable(Struct, frozen=True, kw_only=True):
         """What a run can tell; of `failure_cases` it is known whether they fail."""
         row = values.nodes.index(()) if () in values.nodes else None
         cases = 0 if row is None else values.cases[row]
-        sample = None if row is None or cases < Interval.MIN_CASES else values.values[row][values.known[row] > 0]
+        sample = None if row is None or cases < Interval.MIN_CASES else values.values[row][values.counted[row] > 0]
         sample = None if sample is not None and len(sample) < 2 else sample  # all cases belong together
         return cls(
             difference=None if sample is None else Detectable.difference_of(sample, values.ends[1] - values.ends[0]),

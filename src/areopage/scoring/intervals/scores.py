@@ -47,7 +47,7 @@ class CaseValues(Struct, frozen=True, kw_only=True):
     Args:
         nodes: the paths of the nodes that have a score.
         values: shape (nodes, clusters); on the scale of the scores.
-        known: 1 where a cluster has a case that counts for the node, else 0. Same shape.
+        counted: 1 where a cluster has a case that counts for the node, else 0. Same shape.
         low, high: the ends of the ranges of the values; shape (nodes,).
         cases: how many cases count for each node.
         noise: the part of the variance of each node's values that comes from passes, on average; NaN where no score has two
@@ -57,7 +57,7 @@ class CaseValues(Struct, frozen=True, kw_only=True):
 
     nodes: tuple[NodePath, ...]
     values: Matrix
-    known: Matrix
+    counted: Matrix
     low: Column
     high: Column
     cases: tuple[int, ...]
@@ -100,7 +100,7 @@ class CaseValues(Struct, frozen=True, kw_only=True):
         return cls(
             nodes=tuple(shares),
             values=centre[:, None] + counts_for.sum(axis=1, keepdims=True) * _summed(moved, alike).T,
-            known=counts_for,
+            counted=counts_for,
             low=centre - of_node * worst.max(axis=0, initial=0.0),
             high=centre + of_node * best.max(axis=0, initial=0.0),
             cases=tuple(map(int, of_node)),
@@ -113,10 +113,10 @@ class CaseValues(Struct, frozen=True, kw_only=True):
         """The intervals of the scores; none of a score of under five cases: it would say next to nothing."""
         if not self.nodes:
             return {}
-        lows, highs = (ends.clip(*self.ends) for ends in mean_intervals(self.values, self.known, self.low, self.high))
+        lows, highs = (ends.clip(*self.ends) for ends in mean_intervals(self.values, self.counted, self.low, self.high))
         return {
-            path: Interval(low=float(low), high=float(high), cases=cases, clusters=int(known.sum()))
-            for path, low, high, cases, known in zip(self.nodes, lows, highs, self.cases, self.known, strict=True)
+            path: Interval(low=float(low), high=float(high), cases=cases, clusters=int(counted.sum()))
+            for path, low, high, cases, counted in zip(self.nodes, lows, highs, self.cases, self.counted, strict=True)
             if cases >= Interval.MIN_CASES
         }
 

@@ -97,8 +97,8 @@ def _mid_tail(hits: int, labels: int, of: int, counted: int) -> float:
         return 0.0 if hits < labels - (of - counted) else 1.0
     chance = exp(_log_choices(counted, hits) + _log_choices(of - counted, labels - hits) - _log_choices(of, labels))
     total = chance / 2
-    for found in range(hits, 0, -1):
-        chance *= found * (of - counted - labels + found) / ((counted - found + 1) * (labels - found + 1))
+    for hit in range(hits, 0, -1):
+        chance *= hit * (of - counted - labels + hit) / ((counted - hit + 1) * (labels - hit + 1))
         total += chance
     return total
 
