@@ -5,8 +5,6 @@ The card's metadata says which file is which configuration and what its columns 
 """
 
 import re
-import secrets
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
@@ -16,8 +14,9 @@ import msgspec
 import yaml
 
 from areopage.bench import JUDGMENT_COLUMNS, Export, RunView, record_results, write_judgments
-from areopage.errors import StorageError, UserError
+from areopage.errors import UserError
 from areopage.report import Kind, TableColumn, Written, write_rows
+from areopage.suites import new_folder
 
 CASES, JUDGMENTS = "cases", "judgments"
 SPLIT = "test"
@@ -47,29 +46,24 @@ def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
         raise UserError("--licence: give the identifier of a licence for these texts, such as cc-by-4.0 or other")
     if folder.exists():
         raise UserError(f"{folder} is there already: name a new folder with --file")
-    whole = folder.resolve()
-    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
     criteria = [criterion.id for criterion in view.spec.criteria]
     columns = [*_OF_CASE, *(TableColumn(f"score:{id}", "number") for id in criteria)]
-    try:
-        (temporary / "data").mkdir(mode=0o700, parents=True)
-        cases = write_rows(temporary / "data" / f"{CASES}.parquet", "parquet", columns, _case_rows(view, criteria))
-        judgments = write_judgments(view, temporary / "data" / f"{JUDGMENTS}.parquet", "parquet")
+    with new_folder(folder) as made:
+        made.mkdir(mode=0o700)
+        data = made / "data"
+        data.mkdir()
+        cases = write_rows(data / f"{CASES}.parquet", "parquet", columns, _case_rows(view, criteria))
+        judgments = write_judgments(view, data / f"{JUDGMENTS}.parquet", "parquet")
         counts = {CASES: (columns, cases.rows), JUDGMENTS: (JUDGMENT_COLUMNS, judgments.rows)}
         import pyarrow.parquet  # write_rows says where it is missing
 
         sizes: dict[str, tuple[int, int]] = {}  # bytes of the file, and of its values without compression
         for name in counts:
-            file = temporary / "data" / f"{name}.parquet"
+            file = data / f"{name}.parquet"
             about = pyarrow.parquet.read_metadata(file)
             unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
             sizes[name] = file.stat().st_size, unpacked
-        (temporary / "README.md").write_text(_card(view, licence, counts, sizes), encoding="utf-8")
-        temporary.rename(whole)
-    except OSError as fault:
-        raise StorageError(f"{folder} cannot be written: {fault.strerror or fault}") from fault
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        (made / "README.md").write_text(_card(view, licence, counts, sizes), encoding="utf-8")
     return cases
 
 

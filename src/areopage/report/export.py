@@ -4,8 +4,6 @@ Texts of answers are what the given policy leaves of them. A whole ledger is exp
 policy and erasure left.
 """
 
-import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -16,7 +14,7 @@ import msgspec
 from msgspec import structs
 
 from areopage.cases import Case
-from areopage.errors import StorageError, UserError
+from areopage.errors import UserError
 from areopage.ledger import (
     Answer,
     Evaluation,
@@ -31,6 +29,7 @@ from areopage.ledger import (
 )
 from areopage.report.monitor.figures import outward
 from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, replacing, write_rows
+from areopage.suites import new_folder
 from areopage.text import Policy
 
 TEXTS = (
@@ -188,11 +187,9 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
     """
     if folder.exists():
         raise UserError(f"{folder} is there already: name a new folder")
-    whole = folder.resolve()
-    temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
     counts: dict[str, Written] = {}
-    try:
-        temporary.mkdir(mode=0o700, parents=True)
+    with new_folder(folder) as made:
+        made.mkdir(mode=0o700)
         for name, rows in {
             "answers": map(_answer, ledger.streams.answers()),
             "evaluations": (_fields(record, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, record in part),
@@ -202,17 +199,10 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
             "signoffs": (_fields(record, SignOff.__struct_fields__) for record in ledger.signoffs.of()),
             "calibrations": (_fields(record, StoredCalibration.__struct_fields__) for record in ledger.calibrations.all()),
         }.items():
-            columns = [
-                TableColumn(column, kind)
-                for column, kind in zip(COLUMNS[name], [_kind_of(hint) for hint in column_types(name)], strict=True)
-            ]
+            hints = zip(COLUMNS[name], column_types(name), strict=True)
+            columns = [TableColumn(column, _kind_of(hint)) for column, hint in hints]
             cells = ([row[column.name] for column in columns] for row in rows)
-            counts[name] = write_rows(temporary / f"{name}.{form}", form, columns, cells)
-        temporary.rename(whole)
-    except OSError as fault:
-        raise StorageError(f"{folder} cannot be written: {fault.strerror or fault}") from fault
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            counts[name] = write_rows(made / f"{name}.{form}", form, columns, cells)
     return counts
 
 

@@ -5,14 +5,12 @@
 """
 
 import re
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from areopage.cases import BadRow, read_rows
-from areopage.interop.foreign.folder import JUDGED, Foreign, ForeignCriterion, path_of
+from areopage.interop.foreign.folder import JUDGED, Foreign, ForeignCriterion, filled_cells, path_of
 
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TAKEN = frozenset(
@@ -26,26 +24,20 @@ EXPECTED = "expected_answer"
 def read_deepeval(path: Path) -> Foreign:
     """Read goldens or test cases."""
     cases = Foreign(kind="deepeval")
-    with closing(read_rows(path)) as rows:
-        for row in rows:
-            if isinstance(row, BadRow):
-                cases.reject(path, row.number, row.reason, row.content)
-                continue
-            cells = {_SNAKE.sub("_", name).lower(): cell for name, cell in zip(row.names, row.cells, strict=True)}
-            cells = {name: cell for name, cell in cells.items() if cell not in (None, "", [], {})}
-            for lost in _LOST:
-                cases.left_out[lost] += lost in cells
-            try:
-                made = _row(cells)
-            except ValueError as fault:
-                cases.reject(path, row.number, str(fault))
-                continue
-            reference = "reference" in made
-            criterion = f"imported.{JUDGED}.{EXPECTED}"
-            if reference:
-                made["criteria"] = criterion
-            if cases.add(made, path, row.number) and reference and criterion not in cases.criteria:
-                cases.criteria[path_of(JUDGED, EXPECTED, cases.criteria)] = ForeignCriterion(kind="reference")
+    criterion = path_of(JUDGED, EXPECTED, {})
+    for row in cases.rows_of(path):
+        cells = filled_cells({_SNAKE.sub("_", name).lower(): cell for name, cell in zip(row.names, row.cells, strict=True)})
+        for lost in _LOST:
+            cases.left_out[lost] += lost in cells
+        try:
+            made = _row(cells)
+        except ValueError as fault:
+            cases.reject(path, row.number, str(fault))
+            continue
+        if "reference" in made:
+            made["criteria"] = criterion
+        if cases.add(made, path, row.number) and "reference" in made:
+            cases.criteria[criterion] = ForeignCriterion(kind="reference")
     cases.left_out = +cases.left_out
     return cases
 
@@ -72,7 +64,7 @@ def _row(cells: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("a conversational golden without turns: simulate it with deepeval first, or write the user's first turn")
     else:
         raise ValueError("it has no input and no turns")
-    return {name: cell for name, cell in row.items() if cell not in (None, "", [], {})}
+    return filled_cells(row)
 
 
 def _turn(turn: Any) -> dict[str, str]:

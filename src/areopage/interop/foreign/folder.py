@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from string import Template
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases import BuildRules, RejectedRow, Row, build_case, clip, plan_columns
+from areopage.cases import BadRow, BuildRules, RejectedRow, Row, build_case, clip, plan_columns, read_rows
 from areopage.criteria import Scale
 from areopage.errors import DatasetError
 from areopage.interop.suite_draft import SuiteDraft, equal_weights, filled, suite_languages, yaml_text
@@ -58,9 +59,18 @@ class Foreign(Struct, kw_only=True):
     rejected: list[RejectedRow] = []
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
 
+    def rows_of(self, file: Path) -> Iterator[Row]:
+        """The rows of a file that can be read; the others are rejected."""
+        with closing(read_rows(file)) as rows:
+            for row in rows:
+                if isinstance(row, BadRow):
+                    self.reject(file, row.number, row.reason, row.content)
+                else:
+                    yield row
+
     def add(self, row: dict[str, Any], file: Path, number: int) -> str:
         """Take a row that can be a case, else reject it; the id of the case, or ""."""
-        kept = {name: value for name, value in row.items() if value not in (None, "", [], {})}
+        kept = filled_cells(row)
         try:
             built = build_case(Row(number, tuple(kept), tuple(kept.values())), plan_columns(tuple(kept)), file, _RULES)
             if built.case.id in self.rows:
@@ -75,6 +85,11 @@ class Foreign(Struct, kw_only=True):
     def reject(self, file: Path, number: int, reason: str, content: str = "") -> None:
         """Note a row that cannot be used."""
         self.rejected.append(RejectedRow(file=str(file), row=number, reason=reason, content=content))
+
+
+def filled_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells that hold something."""
+    return {name: value for name, value in cells.items() if value not in (None, "", [], {})}
 
 
 class _Kind(Struct, frozen=True):

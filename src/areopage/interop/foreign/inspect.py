@@ -4,11 +4,9 @@ Letters count as Inspect counts them: C is 1, P is 0.5, I and N are 0. A scorer'
 highest score where one lies outside. Scores that are no number are left out and counted.
 """
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from areopage.cases import BadRow, read_rows
 from areopage.criteria import Scale
 from areopage.interop.foreign.folder import JUDGED, RECORDED_JUDGE, Foreign, ForeignCriterion, path_of
 from areopage.interop.inspect_log import SCORES
@@ -18,18 +16,14 @@ def read_inspect(path: Path) -> Foreign:
     """Read a log; a case for each sample, with its response if it has one."""
     cases = Foreign(kind="inspect")
     scores: dict[str, dict[str, float]] = {}
-    with closing(read_rows(path)) as rows:
-        for row in rows:
-            if isinstance(row, BadRow):
-                cases.reject(path, row.number, row.reason, row.content)
-                continue
-            cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
-            if id := cases.add(cells, path, row.number):
-                for scorer, value in cells.get(SCORES, {}).items():
-                    if isinstance(value, float):
-                        scores.setdefault(scorer, {})[id] = value
-                    else:
-                        cases.left_out[f"score of {scorer} that is no number"] += 1
+    for row in cases.rows_of(path):
+        cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
+        if id := cases.add(cells, path, row.number):
+            for scorer, value in cells.get(SCORES, {}).items():
+                if isinstance(value, float):
+                    scores.setdefault(scorer, {})[id] = value
+                else:
+                    cases.left_out[f"score of {scorer} that is no number"] += 1
     for scorer, by_case in scores.items():
         values = [*by_case.values(), 0.0, 1.0]
         criterion = path_of(JUDGED, scorer, cases.criteria)

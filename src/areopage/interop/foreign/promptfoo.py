@@ -7,7 +7,7 @@ counted by its name. Files that a configuration names are read from its own fold
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases import MAX_CASES, MAX_RECORD, BadRow, read_rows
+from areopage.cases import MAX_CASES, MAX_RECORD
 from areopage.criteria import prompt_digest
 from areopage.errors import DatasetError, name_list
 from areopage.interop.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
@@ -136,12 +136,7 @@ def _tests(entries: Any, path: Path, cases: Foreign) -> Iterator[Test]:
         if isinstance(entry, dict) and "path" not in entry:
             yield Test.of(entry)
         elif isinstance(entry, str) and (file := _beside(path, entry)) is not None and file.suffix.lower() in _TABLES:
-            with closing(read_rows(file)) as rows:
-                for row in rows:
-                    if isinstance(row, BadRow):
-                        cases.reject(file, row.number, row.reason, row.content)
-                    else:
-                        yield tests_of_row(row.names, row.cells, cases.left_out)
+            yield from (tests_of_row(row.names, row.cells, cases.left_out) for row in cases.rows_of(file))
         elif isinstance(entry, str) and file is not None and file.suffix.lower() in (".yaml", ".yml"):
             if file == path.resolve():
                 raise DatasetError(f"{path}: the tests name the file itself")
