@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from areopage.monitor.hook.endpoints import Message, QualityHook, Receive, Send
+from areopage.monitor.hook.endpoints import AsgiMessage, AsgiReceive, AsgiSend, QualityHook
 from areopage.monitor.hook.functions import monitored
 from areopage.monitor.hook.spool import Spool
 
@@ -25,7 +25,7 @@ REQUEST = json.dumps({"prompt": "Quel est le délai de rétractation ?"}).encode
 RESPONSE = json.dumps({"response": ANSWER, "documents": DOCUMENTS}).encode()
 
 
-async def application(scope: Any, receive: Receive, send: Send) -> None:
+async def application(scope: Any, receive: AsgiReceive, send: AsgiSend) -> None:
     await receive()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
     for start in range(0, len(RESPONSE), 4096):
@@ -34,10 +34,10 @@ async def application(scope: Any, receive: Receive, send: Send) -> None:
 
 
 async def ask(app: Callable[..., Awaitable[None]]) -> float:
-    async def receive() -> Message:
+    async def receive() -> AsgiMessage:
         return {"type": "http.request", "body": REQUEST, "more_body": False}
 
-    async def send(message: Message) -> None: ...
+    async def send(message: AsgiMessage) -> None: ...
 
     began = time.perf_counter()
     await app({"type": "http", "path": "/chat", "method": "POST", "headers": []}, receive, send)

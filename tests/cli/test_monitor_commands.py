@@ -247,9 +247,9 @@ def test_progress_is_one_line_with_all_that_matters() -> None:
     from areopage.cli.options import duration
     from areopage.cli.worker import progress_line
     from areopage.ledger.read.queries import Backlog
-    from areopage.monitor.evaluate import Progress
+    from areopage.monitor.evaluate import WorkerProgress
 
-    progress = Progress(
+    progress = WorkerProgress(
         evaluated=1234,
         unscored=2,
         again=3,

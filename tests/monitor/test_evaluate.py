@@ -22,7 +22,7 @@ from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.answers import Answers
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
-from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
+from areopage.monitor.evaluate import Evaluator, ProgressCounter, WorkerProgress
 from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
@@ -69,7 +69,7 @@ class Steps:
                     handler.gave_up(id, outcome.reason)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> WorkerProgress:
         return self._counter.now(Evaluations(self._ledger).backlog())
 
 

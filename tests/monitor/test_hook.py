@@ -11,7 +11,7 @@ import pytest
 
 from areopage.ledger.tables.records import Answer
 from areopage.monitor.hook.counts import Losses
-from areopage.monitor.hook.endpoints import QualityHook, Receive, Send, find
+from areopage.monitor.hook.endpoints import AsgiReceive, AsgiSend, QualityHook, find
 from areopage.monitor.hook.exchange import Exchange
 from areopage.monitor.hook.functions import monitored
 from areopage.monitor.hook.spool import Spool
@@ -382,7 +382,7 @@ def test_other_paths_and_other_protocols_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_application_that_fails_fails_as_before(tmp_path: Path) -> None:
-    async def app(scope: Any, receive: Receive, send: Send) -> None:
+    async def app(scope: Any, receive: AsgiReceive, send: AsgiSend) -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):

@@ -10,13 +10,13 @@ import pytest
 
 from areopage.errors import DatasetError
 from areopage.rag.ingestion import reading_pdf
-from areopage.rag.ingestion.chunking import Found, SourceText, Unread
+from areopage.rag.ingestion.chunking import SourceFile, SourceText, Unread
 from areopage.rag.ingestion.reading import LARGEST_TEXT, RowFields, find_files, read_documents
 from areopage.rag.ingestion.reading_html import read_html
 
 
-def found(path: Path) -> Found:
-    return Found(path=path, name=path.name, size=path.stat().st_size)
+def found(path: Path) -> SourceFile:
+    return SourceFile(path=path, name=path.name, size=path.stat().st_size)
 
 
 def document(path: Path) -> SourceText:

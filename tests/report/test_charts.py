@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from areopage.report.charts import STYLES, Level, Series, bar_chart, trend_chart
+from areopage.report.charts import STYLES, ChartLevel, Series, bar_chart, trend_chart
 
 ATTACK = "\"'><script>x</script>&{{7919*7927}}"
 DAYS = [f"{day} Nov" for day in range(1, 11)]
@@ -109,7 +109,7 @@ def test_bars_are_as_tall_as_their_counts(counts: list[int]) -> None:
 def test_what_is_fed_into_a_chart_stays_text() -> None:
     trend = trend_chart(
         [ATTACK], [Series(label=ATTACK, values=[1.0], css="c0"), line([2.0], "c1")],
-        low=0, high=10, title=ATTACK, levels=[Level(value=6, label=ATTACK)],
+        low=0, high=10, title=ATTACK, levels=[ChartLevel(value=6, label=ATTACK)],
     )  # fmt: skip
     for chart in (trend, bar_chart([ATTACK], [3], title=ATTACK)):
         assert "<script" not in chart
@@ -124,7 +124,7 @@ def test_what_is_fed_into_a_chart_stays_text() -> None:
 def test_every_class_of_a_chart_has_a_style() -> None:
     styles = STYLES.read_text(encoding="utf-8")
     trend = trend_chart(
-        DAYS, [line([1.0] * 10, f"c{n}") for n in range(6)], low=0, high=10, title="t", levels=[Level(value=6, label="x")]
+        DAYS, [line([1.0] * 10, f"c{n}") for n in range(6)], low=0, high=10, title="t", levels=[ChartLevel(value=6, label="x")]
     )
     bars = bar_chart(["a", "b", "c"], [1, 2, 0], title="t", css=["excellent", "acceptable", "weak"])
     classes = {name for chart in (trend, bars) for one in tree(chart).iter() for name in str(one.get("class", "")).split()}

@@ -20,7 +20,7 @@ from areopage.locales import LANGUAGES
 from areopage.report.elements import report_locale
 from areopage.report.gate.figures import MOST_NAMES, OTHERS, AnswerPart, GateCounts, GateOverview, gate_figures, outward
 from areopage.report.gate.page import gate_report
-from areopage.report.rendering import FORMS, TEMPLATES, Form, render, write_report
+from areopage.report.rendering import FORMS, TEMPLATES, ReportForm, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7919*7927}}"""
@@ -60,7 +60,7 @@ def spaced(text: str) -> str:
     return " ".join(text.replace("\u202f", " ").replace("\xa0", " ").split())
 
 
-def form_of(report: GateOverview, form: Form) -> str:
+def form_of(report: GateOverview, form: ReportForm) -> str:
     return render(gate_report(report), form)
 
 

@@ -23,7 +23,7 @@ from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.hook.submission import submission_of
 from areopage.report.monitor.figures import QualityFigures, period_figures
 from areopage.report.monitor.page import quality_report
-from areopage.report.rendering import FORMS, Form, item, plain_words, render, write_report
+from areopage.report.rendering import FORMS, ReportForm, item, plain_words, render, write_report
 from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.worth.worth import JuryWorth
 from areopage.suites.config_file import StorageSection
@@ -68,7 +68,7 @@ def spaced(text: str) -> str:
     return " ".join(text.replace("\u202f", " ").replace("\xa0", " ").split())
 
 
-def form_of(report: QualityFigures, form: Form) -> str:
+def form_of(report: QualityFigures, form: ReportForm) -> str:
     return render(quality_report(report), form)
 
 

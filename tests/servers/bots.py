@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.ledger.tables.records import Answer
-from areopage.monitor.hook.endpoints import Message, QualityHook, Receive, Send
+from areopage.monitor.hook.endpoints import AsgiMessage, AsgiReceive, AsgiSend, QualityHook
 from areopage.monitor.hook.spool import Spool
 
 
@@ -34,15 +34,15 @@ async def call(
     path: str = "/chat",
     headers: Sequence[tuple[bytes, bytes]] = (),
     query: bytes = b"",
-) -> list[tuple[Message, int]]:
+) -> list[tuple[AsgiMessage, int]]:
     """The messages that the client got, each with how many answers the hook had noted by then."""
     waiting = [{"type": "http.request", "body": chunk, "more_body": at + 1 < len(request)} for at, chunk in enumerate(request)]
-    got: list[tuple[Message, int]] = []
+    got: list[tuple[AsgiMessage, int]] = []
 
-    async def receive() -> Message:
+    async def receive() -> AsgiMessage:
         return waiting.pop(0) if waiting else {"type": "http.disconnect"}
 
-    async def send(message: Message) -> None:
+    async def send(message: AsgiMessage) -> None:
         got.append((message, sum(hook.counts.values())))
 
     scope = {"type": "http", "path": path, "method": "POST", "headers": headers, "query_string": query}
@@ -53,7 +53,7 @@ async def call(
 def application(chunks: Sequence[bytes], status: int = 200, kind: str = "application/json", **headers: str) -> Any:
     """An application that reads its request and answers with these chunks."""
 
-    async def app(scope: Any, receive: Receive, send: Send) -> None:
+    async def app(scope: Any, receive: AsgiReceive, send: AsgiSend) -> None:
         more = True
         while more:
             more = (await receive()).get("more_body", False)

@@ -15,7 +15,7 @@ from areopage.app import AppConfig, find_config, open_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, answers_text, duration, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Ledger
-from areopage.monitor import Progress
+from areopage.monitor import WorkerProgress
 from areopage.work import stop_signals
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class ProgressLine:
         self.terminal = terminal
         self._last = ""
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: WorkerProgress) -> None:
         """Show it."""
         line = progress_line(progress)
         if self.terminal:
@@ -211,7 +211,7 @@ class ProgressLine:
         self._last = line
 
 
-def progress_line(progress: Progress) -> str:
+def progress_line(progress: WorkerProgress) -> str:
     """How far a worker is, in one line."""
     parts = [f"{progress.evaluated:,} evaluated, {progress.rate:.1f}/s", f"{progress.left:,} left"]
     if progress.left and progress.seconds_left is not None:

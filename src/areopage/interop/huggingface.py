@@ -15,14 +15,14 @@ import yaml
 
 from areopage.bench import JUDGMENT_COLUMNS, Export, RunView, record_results, write_judgments
 from areopage.errors import UserError
-from areopage.report import Kind, TableColumn, Written, write_rows
+from areopage.report import CellKind, TableColumn, Written, write_rows
 from areopage.suites import new_folder
 
 CASES, JUDGMENTS = "cases", "judgments"
 SPLIT = "test"
 _TEXTS = Path(__file__).with_name("huggingface.yml")
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,60}")
-_FEATURES: dict[Kind, dict[str, str]] = {
+_FEATURES: dict[CellKind, dict[str, str]] = {
     "text": {"dtype": "string"},
     "json": {"dtype": "string"},
     "number": {"dtype": "float64"},

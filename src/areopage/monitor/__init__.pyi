@@ -23,7 +23,7 @@ from .answer_case import Documents as Documents
 from .answer_case import case_of as case_of  # Build the case of an answer.
 from .config import MonitorConfig as MonitorConfig  # A monitor's configuration.
 from .config import MonitorSection as MonitorSection  # The section `monitor`.
-from .evaluate import Progress as Progress  # A worker's completed work since its start, and all remaining work.
+from .evaluate import WorkerProgress as WorkerProgress  # A worker's completed work since its start, and all remaining work.
 from .figures import CriterionFigures as CriterionFigures  # One criterion over a period
 from .figures import DayFigures as DayFigures  # One day's mean per criterion ("" the global one)
 from .figures import JudgeFigures as JudgeFigures  # What one judge did

@@ -32,10 +32,10 @@ def _form_of(value: object) -> str | None:
 
 
 _Form = Discriminator(_form_of, custom_error_type="threshold", custom_error_message="must be a number or auto")
-Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
+ScoreThreshold = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
 """A score on the suite's scale; `auto` is worked out from the scale (see `on_scale`)."""
 
-Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
+ScoreDistance = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
 """A distance on the suite's scale, or `auto`."""
 
 
@@ -84,8 +84,8 @@ class WindowRule(ConfigSection):
 class MeanRule(WindowRule):
     """The mean of the last hours, on the suite's scale."""
 
-    threshold: Level = "auto"
-    clear: Level = "auto"
+    threshold: ScoreThreshold = "auto"
+    clear: ScoreThreshold = "auto"
 
 
 class WeakShareRule(WindowRule):
@@ -102,7 +102,7 @@ class DropRule(ConfigSection):
     """
 
     enabled: bool = True
-    points: Points = "auto"
+    points: ScoreDistance = "auto"
     minimum: Annotated[int, Field(ge=5)] = 10
 
 
@@ -145,9 +145,9 @@ class AlertsSection(ConfigSection):
 
     urls: list[str] = []
     link: str = ""
-    threshold: Level | None = "auto"
-    floor: Level | None = "auto"
-    floors: dict[str, Level | None] = {}
+    threshold: ScoreThreshold | None = "auto"
+    floor: ScoreThreshold | None = "auto"
+    floors: dict[str, ScoreThreshold | None] = {}
     per_hour: Count = 20
     mean: MeanRule = MeanRule()
     weak_share: WeakShareRule = WeakShareRule()
@@ -163,7 +163,7 @@ class GoldenSection(ConfigSection):
     dataset: str
     target: str = "http:bot"
     schedule: str = "0 5 * * *"
-    drop: Points = "auto"
+    drop: ScoreDistance = "auto"
 
 
 class ReportSection(ConfigSection):
@@ -181,7 +181,7 @@ class ReviewSection(ConfigSection):
     differ by at least `spread` points, and a random `sample`. `raters` is how many people should label each."""
 
     low_scores: bool = True
-    spread: Points = "auto"
+    spread: ScoreDistance = "auto"
     sample: Annotated[int, Field(ge=0)] = 5
     raters: Count = 1
 
@@ -277,13 +277,13 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         """
         alerts, golden, width = self.section.alerts, self.section.golden, scale.max - scale.min
         span = f"the suite's scale of {scale.min:g} to {scale.max:g}"
-        levels: list[tuple[Level | None, tuple[str, ...]]] = [(alerts.threshold, ("alerts", "threshold"))]
+        levels: list[tuple[ScoreThreshold | None, tuple[str, ...]]] = [(alerts.threshold, ("alerts", "threshold"))]
         if alerts.mean.enabled:
             levels += [(alerts.mean.threshold, ("alerts", "mean", "threshold")), (alerts.mean.clear, ("alerts", "mean", "clear"))]
         for level, keys in levels:
             if isinstance(level, int | float) and not scale.contains(level):
                 raise self.fault(f"{level:g} is not on {span}: give a score on it, or auto", *keys)
-        distances: list[tuple[Points, tuple[str, ...]]] = [(self.section.review.spread, ("review", "spread"))]
+        distances: list[tuple[ScoreDistance, tuple[str, ...]]] = [(self.section.review.spread, ("review", "spread"))]
         if alerts.drop.enabled:
             distances.append((alerts.drop.points, ("alerts", "drop", "points")))
         if golden is not None:
@@ -304,7 +304,7 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         alerts, scale = self.section.alerts, suite.scale
         paths = {entry.path: entry.path for entry in suite.registry.entries.values()}
         by_name = {path.rpartition(".")[2]: path for path in paths} | paths
-        levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
+        levels: dict[str, ScoreThreshold | None] = dict.fromkeys(paths, alerts.floor)
         if alerts.floor == "auto":
             entries = suite.registry.entries.values()
             floors = {entry.path: critical_floor(entry.severity, entry.critical_limit, scale) for entry in entries}
@@ -321,7 +321,7 @@ class MonitorConfig(ConfigPart[MonitorSection], frozen=True, kw_only=True):
         return {path: _level_of(level, FLOOR, scale) for path, level in levels.items() if level is not None}
 
 
-def _level_of(level: Level, share: float, scale: Scale) -> float:
+def _level_of(level: ScoreThreshold, share: float, scale: Scale) -> float:
     """A score; `auto` is a share of the scale from its bad end, which is the upper one where lower is better."""
     if level != "auto":
         return level
@@ -329,5 +329,5 @@ def _level_of(level: Level, share: float, scale: Scale) -> float:
     return round(scale.min + way if scale.higher_is_better else scale.max - way, DECIMALS)
 
 
-def _points_of(points: Points, share: float, scale: Scale) -> float:
+def _points_of(points: ScoreDistance, share: float, scale: Scale) -> float:
     return round(share * (scale.max - scale.min), DECIMALS) if points == "auto" else points

@@ -52,7 +52,7 @@ End = Literal["evaluated", "unscored", "again", "given_up"]
 """How an attempt ended: with a score, finally without one, to be made again, or with no attempt left."""
 
 
-class Progress(Struct, frozen=True, kw_only=True):
+class WorkerProgress(Struct, frozen=True, kw_only=True):
     """A worker's completed work since its start, and all remaining work.
 
     Args:
@@ -105,13 +105,13 @@ class ProgressCounter:
         if end in ("evaluated", "unscored"):
             self._moments.append(self._clock())
 
-    def now(self, backlog: Backlog) -> Progress:
+    def now(self, backlog: Backlog) -> WorkerProgress:
         """The current progress."""
         moment = self._clock()
         while self._moments and self._moments[0] < moment - WINDOW:
             self._moments.popleft()
         seconds = moment - self._began
-        return Progress(
+        return WorkerProgress(
             evaluated=self._ends["evaluated"],
             unscored=self._ends["unscored"],
             again=self._ends["again"],

@@ -28,9 +28,9 @@ GLOBAL = ""
 WORST = 5
 _NONE = ScoredAnswers()
 
-Place = tuple[date | str, str]
+ScorePlace = tuple[date | str, str]
 """A day or a variant, "" for all of them, and a criterion."""
-ByPlace = Mapping[Place, ScoredAnswers]
+ByPlace = Mapping[ScorePlace, ScoredAnswers]
 
 
 class Mean(Struct, frozen=True, kw_only=True):
@@ -267,9 +267,9 @@ def previous_of(period: Period) -> Period:
 
 def _by_place(
     rows: Iterable[DayScore], equals: Iterable[EqualAnswers], place: Callable[[DayScore | EqualAnswers], date | str]
-) -> dict[Place, ScoredAnswers]:
+) -> dict[ScorePlace, ScoredAnswers]:
     """The answers of each day, of each variant, or of all, by criterion."""
-    sums: dict[Place, dict[float, tuple[int, float]]] = {}
+    sums: dict[ScorePlace, dict[float, tuple[int, float]]] = {}
     for row in rows:
         scores = sums.setdefault((place(row), row.criterion), {})
         answers, total = scores.get(row.score, (0, 0.0))
@@ -297,7 +297,7 @@ def repeats_of(equals: Iterable[EqualAnswers]) -> dict[str, tuple[Repeat, ...]]:
     }
 
 
-def _means(some: ByPlace, scale: Scale) -> dict[Place, Mean]:
+def _means(some: ByPlace, scale: Scale) -> dict[ScorePlace, Mean]:
     """All means with their intervals, computed at once."""
     intervals = answer_intervals(list(some.values()), scale)
     return {

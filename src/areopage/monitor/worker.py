@@ -15,7 +15,7 @@ import msgspec
 from areopage.errors import ServerDown, StorageError
 from areopage.ledger import Answer, HookCount, Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.evaluate import NAME, Evaluator, Outages, Progress, ProgressCounter
+from areopage.monitor.evaluate import NAME, Evaluator, Outages, ProgressCounter, WorkerProgress
 from areopage.monitor.golden import golden_handler
 from areopage.monitor.hook.counts import read_tally, tallies
 from areopage.monitor.hook.spool import Spool
@@ -55,7 +55,7 @@ class MonitorWorker(Worker):
         folder, dead_after = config.spool / "workers", config.section.worker.dead_after
         super().__init__(ledger, work, WorkerPool(name=POOL, folder=folder, dead_after=dead_after, pace=pace))
 
-    def progress(self) -> Progress:
+    def progress(self) -> WorkerProgress:
         """The current progress."""
         return self._counter.now(self._evaluations.backlog())
 

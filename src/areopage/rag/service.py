@@ -17,7 +17,7 @@ from areopage.checking import MOST_PROMPT, Checker, RagConfig, SentenceJudge, Tr
 from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate import Gate
 from areopage.ledger import Batch, Ledger, Trace, stored_trace
-from areopage.rag.answering.answer_cache import KeptAnswers, Place
+from areopage.rag.answering.answer_cache import CachePlace, KeptAnswers
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.generation import open_generator
 from areopage.rag.records import ChatPrompt, Generator, Retriever
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str, RagState], None]
 Flight = asyncio.Task[Trace]
-FlightPlace = tuple[asyncio.AbstractEventLoop, Place | str]
+FlightPlace = tuple[asyncio.AbstractEventLoop, CachePlace | str]
 """Equal prompts in the same event loop share a flight; with an id instead of a place a flight is one prompt's own."""
 
 
@@ -169,7 +169,7 @@ class RagService:
         """The language that a prompt is answered in."""
         return language_of(prompt) or self._config.section.language
 
-    def _fly(self, shared: FlightPlace, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Flight:
+    def _fly(self, shared: FlightPlace, state: RagState, place: CachePlace | None, started: float, tell: Tell | None) -> Flight:
         """Run the graph in a task of its own, which goes on where no caller waits any more."""
         key, most = state["asked"].api_key, self._config.section.generation.per_key
         if key and self._per_key[key] >= most:
@@ -187,7 +187,7 @@ class RagService:
         flight.add_done_callback(landed)
         return flight
 
-    async def _run(self, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Trace:
+    async def _run(self, state: RagState, place: CachePlace | None, started: float, tell: Tell | None) -> Trace:
         """One run of the graph, stored, and kept in the cache in a place (None: not at all)."""
         async for node, changed in self._run_graph(self._graph, state):
             state |= changed

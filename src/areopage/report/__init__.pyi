@@ -1,7 +1,8 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
+# A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import STYLES as STYLES
-from .charts import Level as Level  # A horizontal line that says where something begins, such as the threshold of alerts.
+from .charts import ChartLevel as ChartLevel
 from .charts import Series as Series  # One line of a chart.
 from .console import UNSEEN_WIDTH as UNSEEN_WIDTH  # Columns of output that is not a terminal.
 from .console import Printer as Printer  # Prints the parts of reports on a console.
@@ -116,7 +117,7 @@ from .monitor.page import score_histogram as score_histogram  # Count answers in
 from .monitor.period_trust import period_trust as period_trust  # Make the record of a period.
 from .rendering import FORMS as FORMS
 from .rendering import TEMPLATES as TEMPLATES
-from .rendering import Form as Form
+from .rendering import ReportForm as ReportForm
 from .rendering import draw as draw  # A chart as SVG.
 from .rendering import environment as environment  # The template environment of a language
 from .rendering import form_of_file as form_of_file  # The form that a file's ending names, else Markdown.
@@ -124,7 +125,7 @@ from .rendering import render as render  # Render a report in a format.
 from .rendering import write_report as write_report  # Write a report, replacing an existing file atomically
 from .tables import FORMS_BY_SUFFIX as FORMS_BY_SUFFIX
 from .tables import MAX_CELL as MAX_CELL
-from .tables import Kind as Kind  # What a column holds
+from .tables import CellKind as CellKind  # What a column holds
 from .tables import TableColumn as TableColumn  # A column of a table
 from .tables import TableForm as TableForm  # `csv;` has semicolons between its cells.
 from .tables import Written as Written  # What was written

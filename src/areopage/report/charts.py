@@ -39,7 +39,7 @@ class Series(Struct, frozen=True, kw_only=True):
     ranges: Sequence[tuple[float, float] | None] = ()
 
 
-class Level(Struct, frozen=True, kw_only=True):
+class ChartLevel(Struct, frozen=True, kw_only=True):
     """A horizontal line that says where something begins, such as the threshold of alerts."""
 
     value: float
@@ -53,7 +53,7 @@ def trend_chart(
     low: float,
     high: float,
     title: str,
-    levels: Sequence[Level] = (),
+    levels: Sequence[ChartLevel] = (),
     number: Callable[[float], str] = "{:g}".format,
 ) -> Markup:
     """Draw a line per series over days, with a legend, as a <figure>; the first series lies over the others.
@@ -157,7 +157,7 @@ def _round_step(least: float) -> float:
     return next(power * nice for nice in _NICE_STEPS if power * nice >= least * (1 - 1e-9))
 
 
-def _level(level: Level, low: float, high: float) -> Markup:
+def _level(level: ChartLevel, low: float, high: float) -> Markup:
     return _path("level", f"M{LEFT:g} {_at(_height(level.value, low, high))}H{WIDTH - RIGHT:g}")
 
 

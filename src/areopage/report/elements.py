@@ -12,6 +12,7 @@ from areopage.report.model import (
     BarChart,
     Cell,
     Column,
+    ColumnKind,
     Excerpt,
     Facts,
     Line,
@@ -30,7 +31,6 @@ MESSAGE_FILES = (*sorted(Path(__file__).with_name("messages").glob("*.yml")), *s
 """The words of all reports, and those beside the figures of a package."""
 
 
-Kind = Literal["text", "number", "bar"]
 _MOST_TICKS = 10
 LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the file small
 
@@ -70,7 +70,7 @@ def columns(
     classes = css or {}
     made = [Column(heading=first, kind="text", css=classes.get(0, ""))]
     for place, heading in enumerate(headings, 1):
-        kind: Kind = "bar" if heading is None else "text" if place in texts else "number"
+        kind: ColumnKind = "bar" if heading is None else "text" if place in texts else "number"
         marks = axis if heading is None else ()
         shown = place not in page_only
         made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, ""), axis=marks, console=shown))

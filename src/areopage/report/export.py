@@ -28,7 +28,7 @@ from areopage.ledger import (
     stored_answer,
 )
 from areopage.report.monitor.figures import outward
-from areopage.report.tables import Kind, TableColumn, TableForm, Written, print_rows, replacing, write_rows
+from areopage.report.tables import CellKind, TableColumn, TableForm, Written, print_rows, replacing, write_rows
 from areopage.suites import new_folder
 from areopage.text import Policy
 
@@ -154,7 +154,7 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersBy
     return count
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> CellKind:
     if name in _MOMENTS:
         return "moment"
     if name in _LISTS:
@@ -238,7 +238,7 @@ _OWN_TYPES: Mapping[str, Mapping[str, Any]] = {
 }
 """Columns that hold something else than the field of that name."""
 
-_PLAIN: Mapping[Any, Kind] = {str: "text", int: "whole", float: "number", bool: "flag", datetime: "moment"}
+_PLAIN: Mapping[Any, CellKind] = {str: "text", int: "whole", float: "number", bool: "flag", datetime: "moment"}
 
 
 def column_types(file: str) -> list[Any]:
@@ -250,7 +250,7 @@ def column_types(file: str) -> list[Any]:
     return [hints.get(name, str) for name in COLUMNS[file]]
 
 
-def _kind_of(hint: Any) -> Kind:
+def _kind_of(hint: Any) -> CellKind:
     if get_origin(hint) is Literal:
         return "text"
     options = [option for option in get_args(hint) if option is not type(None)] if type(None) in get_args(hint) else [hint]

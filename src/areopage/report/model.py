@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from areopage.locales import Locale
-from areopage.report.charts import Level, Series
+from areopage.report.charts import ChartLevel, Series
 
 Style = Literal["soft", "strong", "code", "mark", "failed", "link"]
 
@@ -60,6 +60,9 @@ class Badge(Struct, frozen=True, kw_only=True):
     alarm: bool = False
 
 
+ColumnKind = Literal["text", "number", "bar"]
+
+
 class Column(Struct, frozen=True, kw_only=True):
     """A column of a table; one of bars has no heading.
 
@@ -69,7 +72,7 @@ class Column(Struct, frozen=True, kw_only=True):
     """
 
     heading: str = ""
-    kind: Literal["text", "number", "bar"] = "number"
+    kind: ColumnKind = "number"
     css: str = ""
     axis: tuple[tuple[float, str], ...] = ()
     console: bool = True
@@ -154,7 +157,7 @@ class Excerpt(Struct, frozen=True, kw_only=True):
         return "".join(part if isinstance(part, str) else part.text for part in self.text)
 
 
-class Marks(Struct, frozen=True, kw_only=True):
+class ScoreMarks(Struct, frozen=True, kw_only=True):
     """Scores of one answer: name, bar, number."""
 
     items: tuple[tuple[str, Bar, str], ...]
@@ -214,7 +217,7 @@ class TrendChart(Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...]
     low: float
     high: float
-    levels: tuple[Level, ...] = ()
+    levels: tuple[ChartLevel, ...] = ()
 
 
 class Stripe(Struct, frozen=True, kw_only=True):
@@ -321,7 +324,7 @@ Block = (
     | Choices
     | Blanks
     | Excerpt
-    | Marks
+    | ScoreMarks
     | Assessment
     | Heading
 )

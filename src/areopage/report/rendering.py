@@ -21,9 +21,9 @@ from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, P
 from areopage.report.tables import replacing
 from areopage.version import __version__
 
-Form = Literal["html", "md", "json"]
-FORMS: tuple[Form, ...] = ("html", "md", "json")
-SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+ReportForm = Literal["html", "md", "json"]
+FORMS: tuple[ReportForm, ...] = ("html", "md", "json")
+SUFFIXES: dict[str, ReportForm] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
@@ -40,12 +40,12 @@ _BLOCK_SIGN = re.compile(r"^(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 _BLANK = re.compile(r"\s++")
 
 
-def form_of_file(path: str) -> Form:
+def form_of_file(path: str) -> ReportForm:
     """The form that a file's ending names, else Markdown."""
     return SUFFIXES.get(Path(path).suffix.lower(), "md")
 
 
-def write_report(report: Report, form: Form, path: Path) -> None:
+def write_report(report: Report, form: ReportForm, path: Path) -> None:
     """Write a report, replacing an existing file atomically; a page is written block by block.
 
     Raises:
@@ -55,7 +55,7 @@ def write_report(report: Report, form: Form, path: Path) -> None:
         stream.writelines(_page_template(report.locale).generate(report=report) if form == "html" else [render(report, form)])
 
 
-def render(report: Report, form: Form) -> str:
+def render(report: Report, form: ReportForm) -> str:
     """Render a report in a format."""
     if form == "html":
         return render_html(report)

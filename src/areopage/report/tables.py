@@ -25,7 +25,7 @@ from areopage.errors import MissingExtra, StorageError
 TableForm = Literal["csv", "csv;", "jsonl", "parquet", "xlsx"]
 """`csv;` has semicolons between its cells."""
 
-Kind = Literal["text", "number", "whole", "flag", "moment", "texts", "json"]
+CellKind = Literal["text", "number", "whole", "flag", "moment", "texts", "json"]
 """What a column holds: `texts` is a list of texts, `json` any value that JSON can hold (a text stays as it is)."""
 
 FORMS_BY_SUFFIX: Mapping[str, TableForm] = {
@@ -45,7 +45,7 @@ class TableColumn(NamedTuple):
     """A column of a table: a row has None, or a value of this kind there."""
 
     name: str
-    kind: Kind = "text"
+    kind: CellKind = "text"
 
 
 class Written(NamedTuple):
@@ -91,7 +91,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[TableCells]) -
     write_rows(path, "csv", [TableColumn(name) for name in header], rows)
 
 
-def plain_cell(value: Any, kind: Kind) -> Any:
+def plain_cell(value: Any, kind: CellKind) -> Any:
     """A value as one cell of a spreadsheet: a moment in ISO form, a list of texts in lines, other nested values as JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
@@ -136,7 +136,7 @@ def _write_parquet(pyarrow: Any, path: Path, columns: Sequence[TableColumn], row
     return Written(count)
 
 
-def _arrow_cell(value: Any, kind: Kind) -> Any:
+def _arrow_cell(value: Any, kind: CellKind) -> Any:
     if value is None or kind in ("number", "whole", "flag", "moment"):
         return value
     if kind == "texts":
@@ -144,7 +144,7 @@ def _arrow_cell(value: Any, kind: Kind) -> Any:
     return _unicode(str(plain_cell(value, kind)))
 
 
-def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
+def _arrow_type(pyarrow: Any, kind: CellKind) -> Any:
     return {
         "number": pyarrow.float64(),
         "whole": pyarrow.int64(),

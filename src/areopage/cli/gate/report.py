@@ -32,7 +32,7 @@ from areopage.ledger import TraceFilter, make_folder, shown, url_of
 from areopage.locales import LANGUAGES, one_line
 from areopage.report import (
     FORMS,
-    Form,
+    ReportForm,
     decision_locale,
     form_of_file,
     gate_figures,
@@ -115,12 +115,12 @@ def named_place(config: Path | None, ledger: str | None) -> list[str]:
     return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
 
 
-def _forms_of(named: str | None, output: str | None) -> list[Form]:
+def _forms_of(named: str | None, output: str | None) -> list[ReportForm]:
     if named is None:
         if output in (None, STDOUT):
             return ["md"]
         return ["html"] if _is_folder(output or "") else [form_of_file(output or "")]
-    found: list[Form] = []
+    found: list[ReportForm] = []
     for part in named.split(","):
         known = next((form for form in FORMS if form == part.strip()), None)
         if known is None:
@@ -129,7 +129,7 @@ def _forms_of(named: str | None, output: str | None) -> list[Form]:
     return found
 
 
-def _places_of(forms: list[Form], output: str | None) -> list[tuple[Form, Path | None]]:
+def _places_of(forms: list[ReportForm], output: str | None) -> list[tuple[ReportForm, Path | None]]:
     if output is not None and output != STDOUT and _is_folder(output):
         folder = Path(output)
         make_folder(folder)

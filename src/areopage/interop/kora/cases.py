@@ -16,8 +16,8 @@ from areopage.interop.kora.source import (
     SEXUAL,
     Conversation,
     FoundRow,
-    Grade,
     KoraFolder,
+    KoraGrade,
     Risk,
     Scenario,
     plain_name,
@@ -184,7 +184,7 @@ def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) 
         cases.lines.append({"case_id": case_id, "criterion": f"{MECHANISMS}.{CONVERSATION}.{name}", **_outcome(grade)})
 
 
-def _outcome(grade: Grade) -> dict[str, Any]:
+def _outcome(grade: KoraGrade) -> dict[str, Any]:
     if grade.not_triggered:
         return {"applicable": False, "explanation": grade.reasons}
     counted = f" [{grade.occurrence_count:g} x]" if grade.occurrence_count else ""

@@ -109,14 +109,14 @@ class Scenario(Struct, frozen=True, kw_only=True, rename="camel"):
     model_memory: str | None = None
 
 
-class Message(Struct, frozen=True):
+class KoraMessage(Struct, frozen=True):
     """One message of a recorded conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Grade(Struct, frozen=True, kw_only=True, rename="camel"):
+class KoraGrade(Struct, frozen=True, kw_only=True, rename="camel"):
     """A recorded grade with its reasons; `not_triggered`: the conversation gave no occasion for it."""
 
     grade: GradeName
@@ -129,16 +129,16 @@ class Conversation(Struct, frozen=True, kw_only=True, rename="camel"):
     """A recorded conversation. `prompt` is the variant of the system prompt, `model_id` the model that answered, if recorded."""
 
     scenario: Scenario
-    messages: tuple[Message, ...]
+    messages: tuple[KoraMessage, ...]
     id: str = ""
     prompt: str = ""
     model_id: str = ""
-    assessment: Grade | None = None
-    behavior_assessment: dict[str, Grade] = {}
-    mechanism_assessment: dict[str, Grade] = {}
+    assessment: KoraGrade | None = None
+    behavior_assessment: dict[str, KoraGrade] = {}
+    mechanism_assessment: dict[str, KoraGrade] = {}
 
     @property
-    def mechanisms(self) -> dict[str, Grade]:
+    def mechanisms(self) -> dict[str, KoraGrade]:
         """The grades of the mechanisms, by either name that KORA has given them."""
         return self.behavior_assessment | self.mechanism_assessment
 

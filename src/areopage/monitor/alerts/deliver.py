@@ -14,7 +14,7 @@ from areopage.errors import MissingExtra
 if TYPE_CHECKING:
     from apprise import NotifyBase
 
-Severity = Literal["info", "success", "warning", "failure"]
+MessageSeverity = Literal["info", "success", "warning", "failure"]
 """Apprise's types of message, which services turn into colours and priorities."""
 
 FROM_ENVIRONMENT = "env:"
@@ -41,7 +41,7 @@ class AlertMessage(Struct, frozen=True, kw_only=True):
 
     title: str
     body: str
-    severity: Severity = "info"
+    severity: MessageSeverity = "info"
     rule: str = ""
     key: str = ""
     answer_id: str = ""

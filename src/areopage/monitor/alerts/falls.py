@@ -71,7 +71,7 @@ class Incident(Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...]
 
 
-class Levels(Struct, frozen=True):
+class PeriodLevels(Struct, frozen=True):
     """The levels of a period, one row for each day; the means are shares of the scale, where more is better."""
 
     days: Sequence[date]
@@ -79,16 +79,16 @@ class Levels(Struct, frozen=True):
     measures: Sequence[str]
     scores: DayLevels
 
-    def out(self, days: Sequence[date], source: str | None = None) -> "Levels":
+    def out(self, days: Sequence[date], source: str | None = None) -> "PeriodLevels":
         """The same without some days, of a source or of all."""
         mask = np.zeros(self.scores.answers.shape, bool)
         at = np.isin(np.array(self.days, dtype="datetime64[D]"), np.array(days, dtype="datetime64[D]"))
         chosen = [place for place, name in enumerate(self.sources) if source is None or name == source]
         mask[chosen] = at
-        return Levels(self.days, self.sources, self.measures, self.scores.masked(mask))
+        return PeriodLevels(self.days, self.sources, self.measures, self.scores.masked(mask))
 
 
-def levels_of(rows: Sequence[DayLevel], named: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> Levels:
+def levels_of(rows: Sequence[DayLevel], named: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> PeriodLevels:
     """The levels of a period, of the sources and measures of `named`, without days of a source under `minimum`."""
     days = [period.start + timedelta(days=number) for number in range(period.days)]
     sources = sorted({row.source for row in named})
@@ -107,10 +107,10 @@ def levels_of(rows: Sequence[DayLevel], named: Sequence[DayLevel], period: Perio
         if row.criterion == GLOBAL:
             place, share = (place[0], 1, place[2]), row.weak / row.answers
             answers[place], means[place], variances[place] = row.answers, -share, share * (1.0 - share)
-    return Levels(days, sources or [""], measures, DayLevels(answers, means, variances))
+    return PeriodLevels(days, sources or [""], measures, DayLevels(answers, means, variances))
 
 
-def new_incidents(levels: Levels, least: float, panel: str) -> list[tuple[str, Incident]]:
+def new_incidents(levels: PeriodLevels, least: float, panel: str) -> list[tuple[str, Incident]]:
     """The incidents that the last day of some levels shows, with their subjects; `least` is a share of the scale."""
     falls, bad = _fallen(with_all(levels.scores), least)
     parts = [place for place in range(len(bad)) if bad[place].any()]
@@ -133,7 +133,7 @@ def _fallen(scores: DayLevels, least: float) -> tuple[Falls, np.ndarray]:
     return falls, (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
 
 
-def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int], panel: str) -> Incident:
+def _incident(levels: PeriodLevels, falls: Falls, bad: np.ndarray, parts: Sequence[int], panel: str) -> Incident:
     places = [(part, measure) for part in parts for measure in map(int, np.flatnonzero(bad[part]))]
     first = max(places, key=lambda place: falls.evidence[place])
     began = len(levels.days) - int(falls.after[first])
@@ -155,7 +155,7 @@ def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int
     )
 
 
-def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int, least: float) -> bool:
+def has_recovered(reference: PeriodLevels, since: PeriodLevels, incident: Incident, age: int, least: float) -> bool:
     """Whether the level before a fall is back on every measure that fell, and no other measure of the same parts is lower."""
     joined = with_all(
         DayLevels(*(np.concatenate(pair, axis=-1) for pair in zip(reference.scores.arrays, since.scores.arrays, strict=True)))
@@ -179,7 +179,7 @@ def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int
     return not _fallen(recent, least)[1][concerned].any()
 
 
-def _part(levels: Levels, condition: Condition) -> int:
+def _part(levels: PeriodLevels, condition: Condition) -> int:
     return -1 if condition.source is None else levels.sources.index(condition.source)
 
 
@@ -238,7 +238,9 @@ class FallWatch:
         alone = [next(iter(names)) for _, names in sorted(panels.items()) if len(names) == 1]
         return alone[-1] if alone else ""
 
-    def _masked(self, levels: Levels, panels: Mapping[date, set[str]], panel: str, but: Alert | None = None) -> Levels:
+    def _masked(
+        self, levels: PeriodLevels, panels: Mapping[date, set[str]], panel: str, but: Alert | None = None
+    ) -> PeriodLevels:
         """The levels without days of other panels, of incidents but one, and before an accepted level."""
         levels = levels.out([day for day in levels.days if panels.get(day, {panel}) - {panel}])
         for alert, incident in self._incidents:
@@ -282,7 +284,7 @@ class FallWatch:
             self._alerts.describe(alert.number, situation)
         return None
 
-    def _answered(self, later: Levels, incident: Incident) -> bool:
+    def _answered(self, later: PeriodLevels, incident: Incident) -> bool:
         """Whether all parts of an incident have answers on the last day."""
         answers = later.scores.answers[:, 0, -1]
         return all(

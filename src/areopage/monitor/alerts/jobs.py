@@ -11,8 +11,8 @@ from msgspec import Struct
 from areopage.ledger import Alert, Evaluation, Ledger, Period, Scope
 from areopage.monitor.alerts.deliver import (
     AlertMessage,
+    MessageSeverity,
     SentAlert,
-    Severity,
     next_attempt,
     send,
     unset,
@@ -60,7 +60,7 @@ RESERVED_FOR = timedelta(minutes=5)
 
 logger = logging.getLogger(__name__)
 
-Send = Callable[[Sequence[str], AlertMessage, Mapping[str, str]], Sequence[SentAlert]]
+SendMessages = Callable[[Sequence[str], AlertMessage, Mapping[str, str]], Sequence[SentAlert]]
 
 
 class Alerting(Struct, frozen=True, kw_only=True):
@@ -194,7 +194,7 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     return findings
 
 
-def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
+def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: SendMessages = send) -> int:
     """Send due alerts, one message each. Delayed alerts share a message: those of an incident, and other single answers.
     So do single answers of one source and variant of which more than `ONE_BY_ONE` are due.
 
@@ -232,7 +232,7 @@ def _batches(ledger: Ledger, due: Sequence[Alert]) -> list[list[Alert]]:
 
 
 def _send_batch(
-    alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: Send
+    alerting: Alerting, batch: Sequence[Alert], now: datetime, environment: Mapping[str, str], send_all: SendMessages
 ) -> bool:
     alerts = alerting.ledger.alerts
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
@@ -258,7 +258,7 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> AlertMessage:
     """The message of one alert, of several single answers, or of an incident's further alerts."""
     first = alerts[0]
     rule, _, subject = first.subject.partition(":") if first.rule == RECOVERED else (first.rule, "", first.subject)
-    severity: Severity = (
+    severity: MessageSeverity = (
         "info"
         if first.details == UNCHECKED
         else "success"

@@ -20,10 +20,10 @@ from areopage.monitor.hook.recorder import FAILED, NOT_FOUND, REFUSED, UNFINISHE
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.stream_text import events_of, read_stream
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+AsgiReceive = Callable[[], Awaitable[AsgiMessage]]
+AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], AsgiReceive, AsgiSend], Awaitable[None]]
 
 MAX_BYTES = 2_000_000
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/json-seq")
@@ -102,7 +102,7 @@ class QualityHook:
         """Counts of doubtful answers by kind."""
         return self._recorder.doubts
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: AsgiReceive, send: AsgiSend) -> None:
         """Serve one request."""
         matches = (pattern.fullmatch(scope["path"]) for pattern in self._paths) if scope["type"] == "http" else ()
         match = next(filter(None, matches), None)
@@ -111,14 +111,14 @@ class QualityHook:
             return
         heard = _Heard(self._max_bytes, scope, match.groupdict())
 
-        async def receive_and_copy() -> Message:
+        async def receive_and_copy() -> AsgiMessage:
             message = await receive()
             with self._recorder.unharmed(scope["path"]):
                 if message["type"] == "http.request":
                     heard.request.add(message.get("body", b""))
             return message
 
-        async def send_and_copy(message: Message) -> None:
+        async def send_and_copy(message: AsgiMessage) -> None:
             try:
                 await send(message)
             except BaseException:

@@ -144,7 +144,7 @@ def shown(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.scheme else url
 
 
-class Place(Struct, frozen=True):
+class CachePlace(Struct, frozen=True):
     """An answer's key and the collection's revision; "" disables storage for now."""
 
     key: str
@@ -161,11 +161,11 @@ class KeptAnswers(AnswerCache):
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self.enabled else b"")
         self._traces, self._labels, self._retriever = ledger.traces, ledger.labels, retriever
 
-    async def place(self, asked: ChatPrompt, language: str) -> Place:
+    async def place(self, asked: ChatPrompt, language: str) -> CachePlace:
         """Compute the place of a prompt's answer."""
-        return Place(self._keys.key(asked, language), await self._retriever.revision(asked.collection))
+        return CachePlace(self._keys.key(asked, language), await self._retriever.revision(asked.collection))
 
-    async def find(self, place: Place) -> CachedAnswer | None:
+    async def find(self, place: CachePlace) -> CachedAnswer | None:
         """Return the answer of a place; None if missing or no longer valid."""
         entry = await self.get(place.key) if place.revision else None
         if entry is None or entry.revision != place.revision:
@@ -178,7 +178,7 @@ class KeptAnswers(AnswerCache):
 
         return entry if await asyncio.to_thread(stands) else None
 
-    async def keep(self, place: Place, trace: Trace) -> None:
+    async def keep(self, place: CachePlace, trace: Trace) -> None:
         """Store a delivered answer without data of the current user."""
         if not place.revision or trace.mode != "generated" or trace.verdict != "deliver":
             return

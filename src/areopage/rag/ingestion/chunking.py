@@ -28,7 +28,7 @@ _SPACES = re.compile(r"[ \t\u00a0\u202f]{2,}")
 _BREAKS = re.compile(r"(?:[ \t]*\n){3,}")
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class TextPart(Struct, frozen=True, kw_only=True):
     """A part of a text that chunks do not cross: a section or a page.
 
     `headings` lead to it, outermost first; `page` counts from 1, None where there are no pages.
@@ -46,7 +46,7 @@ class SourceText(Struct, frozen=True, kw_only=True):
     `source` is "" where the document names none.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     title: str = ""
     id: str = ""
     item: str = ""
@@ -62,7 +62,7 @@ class Unread(Struct, frozen=True, kw_only=True):
     row: int | None = None
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class SourceFile(Struct, frozen=True, kw_only=True):
     """A file to read. `name` is its path under the folder, with slashes; `size` is in bytes."""
 
     path: Path
@@ -141,7 +141,7 @@ def slug(name: str) -> str:
     return short or "doc"
 
 
-def _pieces(parts: tuple[Part, ...], cutting: Cutting) -> Iterator[tuple[str, Part, tuple[str, ...]]]:
+def _pieces(parts: tuple[TextPart, ...], cutting: Cutting) -> Iterator[tuple[str, TextPart, tuple[str, ...]]]:
     """The texts of all parts with the headings that lead to them; an article begins a new one, and goes on over pages."""
     article = ""
     for part in parts:

@@ -10,8 +10,8 @@ from msgspec import Struct, structs
 
 from areopage.checking import RagConfig
 from areopage.errors import DatasetError, StorageError, UnknownCollection
-from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, Found, Unread, cut
-from areopage.rag.ingestion.points import Held, Points
+from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, SourceFile, Unread, cut
+from areopage.rag.ingestion.points import PointMark, PointWriter
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
@@ -80,7 +80,7 @@ class Ingestion:
         self._store, self._embedder, self._progress = store, embedder, progress
         self._name = collection or config.section.store.collection
         places, batch = config.section.store.fields, config.section.embedding.batch
-        self._points = Points(store, embedder, self._name, places, batch, self._begin)
+        self._points = PointWriter(store, embedder, self._name, places, batch, self._begin)
         self._source, self._rows, self._prune = source, fields or RowFields(), prune
         self._calibrate = config.section.embedding.calibrate
         self._source_field = config.section.store.fields.source
@@ -127,7 +127,7 @@ class Ingestion:
         if state.record is None:
             self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
 
-    async def _file(self, file: Found, key: str, stored: dict[str, Held]) -> None:
+    async def _file(self, file: SourceFile, key: str, stored: dict[str, PointMark]) -> None:
         try:
             recipe = self._recipe(file)
             if any(mark.recipe == recipe and mark.chunks == len(stored) for mark in stored.values()):
@@ -140,7 +140,7 @@ class Ingestion:
         except OSError as error:
             self._unread.append(Unread(file=file.name, reason=f"cannot be read: {error.strerror}"))
 
-    async def _changed(self, file: Found, key: str, recipe: str, stored: dict[str, Held]) -> None:
+    async def _changed(self, file: SourceFile, key: str, recipe: str, stored: dict[str, PointMark]) -> None:
         """Write what is new in a file, seal its last chunk, and then remove what is no longer in it."""
         stale = dict(stored)
         seen: set[str] = set()
@@ -163,13 +163,13 @@ class Ingestion:
             await self._add(last, key, stale, recipe=recipe if whole else "", chunks=len(seen) if whole else 0)
         self._points.remove(stale)
 
-    async def _add(self, chunk: Chunk, key: str, stale: dict[str, Held], *, recipe: str = "", chunks: int = 0) -> None:
+    async def _add(self, chunk: Chunk, key: str, stale: dict[str, PointMark], *, recipe: str = "", chunks: int = 0) -> None:
         """One chunk; `stale` loses the point that it has already."""
         before = stale.pop(chunk.point, None)
         self._kept += before is not None
         await self._points.add(chunk, key, before, recipe=recipe, chunks=chunks)
 
-    def _chunks(self, file: Found, key: str) -> Iterator[Chunk]:
+    def _chunks(self, file: SourceFile, key: str) -> Iterator[Chunk]:
         """The chunks of all documents of a file; what cannot be read is noted."""
         stem = Path(file.name).stem
         for document in read_documents(file, self._rows):
@@ -179,7 +179,7 @@ class Ingestion:
             sourced = structs.replace(document, source=self._source or document.source or file.name)
             yield from cut(sourced, key, stem, self._cutting)
 
-    def _recipe(self, file: Found) -> str:
+    def _recipe(self, file: SourceFile) -> str:
         """What tells whether a file has to be read again: its content, and all that its chunks depend on."""
         settings = (VERSION, self._cutting, self._source, self._rows)
         made = sha256(repr(settings).encode())
@@ -240,7 +240,7 @@ class Ingestion:
         )
 
 
-def _files(folder: Path) -> tuple[str, bool, list[Found], list[Unread]]:
+def _files(folder: Path) -> tuple[str, bool, list[SourceFile], list[Unread]]:
     """What begins the keys of a folder's files, whether it is a folder, its files, and those that cannot be read."""
     whole = folder.is_dir()
     place = folder.resolve()

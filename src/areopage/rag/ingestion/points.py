@@ -16,7 +16,7 @@ from areopage.rag.retrieval.embedding import Embedder
 MOST_WAITING = 1_000
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class PointMark(Struct, frozen=True, kw_only=True):
     """Our metadata of a point, under `areopage` in its payload.
 
     Args:
@@ -43,7 +43,7 @@ class _Write(Struct, frozen=True, kw_only=True):
     seal: bool
 
 
-class Points:
+class PointWriter:
     """The points of one collection; `flush` stores added points."""
 
     def __init__(
@@ -66,22 +66,22 @@ class Points:
         self._ids: dict[str, str] = {}
         self.embedded = self.removed = 0
 
-    async def held(self) -> dict[str, dict[str, Held]]:
+    async def held(self) -> dict[str, dict[str, PointMark]]:
         """Return our stored points by file and point."""
-        by_file: dict[str, dict[str, Held]] = defaultdict(dict)
+        by_file: dict[str, dict[str, PointMark]] = defaultdict(dict)
         async for point in self._store.each(self._name, (self._fields.id, RECORD)):
             id = at(point.payload, self._fields.id)
             self._ids[str(id or "")] = str(point.id)
             marks = (point.payload or {}).get(RECORD)
             if isinstance(marks, Mapping):
-                mark = msgspec.convert(marks, Held)
+                mark = msgspec.convert(marks, PointMark)
                 by_file[mark.file][str(point.id)] = mark
         return by_file
 
-    async def add(self, chunk: Chunk, file: str, before: Held | None, *, recipe: str, chunks: int) -> None:
+    async def add(self, chunk: Chunk, file: str, before: PointMark | None, *, recipe: str, chunks: int) -> None:
         """Write a chunk unless the store has it already."""
         payload = self._payload(chunk)
-        marks = Held(
+        marks = PointMark(
             file=file, embedded=_hash(chunk.embedded), digest=_hash(msgspec.json.encode(payload)), recipe=recipe, chunks=chunks
         )
         if marks == before:

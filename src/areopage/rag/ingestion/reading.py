@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from areopage.cases import BadRow, find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError
-from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
+from areopage.rag.ingestion.chunking import SourceFile, SourceText, TextPart, Unread
 from areopage.rag.ingestion.reading_pdf import read_pdf
 from areopage.yaml_document import CoreLoader
 
@@ -40,7 +40,7 @@ KINDS = {
 }
 
 
-def read_markdown(text: str, file: Found) -> SourceText:
+def read_markdown(text: str, file: SourceFile) -> SourceText:
     """A Markdown file as a document: `title`, `source` and `id` of the front matter are its own, other keys metadata."""
     front, body = _front_matter(text, file)
     parts = tuple(_sections(body))
@@ -52,7 +52,7 @@ def read_markdown(text: str, file: Found) -> SourceText:
 _NAMES = ("title", "source", "id")
 
 
-def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
+def _front_matter(text: str, file: SourceFile) -> tuple[dict[str, Any], str]:
     matter = _FRONT.match(text[:LONGEST_FRONT])
     if matter is None:
         return {}, text
@@ -85,19 +85,19 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _sections(text: str) -> list[Part]:
+def _sections(text: str) -> list[TextPart]:
     """The sections in order; each keeps its own heading as its first line, and one without text is left out.
 
     A `#` inside a code block is no heading.
     """
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     path: list[tuple[int, str]] = []
     lines: list[str] = []
     fence, titled = "", 0
 
     def close() -> None:
         if any(line.strip() for line in lines[titled:]):
-            parts.append(Part(text="\n".join(lines).strip("\n"), headings=tuple(name for _, name in path)))
+            parts.append(TextPart(text="\n".join(lines).strip("\n"), headings=tuple(name for _, name in path)))
         lines.clear()
 
     for line in text.splitlines():
@@ -128,7 +128,7 @@ class RowFields(Struct, frozen=True, kw_only=True):
     metadata: str = "metadata"
 
 
-def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
+def find_files(folder: Path) -> tuple[list[SourceFile], list[Unread]]:
     """Find a folder's readable files by name, and others with reasons.
 
     Hidden ones are passed over. A link is followed to a file inside the folder alone, never to another folder: no circle, and
@@ -139,10 +139,10 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
         reason = _unfit(folder, size)
         if reason:
             return [], [Unread(file=folder.name, reason=reason)]
-        return [Found(path=folder, name=folder.name, size=size)], []
+        return [SourceFile(path=folder, name=folder.name, size=size)], []
     if not folder.is_dir():
         raise DatasetError(f"there is no folder {folder}: name one that holds documents")
-    readable: list[Found] = []
+    readable: list[SourceFile] = []
     unread: list[Unread] = []
     inside = folder.resolve()
     closed: list[OSError] = []
@@ -165,12 +165,12 @@ def find_files(folder: Path) -> tuple[list[Found], list[Unread]]:
             if reason:
                 unread.append(Unread(file=_name(path, folder), reason=reason))
             else:
-                readable.append(Found(path=path, name=_name(path, folder), size=status.st_size))
+                readable.append(SourceFile(path=path, name=_name(path, folder), size=status.st_size))
     unread += [Unread(file=_name(Path(error.filename), folder), reason=f"cannot be read: {error.strerror}") for error in closed]
     return sorted(readable, key=lambda file: file.name), unread
 
 
-def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
+def read_documents(file: SourceFile, fields: RowFields) -> Iterator[SourceText | Unread]:
     """Read a file's documents; JSON Lines use bounded memory."""
     kind = KINDS[file.path.suffix.lower()]
     if kind == ROWS:
@@ -185,10 +185,10 @@ def read_documents(file: Found, fields: RowFields) -> Iterator[SourceText | Unre
 
             yield read_html(text)
         else:
-            yield read_markdown(text, file) if kind == MARKDOWN else SourceText(parts=(Part(text=text),))
+            yield read_markdown(text, file) if kind == MARKDOWN else SourceText(parts=(TextPart(text=text),))
 
 
-def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
+def _rows(file: SourceFile, fields: RowFields) -> Iterator[SourceText | Unread]:
     for row in read_jsonl(file.path):
         if isinstance(row, BadRow):
             yield Unread(file=file.name, row=row.number, reason=row.reason)
@@ -206,7 +206,7 @@ def _rows(file: Found, fields: RowFields) -> Iterator[SourceText | Unread]:
             yield Unread(file=file.name, row=row.number, reason=reason)
             continue
         item = id or f"row {row.number}"
-        yield SourceText(parts=(Part(text=text),), id=id, title=title, source=source, item=item, metadata=metadata)
+        yield SourceText(parts=(TextPart(text=text),), id=id, title=title, source=source, item=item, metadata=metadata)
 
 
 def _written(value: object) -> str:

@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-from areopage.rag.ingestion.chunking import Part, SourceText
+from areopage.rag.ingestion.chunking import SourceText, TextPart
 
 
 def _names(*lines: str) -> frozenset[str]:
@@ -99,7 +99,7 @@ class _Page:
     """Gathers visible text. Tags that are never closed, or closed in another order, do no harm."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[TextPart] = []
         self.title: list[str] = []
         self._pieces: list[str] = []
         self._path: list[tuple[int, str]] = []
@@ -157,7 +157,7 @@ class _Page:
         lines = [" ".join(line.split()).strip(" |") for line in "".join(self._pieces).split("\n")]
         body = "\n".join(filter(None, lines))
         if len(body) > len(self._own):
-            self.parts.append(Part(text=body, headings=tuple(name for _, name in self._path)))
+            self.parts.append(TextPart(text=body, headings=tuple(name for _, name in self._path)))
         self._pieces, self._own = [], ""
 
     def _end_heading(self, level: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from areopage.errors import DatasetError, MissingExtra
-from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
+from areopage.rag.ingestion.chunking import SourceFile, SourceText, TextPart, Unread
 from areopage.text import unbroken
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SECONDS, SECONDS_PER_MEGABYTE = 30.0, 10.0
 """What a file may take: a part that is the same for all, and one for its size."""
 
 
-def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
+def read_pdf(file: SourceFile) -> Iterator[SourceText | Unread]:
     """Read a PDF as one document with a part per page. Pages without text are reported."""
     try:
         from pypdf import PdfReader
@@ -64,11 +64,11 @@ def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
     if silent:
         shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
-    parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
+    parts = (TextPart(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title="" if FILE_NAME.search(title) else title)
 
 
-def _page_texts(reader: "PdfReader", file: Found) -> list[str]:
+def _page_texts(reader: "PdfReader", file: SourceFile) -> list[str]:
     """The text of each page."""
     if len(reader.pages) > MOST_PAGES:
         raise DatasetError(f"{file.path}: has {len(reader.pages):,} pages, more than {MOST_PAGES:,}: split it")
@@ -85,7 +85,7 @@ def _page_texts(reader: "PdfReader", file: Found) -> list[str]:
     return texts
 
 
-def _stopwatch(file: Found) -> Callable[..., None]:
+def _stopwatch(file: SourceFile) -> Callable[..., None]:
     """A function that ends the reading once the file has had its time; the library calls it before each step of a page."""
     seconds = SECONDS + SECONDS_PER_MEGABYTE * file.size / 2**20
     end = time.monotonic() + seconds

@@ -36,7 +36,7 @@ from areopage.report.model import (
     Stripe,
     Table,
 )
-from areopage.report.rendering import Form
+from areopage.report.rendering import ReportForm
 from areopage.scoring import Share
 from areopage.version import __version__
 
@@ -46,7 +46,7 @@ TITLE = 160
 GRADE_OF_VERDICT = {"deliver": "excellent", "fallback": "acceptable", "human_review": "weak"}
 
 
-def gate_report_name(form: Form) -> str:
+def gate_report_name(form: ReportForm) -> str:
     """The name of a report's file in a folder."""
     return f"gate-report.{form}"
 

@@ -9,7 +9,7 @@ from areopage.criteria import Scale
 from areopage.ledger import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor import CriterionFigures, DayFigures, JudgeFigures, Mean, MeanChange, PeriodFigures
-from areopage.report.charts import Level, Series
+from areopage.report.charts import ChartLevel, Series
 from areopage.report.elements import (
     bar_on,
     columns,
@@ -37,11 +37,11 @@ from areopage.report.model import (
     Headline,
     Line,
     Listing,
-    Marks,
     Notice,
     Paragraph,
     Report,
     Row,
+    ScoreMarks,
     Section,
     Span,
     Stripe,
@@ -51,7 +51,7 @@ from areopage.report.model import (
 )
 from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.figures import QualityFigures, json_figures
-from areopage.report.rendering import Form
+from areopage.report.rendering import ReportForm
 from areopage.scoring import OUTCOME_NAMES, grade_limits, grade_of
 from areopage.version import __version__
 
@@ -60,7 +60,7 @@ TITLE = 160
 WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 
 
-def quality_report_name(day: date, form: Form) -> str:
+def quality_report_name(day: date, form: ReportForm) -> str:
     """The name of a report's file."""
     return f"quality-report-{day.isoformat()}.{form}"
 
@@ -251,7 +251,7 @@ def _trend(quality: QualityFigures, locale: Locale) -> Section | None:
         series=series,
         low=quality.scale.min,
         high=quality.scale.max,
-        levels=tuple(Level(value=value, label=locale.say(alert, n=locale.short(value))) for value in levels),
+        levels=tuple(ChartLevel(value=value, label=locale.say(alert, n=locale.short(value))) for value in levels),
     )
     none = Mean(answers=0)
     cells = (
@@ -327,7 +327,7 @@ def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: L
         title=score.prompt[:TITLE] or missing,
         facts=tuple(fact for fact in facts if fact),
         blocks=(
-            Marks(items=marks),
+            ScoreMarks(items=marks),
             *(excerpt(locale, locale.say(key), text, missing) for key, text in texts),
             *(Listing(title=locale.say(key), items=items) for key, items in lists if items),
         ),

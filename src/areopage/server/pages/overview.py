@@ -13,7 +13,7 @@ from areopage.criteria import Scale
 from areopage.ledger import Backlog, Filters, Period, last_days
 from areopage.locales import Locale
 from areopage.monitor import DayFigures, PeriodFigures
-from areopage.report import Level, TrendChart, daily_series, draw
+from areopage.report import ChartLevel, TrendChart, daily_series, draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
 from areopage.server.context import context_of
@@ -111,7 +111,7 @@ def trends_of(
             series=(daily_series(shown, criterion, label, css, locale),),
             low=scale.min,
             high=scale.max,
-            levels=(Level(value=threshold, label=""),) if threshold is not None and not criterion else (),
+            levels=(ChartLevel(value=threshold, label=""),) if threshold is not None and not criterion else (),
         )
         found.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
     return found
