@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.pass_items import PassKey
+from areopage.bench.pass_settings import PassKey
 from areopage.bench.report.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
 from areopage.bench.report.terminal import terminal_report
 from areopage.bench.results.run_view import RunView

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.bench.pass_allocation import PassFloor, PassItems, PassPlan
-from areopage.bench.pass_items import Item, PassKey, outcome_for
-from areopage.bench.pass_settings import PassSettings
+from areopage.bench.pass_settings import Item, PassKey, PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
-from areopage.ledger import Answer, Judgment
+from areopage.ledger import Judgment
 from areopage.scoring import ReleaseFloors, Scored, Unparsed
 
 T = TypeVar("T")
@@ -25,13 +24,15 @@ def planned_round(
     asked: Collection[Item],
     cases: Sequence[RunCase],
     judgments: Mapping[PassKey, Judgment],
-    erased: Mapping[str, Answer],
+    erased: Collection[str],
     made: Mapping[Item, int],
 ) -> tuple[list[Item], PassPlan]:
     """Plan all rounds so far; the items in the order of the plan.
 
     Args:
-        asked: the items that the run may ask about; for the others see `areopage.bench.passes.run_passes`.
+        asked: the items that the run may ask about.
+        erased: the cases whose answers are erased.
+        made: how many passes the run itself has made of each item.
     """
     ranks: tuple[dict[str, int], ...] = (
         {item.case.id: place for place, item in enumerate(cases)},
@@ -52,7 +53,7 @@ def _pass_items(
     settings: PassSettings,
     items: Sequence[Item],
     judgments: Mapping[PassKey, Judgment],
-    erased: Mapping[str, Answer],
+    erased: Collection[str],
     made: Mapping[Item, int],
 ) -> PassItems:
     """What is known of the items, as arrays."""
@@ -66,7 +67,7 @@ def _pass_items(
             judgment = judgments.get((case, criterion, judge, column + 1, turn))
             if judgment is None:
                 continue
-            outcome = outcome_for(judgment, criterion)
+            outcome = judgment.outcomes.get(criterion)
             closed[row, column] |= not judgment.is_open
             unread[row, column] = isinstance(outcome, Unparsed)
             costs[row, column] = judgment.cost or 0.0

@@ -1,6 +1,11 @@
-"""How a run adds passes to its first ones."""
+"""How a run adds passes to its first ones, and what passes are told apart by."""
 
 from msgspec import Struct
+
+PassKey = tuple[str, str, str, int, int]
+"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
+Item = tuple[str, str, str, int]
+"""Case, criterion, judge and turn."""
 
 
 class PassSettings(Struct, frozen=True, kw_only=True):

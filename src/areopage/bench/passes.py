@@ -4,13 +4,14 @@ Without adaptive passes it is the number that the suite or the user gives. With 
 `areopage.bench.pass_allocation`: every process that replays the rounds over the same ledger gets the same plan.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from areopage.bench.execution.phases import ROUND
-from areopage.bench.pass_items import Item, PassKey
+from areopage.bench.pass_settings import Item, PassKey, PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury import Judge, JudgedCase, PassesOf, no_passes
 from areopage.ledger import Answer, Judgment, Ledger, Run
@@ -70,50 +71,18 @@ def call_places(spec: RunSpec, judged: Sequence[JudgedCase]) -> dict[PassKey, st
     }
 
 
-def run_passes(
-    spec: RunSpec,
-    cases: Sequence[RunCase],
-    places: Iterable[PassKey],
-    judgments: Mapping[PassKey, Judgment],
-    erased: Mapping[str, Answer],
-    made: Mapping[Item, int],
-) -> RunPasses:
-    """Plan the passes of a run from its judgments.
-
-    Args:
-        spec: as the run was begun; no variant of it.
-        cases: all cases of the run, in order.
-        places: of the calls that the run may make.
-        judgments: what the ledger holds in these places, and of the answers that are erased.
-        erased: the erased answers by case: their judges are not asked again, so they get no further pass.
-        made: how many passes the run itself has made of each item.
-    """
-    if spec.adaptive is None:
-        return RunPasses()
-    asked = {(case, criterion, judge, turn) for case, criterion, judge, _, turn in (*places, *judgments)}
-    from areopage.bench.adaptive_passes import planned_round  # with numbers, which other runs do without as they begin
-
-    items, plan = planned_round(spec, spec.adaptive, asked, cases, judgments, erased, made)
-    planned = {item: int(count) for item, count in zip(items, plan.passes, strict=True)}
-    return RunPasses(first=spec.adaptive.start, items=planned, plan=plan)
-
-
-# --- from the ledger
-
-
 def passes_so_far(
     ledger: Ledger, run_id: str, spec: RunSpec, cases: Sequence[RunCase], judged: Sequence[JudgedCase], numbers: Mapping[str, int]
 ) -> RunPasses:
     """Plan the passes of a run from the ledger."""
     if spec.adaptive is None:
         return RunPasses()
-    places = call_places(spec, judged)
-    stored = ledger.judgments(list(places.values()))
-    erased = {cases[place].case.id: answer for place, answer in ledger.answers.erased_in(run_id).items()}
-    judgments = {place: stored[key] for place, key in places.items() if key in stored}
-    # those of erased answers are found by their links: their keys are random
-    judgments |= _linked(ledger, run_id, {case_id: answer.number for case_id, answer in erased.items()})
-    return run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run_id, numbers, erased))
+    keys = call_places(spec, judged)
+    stored = ledger.judgments(list(keys.values()))
+    erased = {cases[place].case.id: answer.number for place, answer in ledger.answers.erased_in(run_id).items()}
+    judgments = {place: stored[key] for place, key in keys.items() if key in stored}
+    judgments |= _linked(ledger, run_id, erased)  # found by their links: their keys are random
+    return _planned(ledger, run_id, spec, spec.adaptive, cases, keys, judgments, erased, numbers)
 
 
 def stored_passes(
@@ -121,7 +90,7 @@ def stored_passes(
     run: Run,
     spec: RunSpec,
     cases: Sequence[RunCase],
-    places: Mapping[PassKey, str],
+    places: Collection[PassKey],
     judgments: Mapping[PassKey, Judgment],
     erased: Mapping[str, Answer],
     ids: Mapping[str, str],
@@ -131,33 +100,54 @@ def stored_passes(
         return RunPasses()
     by_id = ledger.answers.numbers(list(ids.values()))
     numbers = {case_id: by_id[id] for case_id, id in ids.items() if id in by_id}
-    planned = run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run.id, numbers, erased))
+    erased_numbers = {case_id: answer.number for case_id, answer in erased.items()}
+    planned = _planned(ledger, run.id, spec, spec.adaptive, cases, places, judgments, erased_numbers, numbers)
     if run.finished_at is None:
         return planned
     first = spec.adaptive.start
-    kept = {item: max(min(first, count), min(count, _in_a_row(item, judgments))) for item, count in planned.items.items()}
+    kept = {item: max(min(first, number), min(number, _in_a_row(item, judgments))) for item, number in planned.items.items()}
     return structs.replace(planned, items=kept)
+
+
+def _planned(
+    ledger: Ledger,
+    run_id: str,
+    spec: RunSpec,
+    settings: PassSettings,
+    cases: Sequence[RunCase],
+    places: Collection[PassKey],
+    judgments: Mapping[PassKey, Judgment],
+    erased: Mapping[str, int],
+    numbers: Mapping[str, int],
+) -> RunPasses:
+    """Plan the passes of a run from its judgments.
+
+    Args:
+        spec: as the run was begun; no variant of it.
+        places: of the calls that the run may make.
+        judgments: what the ledger holds in these places, and of the answers that are erased.
+        erased: the numbers of erased answers, by case: their judges are not asked again, so they get no further pass.
+        numbers: of the other answers, by case.
+    """
+    from areopage.bench.adaptive_passes import planned_round  # with numbers, which other runs do without as they begin
+
+    asked = {(case, criterion, judge, turn) for case, criterion, judge, _, turn in (*places, *judgments)}
+    made: dict[Item, int] = {}  # by the run itself
+    for case, criterion, judge, number, turn in _linked(ledger, run_id, {**numbers, **erased}):
+        made[case, criterion, judge, turn] = max(number, made.get((case, criterion, judge, turn), 0))
+    items, plan = planned_round(spec, settings, asked, cases, judgments, erased, made)
+    planned = {item: int(passes) for item, passes in zip(items, plan.passes, strict=True)}
+    return RunPasses(first=settings.start, items=planned, plan=plan)
 
 
 def _in_a_row(item: Item, judgments: Mapping[PassKey, Judgment]) -> int:
     """How many passes of an item there are, from the first one to the first that is missing."""
     case, criterion, judge, turn = item
-    number = 0
-    while (case, criterion, judge, number + 1, turn) in judgments:
-        number += 1
-    return number
-
-
-def made_passes(ledger: Ledger, run_id: str, numbers: Mapping[str, int], erased: Mapping[str, Answer]) -> dict[Item, int]:
-    """How many passes a run itself has made of each item."""
-    made: dict[Item, int] = {}
-    every = {**numbers, **{case_id: answer.number for case_id, answer in erased.items()}}
-    for case, criterion, judge, number, turn in _linked(ledger, run_id, every):
-        made[case, criterion, judge, turn] = max(number, made.get((case, criterion, judge, turn), 0))
-    return made
+    return next(number for number in count() if (case, criterion, judge, number + 1, turn) not in judgments)
 
 
 def _linked(ledger: Ledger, run_id: str, numbers: Mapping[str, int]) -> dict[PassKey, Judgment]:
+    """The judgments that the run's links name, of answers by their numbers."""
     judgments = ledger.judgments_under([(number, run_id) for number in numbers.values()])
     return {
         (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment

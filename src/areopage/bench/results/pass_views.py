@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from areopage.bench.pass_items import outcome_for
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.ledger import Judgment
@@ -54,7 +53,7 @@ def passes_of(view: RunData, score: CriterionScore) -> Iterator[PassView]:
     own, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
     for judge, turn, number in score.planned_passes:
         judgment = judgments.get((score.case_id, score.criterion, judge, number, turn))
-        outcome = outcome_for(judgment, score.criterion)
+        outcome = judgment.outcomes.get(score.criterion) if judgment is not None else None
         yield PassView(
             case_id=score.case_id,
             criterion=score.criterion,

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from areopage.bench.conversations.turns import replies
 from areopage.bench.keys import answer_calls, answered_cases, recorded_id
-from areopage.bench.pass_items import PassKey
+from areopage.bench.pass_settings import PassKey
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case
