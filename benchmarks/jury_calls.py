@@ -21,14 +21,12 @@ from pathlib import Path
 import msgspec
 from mock_server import MOCK, mock_server
 
-from areopage.bench.execution.blocks import block_calls
-from areopage.bench.execution.context import Observers, RunContext
+from areopage.bench.execution.context import Observers
 from areopage.bench.execution.run import carry_out
-from areopage.bench.execution.start import begin_run, prepare_benchmark, run_folder
+from areopage.bench.execution.start import begin_run, context_of_run, prepare_benchmark, run_folder
 from areopage.bench.options import RunOptions
 from areopage.bench.results.run_view import view_run
 from areopage.ledger.store import Ledger
-from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
 
@@ -59,15 +57,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     prepared = prepare_benchmark(suite, wishes)
     ledger = Ledger.open(folder / "ledger.db")
     created, _ = begin_run(prepared, ledger, folder)
-    context = RunContext(
-        run_id=created.id,
-        spec=prepared.spec,
-        settings=prepared.spec.settings,
-        traffic=Traffic(prepared.spec.outage_seconds, at_once=CONCURRENCY),
-        ledger=ledger,
-        block_calls=block_calls(CONCURRENCY),
-        observer=Observers(),
-    )
+    context = context_of_run(created, prepared.spec, ledger, Observers())
     began, spent = time.perf_counter(), cpu()
     asyncio.run(carry_out(context, run_folder(created, folder)))
     wall, used = time.perf_counter() - began, cpu() - spent

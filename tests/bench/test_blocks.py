@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 
 from areopage.bench.execution.blocks import AT_ONCE, RunBlocks
-from areopage.bench.execution.phases import Place
+from areopage.bench.execution.phases import PhasePlace
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown, UserError
 from areopage.ledger.store import Ledger
@@ -24,7 +24,7 @@ from areopage.work.worker import WorkerPool, open_worker
 from servers import PATIENCE
 from servers.new_ledger import ledger_at
 
-PLACE = Place(name="phase", server="server")
+PLACE = PhasePlace(name="phase", server="server")
 
 
 def pool_in(folder: Path) -> WorkerPool:
@@ -54,9 +54,6 @@ class TwoBlocks:
         self.asking = set[int]()
 
     async def prepare(self) -> None:
-        pass
-
-    async def begin(self) -> None:
         pass
 
     async def more(self) -> Sequence[int]:
@@ -124,9 +121,6 @@ class Counted:
         self.may_end = asyncio.Event()
 
     async def prepare(self) -> None:
-        pass
-
-    async def begin(self) -> None:
         pass
 
     async def more(self) -> Sequence[int]:

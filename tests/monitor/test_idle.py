@@ -9,7 +9,7 @@ from sqlalchemy import event, text
 from areopage.ledger.store import Ledger
 from areopage.monitor.evaluate import NAME, ProgressCounter
 from areopage.monitor.worker import CHECK_PAUSE, MonitorWork, MonitorWorker
-from areopage.work.worker import USUAL_PACE, Pace
+from areopage.work.worker import USUAL_PACE, WorkerPace
 
 if TYPE_CHECKING:
     from servers.monitored import Monitored
@@ -81,7 +81,7 @@ def test_a_regular_look_at_an_idle_ledger_is_one_statement(monitored: "Monitored
 def test_a_worker_that_is_woken_does_not_wait_for_its_next_look(monitored: "Monitored", kept: Ledger) -> None:
     from servers.monitored import evaluated, judge_of, wait_until
 
-    seldom = Pace(dispatch=3600.0, heartbeat=3600.0)
+    seldom = WorkerPace(dispatch=3600.0, heartbeat=3600.0)
     config = monitored.configure()
     worker = MonitorWorker(kept, config, judge_of(config), pace=seldom)
     worker.wake()  # before its start it has nothing to do

@@ -23,7 +23,7 @@ from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
 from areopage.monitor.worker import MonitorWorker, retry_answers
 from areopage.work.handlers import ScheduledJob
-from areopage.work.worker import Pace
+from areopage.work.worker import WorkerPace
 from servers import PATIENCE
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from servers.monitored import Monitored
 
-QUICK = Pace(dispatch=0.05, heartbeat=0.3, clean=0.5)
+QUICK = WorkerPace(dispatch=0.05, heartbeat=0.3, clean=0.5)
 CHECK_PAUSE = 0.3
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
+from areopage.bench.spec import DisplayNames, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
@@ -132,7 +132,7 @@ def spec_of(**changes: Any) -> RunSpec:
         "judges": (judge("alpha"), judge("beta")),
         "criteria": (criterion("danger"), criterion("insults")),
         "personas": {},
-        "labels": Labels(names={"safety": "Safety"}),
+        "labels": DisplayNames(names={"safety": "Safety"}),
         "scale": Scale(),
         "weights": Weights(criteria={"safety.harm": {"danger": 0.75, "insults": 0.25}}),
         "profile": DEFAULT,

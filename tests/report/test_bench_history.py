@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from areopage.bench.panels import Part
+from areopage.bench.panels import PartName
 from areopage.bench.report.page import ON_PAPER, bench_report
 from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import RunView
@@ -195,4 +195,4 @@ def test_the_printed_summary_of_24_criteria_and_four_ages_has_two_pages(runs: Ru
 def test_every_part_that_can_differ_has_a_name_in_both_languages() -> None:
     for language in ("en", "fr"):
         locale = report_locale(language)
-        assert all(f"part_{part}" in locale.messages for part in get_args(Part))
+        assert all(f"part_{part}" in locale.messages for part in get_args(PartName))

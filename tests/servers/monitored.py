@@ -37,12 +37,12 @@ from areopage.ledger.store import Ledger
 from areopage.app.config import load_config
 from areopage.monitor.worker import MonitorWorker
 from areopage.work.signals import stop_signals
-from areopage.work.worker import Pace
+from areopage.work.worker import WorkerPace
 from servers.monitored import judge_of
 logging.basicConfig(level=logging.WARNING)
 config = load_config(Path(sys.argv[1])).monitor
 ledger = Ledger.open(config.ledger)
-worker = MonitorWorker(ledger, config, judge_of(config), pace=Pace(heartbeat=float(sys.argv[2])))
+worker = MonitorWorker(ledger, config, judge_of(config), pace=WorkerPace(heartbeat=float(sys.argv[2])))
 with stop_signals(worker.hurry) as stop:
     worker.start()
     while worker.alive and not stop.wait(0.05):

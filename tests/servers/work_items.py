@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending
+from areopage.work.handlers import Backoff, Finished, Handler, ItemOutcome, Pending
 
 if TYPE_CHECKING:
     from areopage.work.engine import Engine
@@ -18,7 +18,7 @@ class Items:
         self.todo: list[str] = []
         self.runs: list[tuple[str, int]] = []
         self.given_up: dict[str, str] = {}
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, ItemOutcome] = {}
         self.fault: Exception | None = None
         self.most_at_once = 0
         self._at_once = 0
@@ -37,7 +37,7 @@ class Items:
         """Let runs end."""
         self._go.set()
 
-    async def run(self, item: str, attempt: int) -> Outcome:
+    async def run(self, item: str, attempt: int) -> ItemOutcome:
         self.runs.append((item, attempt))
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from areopage.errors import ConfigError, StorageError, UserError
 from areopage.ledger.store import Ledger
-from areopage.work.handlers import Finished, JobRun, Outcome, RateLimit, Retry, Run, ScheduledJob
+from areopage.work.handlers import Finished, ItemOutcome, ItemRun, JobRun, RateLimit, Retry, ScheduledJob
 
 if TYPE_CHECKING:
     from areopage.work.engine import Engine
@@ -40,7 +40,7 @@ def test_an_item_that_is_enqueued_twice_is_run_once_and_open_items_are_known(ite
     engine.enqueue("item", ["é:1%_", "b", "c"])
     wait_until(items.ran(2))
     assert engine.open_items("item") == {"é:1%_": "PENDING", "b": "PENDING", "c": "ENQUEUED"}
-    assert {one.run for one in engine.begun() if one.executor == "me@1"} == {Run("item", "é:1%_"), Run("item", "b")}
+    assert {one.run for one in engine.begun() if one.executor == "me@1"} == {ItemRun("item", "é:1%_"), ItemRun("item", "b")}
     assert engine.enqueued("item", 9) == 1
     items.release()
     wait_until(lambda: engine.open_items("item") == {})
@@ -133,7 +133,7 @@ def test_closing_without_grace_puts_back_what_is_begun(items: "Items", open_engi
 def test_an_engine_closes_though_a_handler_misses_its_first_cancellation(items: "Items", open_engine: "Opener") -> None:
     from servers.work_items import close
 
-    async def deaf(item: str, attempt: int) -> Outcome:
+    async def deaf(item: str, attempt: int) -> ItemOutcome:
         try:
             return await items.run(item, attempt)
         except asyncio.CancelledError:
@@ -225,8 +225,8 @@ def test_what_ended_a_while_ago_is_removed(items: "Items", open_engine: "Opener"
 
 def test_a_pause_that_ends_only_by_a_clock_that_was_ahead_is_ended(items: "Items", open_engine: "Opener") -> None:
     engine = open_engine()
-    engine.enqueue_runs([Run("item", "tried", attempt=1), Run("item", "deadly", deaths=1)], pause=86_400.0)
-    engine.enqueue_runs([Run("item", "paused", attempt=1)], pause=60.0)
+    engine.enqueue_runs([ItemRun("item", "tried", attempt=1), ItemRun("item", "deadly", deaths=1)], pause=86_400.0)
+    engine.enqueue_runs([ItemRun("item", "paused", attempt=1)], pause=60.0)
     engine.clean(datetime.now(UTC))
     wait_until(lambda: engine.open_items("item") == {"paused": "DELAYED"})  # dbos records an end after the handler's return
     assert len(items.runs) == 2

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.work.handlers import Backoff, JobRun, Run, ScheduledJob
+from areopage.work.handlers import Backoff, ItemRun, JobRun, ScheduledJob
 
 if TYPE_CHECKING:
     from areopage.work.engine import Engine
@@ -42,9 +42,9 @@ def test_pauses_double_up_to_the_longest_give_or_take_a_quarter(failures: int, d
 
 @given(st.text(min_size=1), st.integers(0), st.integers(0), st.integers(0))
 def test_the_id_of_a_run_says_all_of_it(item: str, attempt: int, deaths: int, postponed: int) -> None:
-    run = Run("item", item, attempt, deaths, postponed)
-    assert Run.parse(run.key) == run
-    assert Run.parse(item) is None or ":" in item
+    run = ItemRun("item", item, attempt, deaths, postponed)
+    assert ItemRun.parse(run.key) == run
+    assert ItemRun.parse(item) is None or ":" in item
 
 
 # --- fill
@@ -65,7 +65,7 @@ def test_the_queue_is_filled_in_order_and_no_deeper_than_all_workers_need(items:
 def test_what_another_leader_enqueued_is_not_enqueued_again(items: "Items", open_engine: "Opener") -> None:
     items.todo = ["a", "b", "c"]
     engine = open_engine(items.handler(polling=60.0))
-    engine.enqueue_runs([Run("item", "b", attempt=3)], pause=60.0)
+    engine.enqueue_runs([ItemRun("item", "b", attempt=3)], pause=60.0)
     recovery = recovery_of(engine, items)
     assert recovery.scan(1) == 2
     assert engine.open_items("item") == {"a": "ENQUEUED", "b": "DELAYED", "c": "ENQUEUED"}
@@ -73,7 +73,7 @@ def test_what_another_leader_enqueued_is_not_enqueued_again(items: "Items", open
 
 def test_what_is_pending_only_later_is_compared_with_the_queue_as_well(items: "Items", open_engine: "Opener") -> None:
     engine = open_engine(items.handler(polling=60.0))
-    engine.enqueue_runs([Run("item", "b", attempt=3)], pause=60.0)
+    engine.enqueue_runs([ItemRun("item", "b", attempt=3)], pause=60.0)
     recovery = recovery_of(engine, items)
     assert recovery.scan(1) == 0
     items.todo = ["a", "b"]
@@ -88,7 +88,7 @@ def test_what_the_queue_has_lost_is_enqueued_again(items: "Items", open_engine: 
     engine = open_engine(items.handler(polling=60.0))
     recovery = Recovery(engine, [items.handler()], lambda: 0.0)
     recovery.scan(1)
-    engine.forget([Run("item", "b").key])
+    engine.forget([ItemRun("item", "b").key])
     assert recovery.dispatch(1) == 0
     assert recovery.scan(1) == 1
     assert set(engine.open_items("item")) == {"a", "b", "c"}
@@ -132,9 +132,9 @@ def test_workers_look_often_at_a_queue_that_holds_more_than_they_run_and_seldom_
     items.todo.append("c")
     assert polling_after_scan() == 50.0
     items.todo = []
-    engine.forget([Run("item", "a").key, Run("item", "b").key])
+    engine.forget([ItemRun("item", "a").key, ItemRun("item", "b").key])
     assert polling_after_scan() == 50.0
-    engine.forget([Run("item", "c").key])
+    engine.forget([ItemRun("item", "c").key])
     assert polling_after_scan() == 60.0
 
 
@@ -168,7 +168,7 @@ def test_a_run_whose_worker_died_is_begun_again_at_once(items: "Items", open_eng
     assert recovery.take_over({"me@1"}) == 0
     assert recovery.take_over({"other"}) == 2
     wait_until(items.ran(4))
-    assert {one.run for one in engine.begun()} == {Run("item", "a", deaths=1), Run("item", "b", deaths=1)}
+    assert {one.run for one in engine.begun()} == {ItemRun("item", "a", deaths=1), ItemRun("item", "b", deaths=1)}
 
 
 def test_items_at_which_workers_died_twice_run_one_at_a_time_and_five_deaths_are_the_last(
@@ -177,14 +177,14 @@ def test_items_at_which_workers_died_twice_run_one_at_a_time_and_five_deaths_are
     engine = open_engine(items.handler(concurrency=64))
     recovery = recovery_of(engine, items, concurrency=64)
     items.hold()
-    engine.enqueue_runs([Run("item", name, deaths=1) for name in ("a", "b", "c")])
+    engine.enqueue_runs([ItemRun("item", name, deaths=1) for name in ("a", "b", "c")])
     wait_until(items.ran(3))
     recovery.take_over(DEAD)
     for deaths in (3, 4, 5):
         for alone in range(3):
             wait_until(items.ran(3 + 3 * (deaths - 3) + alone + 1))
             (begun,) = engine.begun()
-            assert isinstance(begun.run, Run) and begun.run.deaths == deaths - 1
+            assert isinstance(begun.run, ItemRun) and begun.run.deaths == deaths - 1
             if alone < 2 or deaths < 5:
                 recovery.take_over(DEAD)
     recovery.take_over(DEAD)
@@ -194,10 +194,10 @@ def test_items_at_which_workers_died_twice_run_one_at_a_time_and_five_deaths_are
 
 
 def test_a_failed_attempt_ends_the_row_of_deaths() -> None:
-    run = Run("item", "a", attempt=2, deaths=3, postponed=1)
-    assert run.retried() == Run("item", "a", attempt=3)
-    assert run.again() == Run("item", "a", attempt=2, deaths=3, postponed=2)
-    assert run.after_death() == Run("item", "a", attempt=2, deaths=4, postponed=1)
+    run = ItemRun("item", "a", attempt=2, deaths=3, postponed=1)
+    assert run.retried() == ItemRun("item", "a", attempt=3)
+    assert run.again() == ItemRun("item", "a", attempt=2, deaths=3, postponed=2)
+    assert run.after_death() == ItemRun("item", "a", attempt=2, deaths=4, postponed=1)
 
 
 def test_a_job_whose_worker_died_is_begun_again(items: "Items", open_engine: "Opener") -> None:
@@ -232,4 +232,4 @@ def test_a_run_that_is_begun_here_and_does_not_run_is_enqueued_again(
     assert recovery.take_over({"me@1"}) == 0  # it may have been claimed just now
     assert recovery.take_over({"me@1"}) == 1
     wait_until(items.ran(2))
-    assert {one.run for one in engine.begun()} == {Run("item", "a", postponed=1)}
+    assert {one.run for one in engine.begun()} == {ItemRun("item", "a", postponed=1)}

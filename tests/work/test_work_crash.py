@@ -23,7 +23,7 @@ from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.work.handlers import Backoff, Finished, Handler, Pending
 from areopage.work.signals import stop_signals
-from areopage.work.worker import Pace, Worker, WorkerPool
+from areopage.work.worker import WorkerPace, Worker, WorkerPool
 
 location, folder = sys.argv[1], Path(sys.argv[2])
 
@@ -56,7 +56,7 @@ class Files:
     async def close(self): ...
 
 ledger = Ledger.open(location)
-pace = Pace(heartbeat=0.5)
+pace = WorkerPace(heartbeat=0.5)
 worker = Worker(ledger, Files(), WorkerPool(name="files", folder=folder / "locks", dead_after=60.0, pace=pace))
 with stop_signals(worker.hurry) as stop:
     worker.start()

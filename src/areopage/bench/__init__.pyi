@@ -68,8 +68,8 @@ from .options import Flag as Flag  # How the command line names a field, and wha
 from .options import RunOptions as RunOptions  # The user's options
 from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and production, were judged by different panels
 from .panels import PanelParts as PanelParts
-from .panels import Part as Part
 from .panels import PartDifference as PartDifference  # A part that two runs do not share.
+from .panels import PartName as PartName
 from .panels import case_clusters as case_clusters  # What each case has in common with others, by its id
 from .panels import case_column as case_column  # The value of each case in a column, by the case's id
 from .panels import panel_parts as panel_parts  # The parts of a run
@@ -151,7 +151,7 @@ from .results.summaries import RunSummary as RunSummary  # What a list of runs s
 from .results.summaries import run_summaries as run_summaries  # Summaries of all runs of a ledger, newest first.
 
 # Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
-from .spec import Labels as Labels
+from .spec import DisplayNames as DisplayNames
 from .spec import RunCase as RunCase  # A case with the ids of its criteria.
 from .spec import RunSpec as RunSpec  # A run's specification
 from .spec import Target as Target  # The model under test.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.bench.pass_allocation import PassFloor, PassItems, PassPlan
-from areopage.bench.pass_settings import Item, PassKey, PassSettings
+from areopage.bench.pass_settings import PassItem, PassKey, PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
 from areopage.ledger import Judgment
@@ -21,12 +21,12 @@ _DIGEST_BITS = 52  # that a float holds exactly: a number in [0, 1) that is the 
 def planned_round(
     spec: RunSpec,
     settings: PassSettings,
-    asked: Collection[Item],
+    asked: Collection[PassItem],
     cases: Sequence[RunCase],
     judgments: Mapping[PassKey, Judgment],
     erased: Collection[str],
-    made: Mapping[Item, int],
-) -> tuple[list[Item], PassPlan]:
+    made: Mapping[PassItem, int],
+) -> tuple[list[PassItem], PassPlan]:
     """Plan all rounds so far; the items in the order of the plan.
 
     Args:
@@ -51,10 +51,10 @@ def planned_round(
 def _pass_items(
     spec: RunSpec,
     settings: PassSettings,
-    items: Sequence[Item],
+    items: Sequence[PassItem],
     judgments: Mapping[PassKey, Judgment],
     erased: Collection[str],
-    made: Mapping[Item, int],
+    made: Mapping[PassItem, int],
 ) -> PassItems:
     """What is known of the items, as arrays."""
     criteria, judges = spec.criteria_by_id(), {judge.name: judge for judge in spec.judges}

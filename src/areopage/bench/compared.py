@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.bench.panels import PartDifference
-from areopage.bench.target_prompts import Mode
+from areopage.bench.target_prompts import PromptMode
 from areopage.scoring import FailureCount, Interval, PairedDifference, PairedFailures, Verdict
 
 
@@ -14,7 +14,7 @@ class OtherRun(Struct, frozen=True, kw_only=True):
 
     run_id: str
     created_at: datetime
-    mode: Mode
+    mode: PromptMode
 
 
 class RunOutcome(Struct, frozen=True, kw_only=True):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Struct
 
-from areopage.bench.target_prompts import Mode
+from areopage.bench.target_prompts import PromptMode
 
 if TYPE_CHECKING:
-    from areopage.bench.planning.reassess import GivenAnswers
+    from areopage.bench.planning.reassess import StoredAnswers
 
 AnswersFrom = Literal["target", "dataset"]
 MOST_PASSES = 100
@@ -73,7 +73,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     criteria: Annotated[str | None, Flag("--criteria", "Presets, categories or criteria, separated by commas.", "SEL")] = None
-    mode: Annotated[Mode | None, Flag("--mode", "How the prompts are sent to the target.", "attack|defensive")] = None
+    mode: Annotated[PromptMode | None, Flag("--mode", "How the prompts are sent to the target.", "attack|defensive")] = None
     passes: Annotated[int | None, Flag("--passes", "How often each judge is asked about a case.", least=1, most=MOST_PASSES)] = (
         None
     )
@@ -139,7 +139,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         ),
     ] = False
     salt: str = ""
-    given: "GivenAnswers | None" = None
+    given: "StoredAnswers | None" = None
     responses_only: bool = False
 
     @property

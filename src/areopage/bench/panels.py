@@ -17,7 +17,7 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.jury import ContextBudget, Judge, Panel
 
-Part = Literal[
+PartName = Literal[
     "suite",
     "language",
     "mode",
@@ -46,15 +46,15 @@ class PanelPart(Struct, frozen=True):
     told: str
 
 
-PanelParts = Mapping[Part, PanelPart]
-_Named = dict[Part, tuple[object, str]]
+PanelParts = Mapping[PartName, PanelPart]
+_Named = dict[PartName, tuple[object, str]]
 """What each part holds, and what it says of itself."""
 
 
 class PartDifference(Struct, frozen=True, kw_only=True):
     """A part that two runs do not share."""
 
-    part: Part
+    part: PartName
     first: str
     second: str
 
@@ -144,7 +144,7 @@ def _common_parts(panel: Panel) -> _Named:
 
 
 def _listed(named: _Named) -> PanelParts:
-    return {part: PanelPart(digest_of(named[part][0]), named[part][1]) for part in get_args(Part) if part in named}
+    return {part: PanelPart(digest_of(named[part][0]), named[part][1]) for part in get_args(PartName) if part in named}
 
 
 def _asked(panel: Panel) -> str:

@@ -164,7 +164,7 @@ def _replay(items: PassItems, settings: PassSettings, first: Places) -> PassPlan
     )
 
 
-class _Round(Struct, frozen=True):
+class _AddedPasses(Struct, frozen=True):
     """The items that get one more pass, with the reasons; pairs that would get one if they could; whether a budget is spent."""
 
     added: Places
@@ -173,7 +173,7 @@ class _Round(Struct, frozen=True):
     spent: bool
 
 
-def _next_round(items: PassItems, settings: PassSettings, passes: Places, planned: Flags, *, pilot: bool) -> _Round:
+def _next_round(items: PassItems, settings: PassSettings, passes: Places, planned: Flags, *, pilot: bool) -> _AddedPasses:
     scores = np.where(planned, items.scores, np.nan)
     counts = (~np.isnan(scores)).sum(axis=1)
     noise = item_noise(scores, items.group, items.judge, (PRIOR_DEVIATION * items.span) ** 2)
@@ -267,7 +267,7 @@ def _pilot(items: PassItems, may: Flags) -> Flags:
 
 def _affordable(
     items: PassItems, settings: PassSettings, planned: Flags, wanted: Flags, reasons: Reasons, gains: Column, unsettled: Flags
-) -> _Round:
+) -> _AddedPasses:
     """The wanted items that the budgets pay for: those of the first reason before others, the greatest gain first.
 
     A call that was not made yet counts as much as the dearest one of its judge.
@@ -284,7 +284,7 @@ def _affordable(
     if settings.cost is not None:
         kept &= np.cumsum(prices[items_wanted]) <= settings.cost - float(items.costs[planned].sum())
     added = items_wanted[kept]
-    return _Round(added, reasons[added], unsettled, bool(items_wanted.size > added.size))
+    return _AddedPasses(added, reasons[added], unsettled, bool(items_wanted.size > added.size))
 
 
 # --- noise

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
-Item = tuple[str, str, str, int]
+PassItem = tuple[str, str, str, int]
 """Case, criterion, judge and turn."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from areopage.bench.execution.phases import ROUND
-from areopage.bench.pass_settings import Item, PassKey, PassSettings
+from areopage.bench.pass_settings import PassItem, PassKey, PassSettings
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury import Judge, JudgedCase, PassesOf, no_passes
 from areopage.ledger import Answer, Judgment, Ledger, Run
@@ -30,7 +30,7 @@ class RunPasses(Struct, frozen=True, kw_only=True):
     """
 
     first: int | None = None
-    items: Mapping[Item, int] = {}
+    items: Mapping[PassItem, int] = {}
     plan: "PassPlan | None" = None
 
     def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
@@ -132,7 +132,7 @@ def _planned(
     from areopage.bench.adaptive_passes import planned_round  # with numbers, which other runs do without as they begin
 
     asked = {(case, criterion, judge, turn) for case, criterion, judge, _, turn in (*places, *judgments)}
-    made: dict[Item, int] = {}  # by the run itself
+    made: dict[PassItem, int] = {}  # by the run itself
     for case, criterion, judge, number, turn in _linked(ledger, run_id, {**numbers, **erased}):
         made[case, criterion, judge, turn] = max(number, made.get((case, criterion, judge, turn), 0))
     items, plan = planned_round(spec, settings, asked, cases, judgments, erased, made)
@@ -140,7 +140,7 @@ def _planned(
     return RunPasses(first=settings.start, items=planned, plan=plan)
 
 
-def _in_a_row(item: Item, judgments: Mapping[PassKey, Judgment]) -> int:
+def _in_a_row(item: PassItem, judgments: Mapping[PassKey, Judgment]) -> int:
     """How many passes of an item there are, from the first one to the first that is missing."""
     case, criterion, judge, turn = item
     return next(number for number in count() if (case, criterion, judge, number + 1, turn) not in judgments)

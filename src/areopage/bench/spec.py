@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.pass_settings import PassSettings
-from areopage.bench.target_prompts import Mode
+from areopage.bench.target_prompts import PromptMode
 from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
@@ -59,7 +59,7 @@ class Target(Struct, frozen=True, kw_only=True):
     price: Price | None = None
 
 
-class Labels(Struct, frozen=True, kw_only=True):
+class DisplayNames(Struct, frozen=True, kw_only=True):
     """Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
 
     Args:
@@ -128,9 +128,9 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         batch: the names of the judges whose calls go through their providers' batch services.
     """
 
-    mode: Mode
+    mode: PromptMode
     target: Target | None
-    labels: Labels
+    labels: DisplayNames
     quorum: float
     settings: ModelSettings
     concurrency: int
@@ -208,7 +208,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         criteria = tuple(
             msgspec.structs.replace(criterion, label=names.get(criterion.id) or criterion.label) for criterion in self.criteria
         )
-        return msgspec.structs.replace(self, criteria=criteria, labels=Labels(names=names))
+        return msgspec.structs.replace(self, criteria=criteria, labels=DisplayNames(names=names))
 
     def titles(self, ids: Iterable[str]) -> list[str]:
         """The names that people read of the suite's criteria, by their ids, whether the run has them or not."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.cases import Case, Persona
 from areopage.models import Message
 
-Mode = Literal["attack", "defensive"]
+PromptMode = Literal["attack", "defensive"]
 
 
 class Phrases(Struct, frozen=True, kw_only=True):
@@ -54,7 +54,9 @@ PHRASES = {
 }
 
 
-def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str, system_prompt: str = "") -> tuple[Message, ...]:
+def build_prompt(
+    case: Case, mode: PromptMode, persona: Persona | None, language: str, system_prompt: str = ""
+) -> tuple[Message, ...]:
     """Build the messages of a case for the target.
 
     Args:

@@ -33,7 +33,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.records import record_from
 from areopage.scoring import Given, TimedOut, Unreachable
 from areopage.text import stored_text
-from areopage.work import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
+from areopage.work import Backoff, Finished, Handler, ItemOutcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
 NAME = "evaluation"
@@ -206,7 +206,7 @@ class Evaluator:
         """Build the work engine's handler."""
         section, limit = self._section, self._section.rate_limit
 
-        async def run(id: str, attempt: int) -> Outcome:
+        async def run(id: str, attempt: int) -> ItemOutcome:
             return await self.run(id, attempt) if ready() else Retry(reason="no judge yet", after=pause, counted=False)
 
         return Handler(
@@ -234,7 +234,7 @@ class Evaluator:
         else:
             self._progress.add(None, paid)
 
-    async def run(self, id: str, attempt: int) -> Outcome:
+    async def run(self, id: str, attempt: int) -> ItemOutcome:
         """Make one attempt at an answer; skip answers without a pending score."""
         paid: list[Judgment] = []
         last = attempt + 1 >= self._section.attempts

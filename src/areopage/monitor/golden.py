@@ -22,7 +22,7 @@ from areopage.monitor.alerts.jobs import Alerting, open_alerting
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.golden_rounds import PATIENCE, answer_id, finish_round, recomputed_round
 from areopage.monitor.intake import Intake
-from areopage.work import Finished, Handler, Outcome, Pending, Retry, ScheduledJob
+from areopage.work import Finished, Handler, ItemOutcome, Pending, Retry, ScheduledJob
 
 NAME = "golden_round"
 LOOK_AGAIN = 30.0
@@ -60,7 +60,7 @@ class Golden(Struct, frozen=True, kw_only=True):
         run, is_new = await asyncio.to_thread(_round_at, self, due)
         return await _ask_questions(self, run) if is_new else run
 
-    async def carry_on(self, id: str, now: datetime) -> Outcome:
+    async def carry_on(self, id: str, now: datetime) -> ItemOutcome:
         """Ask a round's questions, and finish the round once judged."""
         running = await asyncio.to_thread(running_rounds, self.ledger, self.suite)
         run = next((run for run in running if run.id == id), None)
@@ -133,7 +133,7 @@ def golden_handler(ledger: Ledger, config: MonitorConfig, environment: Mapping[s
     if config.section.golden is None:
         return None
 
-    async def run(id: str, attempt: int) -> Outcome:
+    async def run(id: str, attempt: int) -> ItemOutcome:
         golden = await asyncio.to_thread(Golden.open, ledger, config, environment)
         return await golden.carry_on(id, datetime.now(UTC))
 

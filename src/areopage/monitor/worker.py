@@ -22,7 +22,7 @@ from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.spool_files import REJECTED, rejected_files
 from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.work import USUAL_PACE, Handler, ItemQueue, Pace, ScheduledJob, SharedLimits, Worker, WorkerPool, queue_url
+from areopage.work import USUAL_PACE, Handler, ItemQueue, ScheduledJob, SharedLimits, Worker, WorkerPace, WorkerPool, queue_url
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
@@ -45,7 +45,7 @@ class MonitorWorker(Worker):
         judge: QualityJudge,
         jobs: Sequence[ScheduledJob] = (),
         *,
-        pace: Pace = USUAL_PACE,
+        pace: WorkerPace = USUAL_PACE,
         check_pause: float = CHECK_PAUSE,
     ) -> None:
         """Create a worker; `start` begins its work."""

@@ -6,8 +6,8 @@ from .database import queue_url as queue_url  # Where the queue of a ledger lies
 from .handlers import Backoff as Backoff
 from .handlers import Finished as Finished  # The item is done, or nothing is left to do for it.
 from .handlers import Handler as Handler  # One kind of work.
+from .handlers import ItemOutcome as ItemOutcome  # How one run of an item ended.
 from .handlers import ItemQueue as ItemQueue  # How the items of one kind of work are queued.
-from .handlers import Outcome as Outcome  # How one run of an item ended.
 from .handlers import Pending as Pending  # An item that the ledger says is to be done
 from .handlers import RateLimit as RateLimit  # At most `items` begin in `seconds`, over all processes.
 from .handlers import Retry as Retry  # The item is to be run again.
@@ -20,8 +20,9 @@ from .shared_limits import SharedLimits as SharedLimits  # Keeps a process's cal
 from .signals import stop_signals as stop_signals  # An event that the first signal sets.
 from .worker import USUAL_PACE as USUAL_PACE
 from .worker import OpenWorker as OpenWorker  # A worker in the running event loop
-from .worker import Pace as Pace  # How often a worker does its regular work, in seconds.
+from .worker import Work as Work  # What a worker works for
 from .worker import Worker as Worker  # One worker
+from .worker import WorkerPace as WorkerPace  # How often a worker does its regular work, in seconds.
 from .worker import WorkerPool as WorkerPool  # Workers with the same handlers and jobs.
 from .worker import open_worker as open_worker  # Open a worker in the running event loop, which works until the block ends.
 from .workers import WorkerId as WorkerId  # A worker's id, held until it is released or its process dies.

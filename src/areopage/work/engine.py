@@ -18,7 +18,7 @@ from sqlalchemy import URL
 
 from areopage.errors import StorageError, UserError
 from areopage.work.database import ShortLog
-from areopage.work.handlers import Finished, Handler, JobRun, Outcome, Retry, Run, ScheduledJob
+from areopage.work.handlers import Finished, Handler, ItemOutcome, ItemRun, JobRun, Retry, ScheduledJob
 from areopage.work.queue import JOBS, Queue
 
 LOG = logging.getLogger(__name__)
@@ -148,7 +148,7 @@ class Engine(Queue):
     def _put_back(self) -> None:
         for begun in self.begun():
             if begun.executor == self.executor:
-                if isinstance(begun.run, Run):
+                if isinstance(begun.run, ItemRun):
                     self.enqueue_runs([begun.run.again()])
                 elif isinstance(begun.run, JobRun):
                     self.enqueue_job(begun.run)
@@ -158,7 +158,7 @@ class Engine(Queue):
 
     def _workflow_of(self, handler: Handler) -> Callable[[str], None]:
         def workflow(key: str) -> None:
-            run = Run.parse(key)
+            run = ItemRun.parse(key)
             if run is None or run.handler != handler.name:
                 LOG.error("%s: the run %r cannot be read", self._place, key[:200])
                 return
@@ -184,7 +184,7 @@ class Engine(Queue):
             self._released.wait()
             raise Interrupted from None
 
-    async def _attempt(self, handler: Handler, run: Run) -> Outcome:
+    async def _attempt(self, handler: Handler, run: ItemRun) -> ItemOutcome:
         """Run an item once; a fault is a failed attempt, but for one of the storage."""
         task = asyncio.current_task()
         if self._closing or task is None:

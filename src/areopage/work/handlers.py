@@ -32,7 +32,7 @@ class Retry(Struct, frozen=True, kw_only=True):
     counted: bool = True
 
 
-Outcome = Finished | Retry
+ItemOutcome = Finished | Retry
 """How one run of an item ended."""
 
 
@@ -109,7 +109,7 @@ class Handler(ItemQueue, frozen=True, kw_only=True):
         woken: whether items that pause after a failed run are to be run now; asked again and again.
     """
 
-    run: Callable[[str, int], Awaitable[Outcome]]
+    run: Callable[[str, int], Awaitable[ItemOutcome]]
     gave_up: Callable[[str, str], None]
     pending: Callable[[int, int], Sequence[Pending]]
     attempts: int = 20
@@ -130,7 +130,7 @@ class ScheduledJob(Struct, frozen=True, kw_only=True):
     run: Callable[[datetime], Awaitable[None]]
 
 
-class Run(NamedTuple):
+class ItemRun(NamedTuple):
     """One run of an item, begun or to come; `deaths` counts the workers that died of it in a row."""
 
     handler: str
@@ -155,15 +155,15 @@ class Run(NamedTuple):
             return None
         return cls(handler, item, attempt, deaths, postponed) if colon else None
 
-    def retried(self) -> "Run":
+    def retried(self) -> "ItemRun":
         """The run after a failed attempt."""
-        return Run(self.handler, self.item, self.attempt + 1)
+        return ItemRun(self.handler, self.item, self.attempt + 1)
 
-    def after_death(self) -> "Run":
+    def after_death(self) -> "ItemRun":
         """The run after the death of the worker."""
         return self._replace(deaths=self.deaths + 1)
 
-    def again(self) -> "Run":
+    def again(self) -> "ItemRun":
         """The run after one that does not count."""
         return self._replace(postponed=self.postponed + 1)
 

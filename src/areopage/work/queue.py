@@ -22,7 +22,7 @@ from areopage.errors import ConfigError, StorageError, UserError
 from areopage.file_lock import held
 from areopage.ledger import chunks, shown, storage_errors
 from areopage.work.database import queue_engine, queue_url
-from areopage.work.handlers import SPREAD, ItemQueue, JobRun, Run, ScheduledJob
+from areopage.work.handlers import SPREAD, ItemQueue, ItemRun, JobRun, ScheduledJob
 
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
@@ -48,7 +48,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
     key: str
     executor: str
-    run: Run | JobRun | None
+    run: ItemRun | JobRun | None
 
 
 class Queue:
@@ -158,9 +158,9 @@ class Queue:
 
     def enqueue(self, handler: str, items: Sequence[str]) -> None:
         """Enqueue the first run of items; an item whose first run is enqueued or begun changes nothing."""
-        self.enqueue_runs([Run(handler, item) for item in items])
+        self.enqueue_runs([ItemRun(handler, item) for item in items])
 
-    def enqueue_runs(self, runs: Sequence[Run], pause: float = 0.0) -> None:
+    def enqueue_runs(self, runs: Sequence[ItemRun], pause: float = 0.0) -> None:
         """Enqueue runs after a pause; those at which workers died twice go to the queue that runs one at a time."""
         with self._errors():
             for start in range(0, len(runs), IDS_AT_ONCE):
@@ -177,7 +177,7 @@ class Queue:
                         }
                         self._client.enqueue_in_transaction(connection, options, run.key)
 
-    def _under_new_ids(self, runs: Sequence[Run]) -> list[Run]:
+    def _under_new_ids(self, runs: Sequence[ItemRun]) -> list[ItemRun]:
         """The runs, under the next id where one with that id has ended: an item may be wanted again from the start.
 
         Processes that enqueue an item at the same time choose the same id, so that it is run once.
@@ -191,12 +191,12 @@ class Queue:
         """End the pause of failed items; None: of all. Items at which workers died keep theirs. Returns how many."""
         with self._errors():
             rows = self._list(queue_name=self._kinds[handler].queue_name, status="DELAYED")
-        paused = [run for row in rows if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
+        paused = [run for row in rows if (run := ItemRun.parse(row.workflow_id)) is not None and not run.deaths]
         chosen = [run for run in paused if items is None or run.item in items]
         self._run_now(chosen)
         return len(chosen)
 
-    def _run_now(self, paused: Sequence[Run]) -> None:
+    def _run_now(self, paused: Sequence[ItemRun]) -> None:
         for runs in chunks(paused):
             self.enqueue_runs([run.again() for run in runs])
             self.forget([run.key for run in runs])
@@ -217,7 +217,7 @@ class Queue:
         kind = self._kinds[handler]
         with self._errors():
             rows = self._list(queue_name=[kind.queue_name, kind.suspects], status=OPEN)
-        runs = [(Run.parse(row.workflow_id), row.status) for row in rows]
+        runs = [(ItemRun.parse(row.workflow_id), row.status) for row in rows]
         return {run.item: str(status) for run, status in runs if run is not None and run.handler == handler}
 
     def enqueued(self, handler: str, limit: int) -> int:
@@ -238,7 +238,7 @@ class Queue:
             rows = self._list(status="PENDING", queue_name=self.queues)
         begun: list[Begun] = []
         for row in rows:
-            run = Run.parse(row.workflow_id)
+            run = ItemRun.parse(row.workflow_id)
             known_run = run if run is not None and run.handler in self._kinds else JobRun.parse(row.workflow_id, list(self._jobs))
             begun.append(Begun(key=row.workflow_id, executor=row.executor_id or "", run=known_run))
         return begun
@@ -270,7 +270,7 @@ class Queue:
             for handler in self._kinds.values():
                 latest = (now.timestamp() + handler.backoff.longest * (1 + SPREAD) + CLOCKS_APART) * 1000
                 paused = self._list(queue_name=handler.queue_name, status="DELAYED")
-                overlong = [Run.parse(row.workflow_id) for row in paused if row.delay_until_epoch_ms > latest]
+                overlong = [ItemRun.parse(row.workflow_id) for row in paused if row.delay_until_epoch_ms > latest]
                 self._run_now([run for run in overlong if run is not None])
         return removed
 

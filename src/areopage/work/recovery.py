@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from areopage.work.engine import Engine
-from areopage.work.handlers import Handler, JobRun, Run
+from areopage.work.handlers import Handler, ItemRun, JobRun
 from areopage.work.queue import Begun
 
 LOG = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Recovery:
         for run in dead:
             self._recover(run)
         for run in stray:
-            if isinstance(run.run, Run):
+            if isinstance(run.run, ItemRun):
                 self._engine.enqueue_runs([run.run.again()])
         if dead or stray:
             self._engine.forget([run.key for run in (*dead, *stray)])

@@ -32,7 +32,7 @@ class SharedLimits:
         """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
         self._shares, self._traffic, self._without_limits = ledger.endpoint_shares, traffic, without_limits
         self._holder = self._shares.join()
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, _LimitPart] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -55,13 +55,13 @@ class SharedLimits:
         while True:
             limited = self._traffic.limited()
             for server in limited:
-                part = self._parts.setdefault(server_name(server.name, server.address), _Part())
+                part = self._parts.setdefault(server_name(server.name, server.address), _LimitPart())
                 waits, due = server.limiter.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
                 if waits or (due and (server.limiter.wanted or part.stored)):
                     await self._renew(server, server_name(server.name, server.address), part)
             await asyncio.sleep(SOON if limited else self._without_limits)
 
-    async def _renew(self, server: CalledServer, name: str, part: "_Part") -> None:
+    async def _renew(self, server: CalledServer, name: str, part: "_LimitPart") -> None:
         limit, wanted, now = server.concurrency or _NO_LIMIT, server.limiter.wanted, time.monotonic()
         in_use = max(part.slots, server.limiter.open_calls)  # calls may begin meanwhile, up to the slots that are in force
         try:
@@ -84,7 +84,7 @@ class SharedLimits:
 
 
 @dataclass(slots=True)
-class _Part:
+class _LimitPart:
     """What this process has of a server's limits: the slots in force, those in the ledger, and times of the own clock."""
 
     slots: int = 0

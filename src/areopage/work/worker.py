@@ -32,7 +32,7 @@ GRACE = 30.0
 LEAST_PAUSE = 0.1
 
 
-class Pace(Struct, frozen=True, kw_only=True):
+class WorkerPace(Struct, frozen=True, kw_only=True):
     """How often a worker does its regular work, in seconds."""
 
     dispatch: float = 0.4
@@ -40,7 +40,7 @@ class Pace(Struct, frozen=True, kw_only=True):
     clean: float = 60.0
 
 
-USUAL_PACE = Pace()
+USUAL_PACE = WorkerPace()
 
 
 class WorkerPool(Struct, frozen=True, kw_only=True):
@@ -56,11 +56,11 @@ class WorkerPool(Struct, frozen=True, kw_only=True):
     name: str
     folder: Path
     dead_after: float
-    pace: Pace = USUAL_PACE
+    pace: WorkerPace = USUAL_PACE
 
 
 class Work(Protocol):
-    """What a worker works for: an application's handlers, and its other jobs."""
+    """What a worker works for: an application's handlers, and its other jobs, of which it may have none."""
 
     @property
     def handlers(self) -> Sequence[Handler]:
@@ -70,7 +70,7 @@ class Work(Protocol):
     @property
     def jobs(self) -> Sequence[ScheduledJob] | None:
         """The scheduled jobs, the same in all workers of the pool; None where the pool has none."""
-        ...
+        return None
 
     async def open(self) -> None:
         """Prepare; what it raises stops the start."""
@@ -78,7 +78,7 @@ class Work(Protocol):
 
     async def step(self) -> bool:
         """Do the application's regular work once; returns whether there may be more to do at once."""
-        ...
+        return False
 
     async def close(self) -> None:
         """Close what was opened."""

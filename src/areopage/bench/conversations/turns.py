@@ -34,7 +34,7 @@ from areopage.ledger import REPLIED, WITHHELD, Answer, Answers
 from areopage.locales import Note
 from areopage.models import Message
 
-Ask = Callable[[AnswerCall], Awaitable[Answer]]
+AskModel = Callable[[AnswerCall], Awaitable[Answer]]
 """Makes a call; on return the answer is in the ledger."""
 
 
@@ -50,8 +50,8 @@ class Conversations:
         spec: RunSpec,
         run_id: str,
         stored: Answers,
-        ask_target: Ask,
-        ask_child: Ask | None,
+        ask_target: AskModel,
+        ask_child: AskModel | None,
         *,
         secret: bytes,
         before: int,
@@ -130,7 +130,7 @@ class Conversations:
             messages = asked_again(messages, language)
         return None
 
-    async def _known_or_asked(self, call: AnswerCall, ask: Ask) -> Answer:
+    async def _known_or_asked(self, call: AnswerCall, ask: AskModel) -> Answer:
         stored = (await asyncio.to_thread(self._stored.by_key, [call.key], self._asked_in)).get(call.key)
         if stored is not None and (stored.state in REPLIED or stored.number > self._before):
             return stored

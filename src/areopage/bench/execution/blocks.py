@@ -1,8 +1,7 @@
 """Blocks of a run's calls, shared between processes by the work engine.
 
 A phase is cut into blocks of calls. The ledger says which calls are left; the engine gives each block to one process at a time.
-Several phases are carried out at once: `Place` (see `areopage.bench.execution.phases`) says on which server each is, and which
-others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
+Several phases are carried out at once: `PhasePlace` says on which server each is, and which others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
 A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
 """
 
@@ -15,10 +14,10 @@ from math import ceil
 from types import TracebackType
 from typing import Self
 
-from areopage.bench.execution.phases import Phase, Place
+from areopage.bench.execution.phases import Phase, PhasePlace
 from areopage.errors import ModelError
 from areopage.ledger import Ledger
-from areopage.work import Backoff, Finished, Handler, OpenWorker, Outcome, Pending, Retry, ScheduledJob, WorkerPool, open_worker
+from areopage.work import Backoff, Finished, Handler, ItemOutcome, OpenWorker, Pending, Retry, Work, WorkerPool, open_worker
 
 HANDLER = "bench_block"
 AT_ONCE = 4
@@ -58,7 +57,7 @@ class PhaseBlocks:
         all_given: whether the phase has given out all blocks that can be done for now.
     """
 
-    place: Place
+    place: PhasePlace
     phase: Phase
     open: set[int] = field(default_factory=set)
     queued: set[int] = field(default_factory=set)
@@ -85,7 +84,7 @@ class PhaseBlocks:
         self.open -= self.ended
 
 
-class RunBlocks:
+class RunBlocks(Work):
     """The work of one process for a run, as `async with`: its worker is opened when the first block is to be done."""
 
     def __init__(
@@ -148,17 +147,8 @@ class RunBlocks:
         """The handlers of blocks, one for each server."""
         return tuple(self._handlers.values())
 
-    @property
-    def jobs(self) -> Sequence[ScheduledJob] | None:
-        """Return None: a run has no scheduled jobs."""
-        return None
-
     async def open(self) -> None:
         """Do nothing."""
-
-    async def step(self) -> bool:
-        """Do nothing."""
-        return False
 
     async def close(self) -> None:
         """Let go of the phases: what calls this object back keeps it until Python looks for reference cycles."""
@@ -167,7 +157,7 @@ class RunBlocks:
 
     # --- phases
 
-    async def carry_out(self, phases: Sequence[tuple[Place, Phase]]) -> None:
+    async def carry_out(self, phases: Sequence[tuple[PhasePlace, Phase]]) -> None:
         """Process the blocks of phases together with all processes of the run.
 
         Where a server cannot be asked any more, its phases stop; the others are carried out as far as they can be. However it
@@ -214,7 +204,6 @@ class RunBlocks:
         if phase.stopped or any(earlier.stopped for earlier in after):
             phase.stopped = True
             return
-        await phase.phase.begin()
         while not phase.stopped:
             changed = self._changed
             if phase.ended:
@@ -314,7 +303,7 @@ class RunBlocks:
                     break
         return pending
 
-    async def _run(self, item: str, attempt: int) -> Outcome:
+    async def _run(self, item: str, attempt: int) -> ItemOutcome:
         phase, number = self._block(item)
         if phase is None or not (phase.begun or phase.past):
             return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)

@@ -111,7 +111,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     Args:
         traffic: the calls to all servers.
         budget: of the run in money, which `traffic` consults for each call; None: no limit.
-        stored: the settings that the run was stored with; None: those of this process.
+        named_by: the settings that the run was stored with: servers have the same names by them in all processes of the run.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
 
@@ -122,10 +122,5 @@ class RunContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     block_calls: int
     observer: Observer
+    named_by: ModelSettings
     budget: Budget | None = None
-    stored: ModelSettings | None = None
-
-    @property
-    def named_by(self) -> ModelSettings:
-        """The settings that servers are named by, so that they have the same names in all processes of the run."""
-        return self.stored or self.settings

@@ -27,7 +27,7 @@ _LOOKED_UP_AT_ONCE = 4
 """Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
 
 
-class _Portion(Struct, frozen=True):
+class _PlannedCases(Struct, frozen=True):
     """Cases that were answered at the same time, by their positions in the run, and the calls about them."""
 
     positions: "array[int]"
@@ -35,7 +35,7 @@ class _Portion(Struct, frozen=True):
 
 
 @dataclass(slots=True, eq=False)
-class _Block:
+class _CallBlock:
     """The calls about some criteria and some cases that follow each other in the run.
 
     Args:
@@ -51,7 +51,7 @@ class _Block:
     criteria: Set[str]
     cases: range
     expected: int = 0
-    portion: _Portion | None = None
+    portion: _PlannedCases | None = None
     made_before: Set[str] = frozenset()
     any_final: bool = True
     open_calls: int | None = None
@@ -82,7 +82,7 @@ class JudgePhase:
         context: RunContext,
         judge: Judge,
         session: Session,
-        store: "RunJudgments",
+        store: "RunStore",
         answered: AnsweredCases,
         round: Round,
         release: Callable[[Judge], Awaitable[None]],
@@ -97,7 +97,7 @@ class JudgePhase:
         together = max(1, context.block_calls // calls)
         self._parts = len(parts)
         self._criteria = [criteria[start : start + together] for start in range(0, len(criteria), together)]
-        self._blocks = [_Block(frozenset(ids), cases) for ids in self._criteria for cases in parts]
+        self._blocks = [_CallBlock(frozenset(ids), cases) for ids in self._criteria for cases in parts]
         """By their numbers: the parts of the cases under each criterion, or each few criteria, in turn."""
         self._unplanned = dict(enumerate(_needed(parts, answered)))
         """By the number of a part of the cases: the positions whose answers must be known before its blocks are planned."""
@@ -122,9 +122,6 @@ class JudgePhase:
         self._before = await asyncio.to_thread(self._context.ledger.last_judgment)
         await asyncio.to_thread(self._expect)
         self._next = await self._next_blocks()
-
-    async def begin(self) -> None:
-        """Do nothing: the session opens the judge at its first call."""
 
     @property
     def complete(self) -> bool:
@@ -160,7 +157,7 @@ class JudgePhase:
         positions = array("I", [position for position in cases if answered.judged_at(position) is not None])
         judged = [case for case in map(answered.judged_at, positions) if case is not None]
         plan = context.spec.call_plan(judged, self.judge, self._round.passes.of, self._round.before, answered.shown(positions))
-        portion, asked = _Portion(positions, plan), {group[0].id for group in plan.groups}
+        portion, asked = _PlannedCases(positions, plan), {group[0].id for group in plan.groups}
         planned_before = frozenset(self._twin_keys)
         for number in sorted(number for part in ready for number in range(part, len(self._blocks), self._parts)):
             block = self._blocks[number]
@@ -176,7 +173,7 @@ class JudgePhase:
         for part in ready:
             del self._unplanned[part]
 
-    async def _look_up(self, block: _Block) -> bool:
+    async def _look_up(self, block: _CallBlock) -> bool:
         """Look a block's calls up in the ledger; returns whether any is open.
 
         Judgments of replies that are withheld are made here; no judge is asked.
@@ -263,7 +260,7 @@ class JudgePhase:
             Link(answer, run_id, shared.call.key) for shared in calls for answer in dict.fromkeys(map(number_of, shared.cases))
         ]
 
-    def _untried(self, block: _Block) -> tuple[list[SharedCall], list[SharedCall]]:
+    def _untried(self, block: _CallBlock) -> tuple[list[SharedCall], list[SharedCall]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
         calls = block.calls()
         if block.any_final:
@@ -313,7 +310,7 @@ def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria
     return msgspec.structs.replace(made, calls=0)
 
 
-class RunJudgments:
+class RunStore:
     """The judgments of a run, looked up in the ledger and written by the run's own writer."""
 
     def __init__(self, ledger: Ledger, writer: RunWriter) -> None:

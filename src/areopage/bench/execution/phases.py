@@ -9,7 +9,7 @@ of the suite, the target first:
   at most.
 - Another server begins a phase while the last blocks of the phase before are out.
 
-What a phase waits for is said by `Place`; `areopage.bench.execution.blocks` carries it out.
+What a phase waits for is said by `PhasePlace`; `areopage.bench.execution.blocks` carries it out.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -27,7 +27,7 @@ ROUND = " (round "
 _IN_THIS_PROCESS = "this process"
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class PhasePlace(Struct, frozen=True, kw_only=True):
     """Where a phase stands among the phases of a run.
 
     Args:
@@ -50,12 +50,8 @@ class Phase(Protocol):
         """Plan what is known already; no call is made. May be done while other phases are carried out."""
         ...
 
-    async def begin(self) -> None:
-        """Open the models."""
-        ...
-
     async def more(self) -> Sequence[int]:
-        """The numbers of the blocks, from 0, that can be done since the last time and have open calls."""
+        """The numbers of the blocks, from 0, that can be done since the last time and have open calls. Models may be opened."""
         ...
 
     @property
@@ -84,7 +80,7 @@ class Phase(Protocol):
         ...
 
 
-def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answers: bool) -> list[Place]:
+def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answers: bool) -> list[PhasePlace]:
     """The places of the phases of a run, in order: the target's, then those of the judges.
 
     Args:
@@ -92,20 +88,20 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
         names: of the judges' phases, one for each judge; "" for a judge that is not asked.
         answers: whether the target is asked.
     """
-    ordered: list[Place] = []
+    ordered: list[PhasePlace] = []
     models: dict[str, list[tuple[str, ModelReference]]] = {}
     asked = _asked_targets(spec) if answers else []
     for reference in asked:
         models.setdefault(server_of(reference, settings), []).append((TARGET_PHASE, reference))
     if asked:
-        ordered.append(Place(name=TARGET_PHASE, server=server_of(asked[0], settings)))
+        ordered.append(PhasePlace(name=TARGET_PHASE, server=server_of(asked[0], settings)))
     for judge, name in zip(spec.judges, names, strict=True):
         if not name:
             continue
         server = server_of(judge.reference, settings)
         before = models.setdefault(server, [])
         after = _ended_first(before, judge.reference, settings.resident_models(judge.reference))
-        ordered.append(Place(name=name, server=server, after=after, behind=before[-1][0] if before else ""))
+        ordered.append(PhasePlace(name=name, server=server, after=after, behind=before[-1][0] if before else ""))
         before.append((name, judge.reference))
     return ordered
 

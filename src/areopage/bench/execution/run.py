@@ -17,8 +17,8 @@ from msgspec import Struct
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase, RunJudgments
-from areopage.bench.execution.phases import Phase, Place, places, server_of, servers
+from areopage.bench.execution.judge_phase import JudgePhase, RunStore
+from areopage.bench.execution.phases import Phase, PhasePlace, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, recorded_answers
 from areopage.bench.passes import Round, RunPasses, passes_so_far
@@ -27,9 +27,9 @@ from areopage.digest import digest_of
 from areopage.jury import Judge, Session
 from areopage.ledger import Answers, CaseAnswer, RunWriter
 from areopage.models import ModelReference
-from areopage.work import Pace, SharedLimits, WorkerPool
+from areopage.work import SharedLimits, WorkerPace, WorkerPool
 
-PACE = Pace(dispatch=1.0, heartbeat=2.0)
+PACE = WorkerPace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
 _STORED_AT_ONCE = 1_000
 """Answers that come with the cases and are stored in one transaction."""
@@ -132,7 +132,7 @@ class _RunWork:
     ) -> None:
         """Prepare; `writer` commits judgments."""
         self._context, self._cases, self._part, self._answered = context, cases, part, answered
-        self._writer, self._blocks, self._store = writer, blocks, RunJudgments(context.ledger, writer)
+        self._writer, self._blocks, self._store = writer, blocks, RunStore(context.ledger, writer)
         self._session = Session(
             context.spec,
             context.settings,
@@ -145,7 +145,7 @@ class _RunWork:
         )
         self._in_use: Counter[ModelReference] = Counter()
 
-    def target(self, calls: Sequence[AnswerCall]) -> list[tuple[Place, Phase]]:
+    def target(self, calls: Sequence[AnswerCall]) -> list[tuple[PhasePlace, Phase]]:
         """The phase of the target, if it is asked."""
         context = self._context
         if context.spec.target is None or not self._part.answers:
@@ -162,7 +162,7 @@ class _RunWork:
             passes_so_far, context.ledger, context.run_id, context.spec, self._cases, answered.judged, answered.numbers
         )
 
-    async def judge(self, round: Round, others: Sequence[tuple[Place, Phase]] = ()) -> int:
+    async def judge(self, round: Round, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
         part, names = self._part, _batched(self._context)
         asked = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
@@ -184,7 +184,7 @@ class _RunWork:
 
             await carry_out_batches(context, asked, self._answered, round, self._writer)
 
-    async def _phases(self, judges: Sequence[Judge], round: Round, others: Sequence[tuple[Place, Phase]] = ()) -> int:
+    async def _phases(self, judges: Sequence[Judge], round: Round, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
         spec, part, context = self._context.spec, self._part, self._context
         if not judges and not others:
             return 0

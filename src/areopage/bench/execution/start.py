@@ -190,7 +190,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
     spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
     return RunContext(
         run_id=run.id,
-        stored=stored.settings,
+        named_by=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
         traffic=Traffic(spec.outage_seconds, observer, budget, gauges=spec.gauges, at_once=spec.concurrency),

@@ -49,9 +49,8 @@ class TargetPhase:
             self._calls.setdefault(positions[first.case.id] * blocks // len(positions), []).append(first)
         self._before = 0
         self._blocks: list[int] = []
-        self._models: list[_Asked] = []
+        self._models: list[_OpenModel] = []
         self._writer = writer
-        self._limit = 1
         self._has_talks = any(call.case.child is not None for call in calls)
         self.complete = False
 
@@ -77,19 +76,15 @@ class TargetPhase:
         turns = {call.key: most_turns(call.case, self._context.spec) for call in firsts}
         return sum(turns.values()), sum(turns[key] for key, answer in answers.items() if _is_final(answer))
 
-    async def begin(self) -> None:
-        """Open the target, and the model that plays children, if there are open calls."""
-        if self._blocks:
-            self._models.append(self._opened(self._target))
-            self._limit = self._models[0].limit
-            if self._has_talks and self._context.spec.child is not None:
-                self._models.append(self._opened(self._context.spec.child))
-
     async def more(self) -> list[int]:
-        """Return all blocks with open calls, the first time."""
+        """Return all blocks with open calls, the first time, and open the target and the model that plays children for them."""
         if self.complete:
             return []
         self.complete = True
+        if self._blocks:
+            self._models.append(self._opened(self._target))
+            if self._has_talks and self._context.spec.child is not None:
+                self._models.append(self._opened(self._context.spec.child))
         await self._answered_cases.read_given()
         await self._answered_cases.read_blocks(self._calls.keys() - set(self._blocks))
         return self._blocks
@@ -116,7 +111,7 @@ class TargetPhase:
         left = await asyncio.to_thread(self._left, number)
         if self._models:
             ask_one = partial(self._ask_one, self._conversations())
-            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._limit, all_begun)
+            await run_concurrently(f"target {self._target.reference}", left, ask_one, self._models[0].limit, all_begun)
         await self._writer.flush()
 
     def give_up(self, number: int, reason: str) -> None:
@@ -125,11 +120,11 @@ class TargetPhase:
         self._stored.append_judged([answer for _, answer in failed])
         self._stored.append_judged([link for key, answer in failed for link in self._assigned(key, answer)])
 
-    def _opened(self, target: Target) -> "_Asked":
+    def _opened(self, target: Target) -> "_OpenModel":
         spec = self._context.spec
         model = self._context.traffic.open(target.reference, self._context.settings)
         begun = Traffic.BEGUN_FOR_EACH * spec.concurrency
-        return _Asked(model, min(begun, model.max_concurrency or begun), spec.concurrency)
+        return _OpenModel(model, min(begun, model.max_concurrency or begun), spec.concurrency)
 
     def _conversations(self) -> Conversations:
         target, *children = self._models
@@ -165,7 +160,7 @@ class TargetPhase:
         elif last := await conversations.hold(call):
             self._writer.write_soon(self._assigned(call.key, last))
 
-    async def _committed(self, asked: "_Asked", call: AnswerCall) -> Answer:
+    async def _committed(self, asked: "_OpenModel", call: AnswerCall) -> Answer:
         """A turn that is in the ledger before its conversation goes on."""
         with KeptPlaces() as places:
             answer = await self._answered(asked, call)
@@ -174,14 +169,14 @@ class TargetPhase:
         asked.note(answer)
         return answer
 
-    async def _answered(self, asked: "_Asked", call: AnswerCall) -> Answer:
+    async def _answered(self, asked: "_OpenModel", call: AnswerCall) -> Answer:
         async with asked.in_flight:
             answer = await answered(asked.model, call, self._context.run_id, self._context.spec.language)
         self._context.observer.answered(answer)
         return answer
 
 
-class _Asked:
+class _OpenModel:
     def __init__(self, model: LanguageModel, limit: int, concurrency: int) -> None:
         self.model, self.limit = model, limit
         self.in_flight = asyncio.Semaphore(limit)

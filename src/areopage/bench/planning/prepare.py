@@ -13,7 +13,7 @@ from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters, chosen_cases
 from areopage.bench.planning.pass_options import asked_passes, choose_passes, joint_remarks
-from areopage.bench.planning.reassess import GivenAnswers
+from areopage.bench.planning.reassess import StoredAnswers
 from areopage.bench.planning.selection import (
     by_reply,
     cases_with_criteria,
@@ -24,8 +24,8 @@ from areopage.bench.planning.selection import (
     usable_criteria,
     with_rules,
 )
-from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
-from areopage.bench.target_prompts import Mode
+from areopage.bench.spec import TWIN_OF, DisplayNames, RunCase, RunSpec, Target
+from areopage.bench.target_prompts import PromptMode
 from areopage.cases import Case, Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
@@ -153,7 +153,7 @@ def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, 
 
 
 def _run_spec(
-    suite: Suite, options: RunOptions, language: str, mode: Mode, criteria: tuple[Criterion, ...]
+    suite: Suite, options: RunOptions, language: str, mode: PromptMode, criteria: tuple[Criterion, ...]
 ) -> tuple[RunSpec, list[Note]]:
     """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
     config = suite.config
@@ -234,7 +234,7 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     return dataset
 
 
-def _given_dataset(suite: Suite, language: str, stored: GivenAnswers, limit: int | None) -> Dataset:
+def _given_dataset(suite: Suite, language: str, stored: StoredAnswers, limit: int | None) -> Dataset:
     """The cases of stored answers; where the suite knows no readers, without their ages."""
     cases = stored.dataset.cases[:limit]
     if not suite.personas(language):
@@ -288,7 +288,7 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
     return msgspec.structs.replace(dataset, cases=kept), rejected
 
 
-def _labels_of(suite: Suite, language: str) -> Labels:
+def _labels_of(suite: Suite, language: str) -> DisplayNames:
     """Display names of all criteria of a suite, their categories and sub-categories: a run also names criteria that it lacks."""
     entries = suite.registry.entries.values()
     keys = sorted({key for entry in entries for key in (entry.id, entry.category, f"{entry.category}.{entry.subcategory}")})
@@ -296,7 +296,7 @@ def _labels_of(suite: Suite, language: str) -> Labels:
     def named(code: str) -> dict[str, str]:
         return {key: suite.registry.label(key, code) for key in keys}
 
-    return Labels(names=named(language), others={code: named(code) for code in suite.config.languages if code != language})
+    return DisplayNames(names=named(language), others={code: named(code) for code in suite.config.languages if code != language})
 
 
 def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[Note]:
@@ -313,7 +313,7 @@ def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_
     return remarks
 
 
-def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
+def choose_target(suite: Suite, wanted: str | None, mode: PromptMode) -> Target | None:
     """Return the named target, else the suite's first enabled model, else None."""
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
     judge_thinking = suite.config.release is not None and suite.config.release.thoughts == "judged"

@@ -9,7 +9,7 @@ from areopage.errors import DatasetError, counted
 from areopage.ledger import Ledger, Run
 
 
-class GivenAnswers(Struct, frozen=True, kw_only=True):
+class StoredAnswers(Struct, frozen=True, kw_only=True):
     """Answers that the ledger holds, with their cases.
 
     Args:
@@ -28,7 +28,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
     mode: str
 
 
-def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
+def answers_of_run(run: Run, ledger: Ledger) -> StoredAnswers:
     """Read the answers of a run, in any state; those that are erased or missing are rejected and named."""
     from areopage.bench.results.run_view import view_run  # with all of scoring
     from areopage.bench.spec import load_run_cases
@@ -55,7 +55,7 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
         maturity_defaulted=view.spec.maturity_defaulted,
         places={case.id: (run.id, position) for position, case in enumerate(view.cases, start=1)},
     )
-    return GivenAnswers(
+    return StoredAnswers(
         source=Reassessed(run=run.id, target=view.spec.answered_by),
         dataset=dataset,
         ids=ids,

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
-from areopage.bench.panels import PanelParts, Part, panel_parts, part_differences
+from areopage.bench.panels import PanelParts, PartName, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunSpec, Target, load_run_cases, spec_of
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, Run
 from areopage.scoring import FailingCases, paired_difference, paired_failures
 
-_FREE: tuple[Part, ...] = ("suite", "mode", "floors")
+_FREE: tuple[PartName, ...] = ("suite", "mode", "floors")
 """What compared runs need not share: the version of the suite's files, the mode, and the floors, which change no score."""
 
 

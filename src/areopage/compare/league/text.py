@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 from urllib.parse import quote
 
-from areopage.bench import Labels
+from areopage.bench import DisplayNames
 from areopage.cases import field_named
 from areopage.compare.league.table import Entry, League
 from areopage.compare.statistics.tested import Measured
@@ -91,7 +91,7 @@ def beside(path: Path, folder: Path) -> str:
     return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
 
 
-def slice_value(column: str, value: str, labels: Labels, locale: Locale) -> str:
+def slice_value(column: str, value: str, labels: DisplayNames, locale: Locale) -> str:
     """What people call a value of a column."""
     field = field_named(column)
     if field == "maturity" and f"maturity_{value}" in locale.messages:

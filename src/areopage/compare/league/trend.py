@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import Part, case_clusters, part_differences, spec_of, view_run
+from areopage.bench import PartName, case_clusters, part_differences, spec_of, view_run
 from areopage.compare.league.table import Entry, entry_of
 from areopage.compare.runs.history import Conclusion, PassedOver, conclusions, of_other_panel
 from areopage.errors import StorageError, UserError, name_list
@@ -25,7 +25,7 @@ class TrendGroup(Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...]
     conclusions: tuple[Conclusion, ...]
     nearest: int | None = None
-    differs: tuple[Part, ...] = ()
+    differs: tuple[PartName, ...] = ()
 
     @property
     def is_one_version(self) -> bool:

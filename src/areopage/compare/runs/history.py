@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import Part, case_clusters, part_differences, spec_of, view_run
+from areopage.bench import PartName, case_clusters, part_differences, spec_of, view_run
 from areopage.compare.league.table import Entry, entry_of
 from areopage.compare.runs.records import LOST, Outcome
 from areopage.compare.runs.shared import FREE
@@ -37,7 +37,7 @@ class PassedOver(Struct, frozen=True, kw_only=True):
 
     run: str
     why: Literal["unfinished", "unreadable", "other_panel", "no_such_case", "regression", "incomplete", "reused"]
-    differs: tuple[Part, ...] = ()
+    differs: tuple[PartName, ...] = ()
 
 
 class Conclusion(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from areopage.bench import (
     DifferentPanels,
-    Part,
+    PartName,
     RunCase,
     RunSpec,
     RunView,
@@ -31,7 +31,7 @@ from areopage.jury import Rescoring
 from areopage.ledger import Ledger
 from areopage.scoring import Leaf, RecordScores, score_tree
 
-FREE: tuple[Part, ...] = ("suite", "floors")
+FREE: tuple[PartName, ...] = ("suite", "floors")
 """What compared runs need not share: the version of the suite's files, and the floors; neither changes a score."""
 
 
