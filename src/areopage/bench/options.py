@@ -42,7 +42,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         language: of judges' prompts, personas and the suite's own datasets.
         allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt, reuse_answers: see `RunSpec`.
-        given: answers that the ledger holds, in place of datasets; no target is asked.
+        stored_answers: answers that the ledger holds, in place of datasets; no target is asked.
         responses_only: every case must bring its response: no target is asked.
     """
 
@@ -139,7 +139,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         ),
     ] = False
     salt: str = ""
-    given: "StoredAnswers | None" = None
+    stored_answers: "StoredAnswers | None" = None
     responses_only: bool = False
 
     @property

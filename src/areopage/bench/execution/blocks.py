@@ -1,8 +1,9 @@
 """Blocks of a run's calls, shared between processes by the work engine.
 
 A phase is cut into blocks of calls. The ledger says which calls are left; the engine gives each block to one process at a time.
-Several phases are carried out at once: `PhasePlace` says on which server each is, and which others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
-A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
+Several phases are carried out at once: `PhasePlace` says on which server each is, and which others it waits for. Each server has
+a queue of its own, so that its blocks stay in order and another server's do not wait for it. A process may keep to some servers:
+it listens to their queues alone, and learns from the ledger how far the other phases are.
 """
 
 import asyncio

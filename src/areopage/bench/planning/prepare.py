@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -24,7 +23,7 @@ from areopage.bench.planning.selection import (
     usable_criteria,
     with_rules,
 )
-from areopage.bench.spec import TWIN_OF, DisplayNames, RunCase, RunSpec, Target
+from areopage.bench.spec import TWIN_OF, ChosenPart, DisplayNames, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import PromptMode
 from areopage.cases import Case, Dataset, Persona, RejectedRow, field_named, load_dataset, normalise_maturity
 from areopage.criteria import Criterion
@@ -47,79 +46,91 @@ class PreparedRun(Struct, frozen=True, kw_only=True):
     rejected: tuple[RejectedRow, ...]
 
 
+class _SelectedCases(Struct, frozen=True, kw_only=True):
+    """The cases of a run, with their criteria; and remarks on how they were chosen, and on the criteria."""
+
+    cases: tuple[RunCase, ...]
+    criteria: tuple[Criterion, ...]
+    part: ChosenPart | None
+    lost: Mapping[str, int]
+    maturity_defaulted: int
+    rejected: tuple[RejectedRow, ...]
+    case_remarks: tuple[Note, ...]
+    criteria_remarks: tuple[Note, ...]
+
+
 def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
     """Build a run from the user's options."""
-    config = suite.config
     if misspelt := misspelt_weights(suite):
         raise misspelt[0]
-    language = choose_language(suite, options.language)
-    idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
-    remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
-    remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
-    number = config.execution.test_prompts_limit if options.limit is None else options.limit
-    if number == 0 or number < -1:
-        raise DatasetError(f"--limit {number}: give a number from 1 on, or -1 for all cases")
-    limit = None if number == -1 else number
-    stored = options.given
-    most = None if options.conditions else limit  # where cases are chosen, the limit is one of those
-    read = (
-        _read_dataset(suite, language, options.datasets, most)
-        if stored is None
-        else _given_dataset(suite, language, stored, most)
+    config, language = suite.config, choose_language(suite, options.language)
+    selected = _selected_cases(suite, options, language)
+    cases = selected.cases
+    mode = options.mode or config.execution.test_mode
+    if not getattr(config.test_modes, mode).enabled:
+        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
+    to_answer = sum(item.case.response is None and not item.answer_id for item in cases)
+    target, child = choose_target(suite, options.target, mode), choose_child(suite, options.child)
+    target_remarks = [
+        *_target_remarks(options, target, to_answer, len(cases)),
+        *_conversation_remarks([item.case for item in cases], target, child),
+    ]
+    case_clusters([item.case for item in cases], config.scoring.cluster)  # refuses a column that no case has
+    spec, pass_remarks = _run_spec(suite, options, language, mode, selected)
+    spec = replace(
+        spec,
+        target=target if to_answer else None,
+        child=child if to_answer and any(item.case.child is not None for item in cases) else None,
+        remarks=(
+            *(Note("config_key", {"told": warning}) for warning in suite.warnings if is_unknown_key(warning)),
+            *(Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults),
+            *selected.case_remarks,
+            *target_remarks,
+            *pass_remarks,
+            *selected.criteria_remarks,
+        ),
     )
-    kept, part = chosen_cases(read.cases, options.conditions)
-    read = msgspec.structs.replace(read, cases=kept[:limit])
-    dataset, strangers = _cases_with_readers(read, suite.personas(language))
-    dataset = _with_answers_from(with_children(dataset, suite, options.turns), options)
-    if options.limit is None and limit is not None:
-        remarks.append(Note("first_cases", {"n": limit}))
+    return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=selected.rejected)
+
+
+def _selected_cases(suite: Suite, options: RunOptions, language: str) -> _SelectedCases:
+    """Read the dataset, choose cases, and select the criteria of each."""
+    config, stored = suite.config, options.stored_answers
+    limit = config.execution.test_prompts_limit if options.limit is None else options.limit
+    if limit == 0 or limit < -1:
+        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
+    most = None if limit == -1 else limit
+    dataset, part = _chosen_dataset(suite, options, language, most)
+    remarks = [Note("first_cases", {"n": most})] if options.limit is None and most is not None else []
     selection = config.criteria.default_selection if options.criteria is None else options.criteria
     chosen, rejected = choose_criteria(suite, dataset, selection, override=options.criteria is not None)
     if options.criteria is None and (outside := not_selected(suite, selection, chosen)):
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = cases_with_criteria(chosen, criteria, dataset)
-    cases, ruled_out = with_rules(
-        cases, suite.registry, whole=limit is None and not (options.datasets or part) and stored is None
-    )
+    is_whole = most is None and part is None and not options.datasets and stored is None
+    cases, ruled_out = with_rules(cases, suite.registry, whole=is_whole)
     if stored is not None:
-        cases = tuple(msgspec.structs.replace(item, answer_id=stored.ids[item.case.id]) for item in cases)
-        run, of_target = stored.source.run, stored.source.target
-        named = Note("reassessed_target", {"run": run, "target": of_target}) if of_target else Note("reassessed", {"run": run})
-        remarks.append(named)
-        if stored.erased:
-            remarks.append(Note("erased_answers", {"n": len(stored.erased), "cases": stored.erased}))
-    all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
-    mode = options.mode or config.execution.test_mode
-    if not getattr(config.test_modes, mode).enabled:
-        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
-    to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
-    target = choose_target(suite, options.target, mode)
-    remarks += _target_remarks(options, target, to_answer, len(cases))
-    case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
-    child = choose_child(suite, options.child)
-    remarks += conversation_remarks([case.case for case in cases], target, child)
-    spec, asked = _run_spec(suite, options, language, mode, by_reply(criteria, suite.release_floors(), cases))
-    remarks += [
-        *asked,
-        *notes,
-        *ruled_out,
-        *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity),
-    ]
-    spec = msgspec.structs.replace(
-        spec,
-        target=target if to_answer else None,
-        child=child if to_answer and any(case.case.child is not None for case in cases) else None,
-        maturity_defaulted=dataset.maturity_defaulted,
-        remarks=tuple(remarks),
-        idle=idle,
-        lost=lost,
+        cases = tuple(replace(item, answer_id=stored.ids[item.case.id]) for item in cases)
+        remarks += _reassessed_remarks(stored)
+    all_rejected = (*dataset.rejected, *rejected, *without_criteria)
+    return _SelectedCases(
+        cases=cases,
+        criteria=by_reply(criteria, suite.release_floors(), cases),
         part=part,
-        conversations_off=conversations_off(suite, cases),
-        dataset_digest=digest_of_list(cases),
-        reassessed=stored.source if stored is not None else None,
+        lost=lost,
+        maturity_defaulted=dataset.maturity_defaulted,
+        rejected=all_rejected,
+        case_remarks=tuple(remarks),
+        criteria_remarks=(*notes, *ruled_out, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)),
     )
-    return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=all_rejected)
+
+
+def _reassessed_remarks(stored: StoredAnswers) -> Iterator[Note]:
+    run, target = stored.source.run, stored.source.target
+    yield Note("reassessed_target", {"run": run, "target": target}) if target else Note("reassessed", {"run": run})
+    if stored.erased:
+        yield Note("erased_answers", {"n": len(stored.erased), "cases": stored.erased})
 
 
 def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
@@ -129,9 +140,9 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
     stated = {name: price for name, price in configured.items() if price is not None}
 
     def with_price(model: _Priced) -> _Priced:
-        return msgspec.structs.replace(model, price=known_price(model.price, model.reference, stated, settings))
+        return replace(model, price=known_price(model.price, model.reference, stated, settings))
 
-    return msgspec.structs.replace(
+    return replace(
         spec,
         judges=tuple(with_price(judge) if judge.is_model else judge for judge in spec.judges),
         target=with_price(spec.target) if spec.target is not None else None,
@@ -153,18 +164,17 @@ def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, 
 
 
 def _run_spec(
-    suite: Suite, options: RunOptions, language: str, mode: PromptMode, criteria: tuple[Criterion, ...]
+    suite: Suite, options: RunOptions, language: str, mode: PromptMode, selected: _SelectedCases
 ) -> tuple[RunSpec, list[Note]]:
-    """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
-    config = suite.config
+    """The specification without target, child and remarks; and remarks on how judges are asked."""
+    config, stored = suite.config, options.stored_answers
     evaluation = config.judge_system.evaluation
     profile = Profile.named(options.profile or config.scoring.profile)
     concurrency = options.concurrency or config.execution.concurrency
     adaptive = choose_passes(suite, options)
     wanted = choose_judges(suite, options.judges, adaptive.most if adaptive is not None else options.passes)
-    repeat = profile.name == V1_1.name or _either(options.repeat_identical, evaluation.repeat_identical)
-    judges, notes = asked_passes(suite, wanted, adaptive, repeat_identical=repeat)
-    joint = _either(options.joint, evaluation.joint)
+    repeat = evaluation.repeat_identical if options.repeat_identical is None else options.repeat_identical
+    judges, remarks = asked_passes(suite, wanted, adaptive, repeat_identical=repeat or profile.name == V1_1.name)
     spec = RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
@@ -174,9 +184,9 @@ def _run_spec(
         target=None,
         judges=judges,
         batch=batched_judges(suite, judges, wanted=options.batch),
-        joint=joint,
+        joint=evaluation.joint if options.joint is None else options.joint,
         adaptive=adaptive,
-        criteria=criteria,
+        criteria=selected.criteria,
         personas=suite.personas(language),
         labels=_labels_of(suite, language),
         scale=suite.scale,
@@ -195,25 +205,37 @@ def _run_spec(
         min_coverage=config.execution.min_coverage if options.min_coverage is None else options.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
-        datasets=options.given.datasets
-        if options.given is not None
-        else tuple(printable(path) for path in options.datasets or suite.datasets(language)),
-        maturity_defaulted=0,
+        datasets=tuple(map(_storable, options.datasets or suite.datasets(language))) if stored is None else stored.datasets,
+        dataset_digest=digest_of_list(selected.cases),
+        part=selected.part,
+        lost=selected.lost,
+        conversations_off=conversations_off(suite, selected.cases),
+        reassessed=stored.source if stored is not None else None,
+        maturity_defaulted=selected.maturity_defaulted,
         default_maturity=config.validation.default_maturity,
         max_response_length=config.validation.max_response_length,
+        idle=tuple(warning for warning in suite.warnings if not is_unknown_key(warning)),
         remarks=(),
         log_level=config.logging.level,
     )
-    return spec, [*notes, *joint_remarks(suite, spec)]
+    return spec, [*remarks, *joint_remarks(suite, spec)]
 
 
-def _either(wish: bool | None, configured: bool) -> bool:
-    return configured if wish is None else wish
-
-
-def printable(path: Path) -> str:
+def _storable(path: Path) -> str:
     """A path as storable text; invalid UTF-8 bytes become U+FFFD."""
     return str(path).encode("utf-8", "replace").decode()
+
+
+def _chosen_dataset(suite: Suite, options: RunOptions, language: str, limit: int | None) -> tuple[Dataset, ChosenPart | None]:
+    """The cases that are chosen, with readers whom the suite describes, and what the user sets for all of them."""
+    most = None if options.conditions else limit  # where cases are chosen, the limit is one of those
+    if options.stored_answers is None:
+        dataset = _read_dataset(suite, language, options.datasets, most)
+    else:
+        dataset = _stored_dataset(suite, language, options.stored_answers, most)
+    chosen, part = chosen_cases(dataset.cases, options.conditions)
+    dataset = _with_known_readers(replace(dataset, cases=chosen[:limit]), suite.personas(language))
+    return _with_answers_from(_with_children(dataset, suite, options.turns), options), part
 
 
 def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
@@ -234,20 +256,20 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     return dataset
 
 
-def _given_dataset(suite: Suite, language: str, stored: StoredAnswers, limit: int | None) -> Dataset:
+def _stored_dataset(suite: Suite, language: str, stored: StoredAnswers, limit: int | None) -> Dataset:
     """The cases of stored answers; where the suite knows no readers, without their ages."""
     cases = stored.dataset.cases[:limit]
     if not suite.personas(language):
-        cases = tuple(msgspec.structs.replace(case, maturity="") for case in cases)
-    return msgspec.structs.replace(stored.dataset, cases=cases)
+        cases = tuple(replace(case, maturity="") for case in cases)
+    return replace(stored.dataset, cases=cases)
 
 
 def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
     """The dataset with the answers that are wished for."""
     answered = sum(case.response is not None for case in dataset.cases)
     if options.answers == "target":
-        cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
-        return msgspec.structs.replace(dataset, cases=cases)
+        cases = tuple(replace(case, response=None) for case in dataset.cases)
+        return replace(dataset, cases=cases)
     if options.target is not None and options.answers is None and answered:
         columns = name_list(map(repr, dataset.response_columns))
         raise DatasetError(
@@ -275,17 +297,17 @@ def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
             )
 
 
-def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tuple[Dataset, list[RejectedRow]]:
+def _with_known_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> Dataset:
     """Reject the cases whose readers the suite does not describe: judges could not be told their age."""
     strangers = [case for case in dataset.cases if case.maturity and case.maturity not in personas]
     if not strangers:
-        return dataset, []
+        return dataset
     names = name_list(personas)
     rejected = [rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {names}", dataset) for case in strangers]
     kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
     if not kept:
         raise DatasetError(f"no case is left: {rejected[0].reason}")
-    return msgspec.structs.replace(dataset, cases=kept), rejected
+    return replace(dataset, cases=kept, rejected=(*dataset.rejected, *rejected))
 
 
 def _labels_of(suite: Suite, language: str) -> DisplayNames:
@@ -340,7 +362,7 @@ def _answering(reference: ModelReference) -> ModelReference:
     return reference
 
 
-def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
+def _with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
     """The dataset with the turns and the plan that the user or the suite sets for every child."""
     section = suite.config.conversations
     changes = {"turns": turns or section.turns, "plan": section.plan}
@@ -370,7 +392,7 @@ def choose_child(suite: Suite, wanted: str | None) -> Target | None:
     return Target(reference=reference, options=options, price=price)
 
 
-def conversation_remarks(cases: Sequence[Case], target: Target | None, child: Target | None) -> list[Note]:
+def _conversation_remarks(cases: Sequence[Case], target: Target | None, child: Target | None) -> list[Note]:
     """A remark on conversations that end after their script, since no model goes on."""
     if target is None or child is not None:
         return []

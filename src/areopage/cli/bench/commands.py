@@ -224,7 +224,9 @@ def reassess(
             run = opened.run(source)
             answers = answers_of_run(run, opened)
         suite = suite or (run.suite if run.suite in bundled_names() else None)
-        options = structs.replace(options, given=answers, mode=answers.mode, language=options.language or answers.language)
+        options = structs.replace(
+            options, stored_answers=answers, mode=answers.mode, language=options.language or answers.language
+        )
     if suite is None:
         raise UserError("give --suite NAME|DIR: the suite whose criteria and judges judge these answers")
     raise typer.Exit(run_new(suite, options, places, fresh=fresh, yes=yes, verbose=verbose))
