@@ -1,7 +1,11 @@
 """The judges of a run whose calls go through batch services: all their batches are out at the same time."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
+from tempfile import gettempdir
 
 from areopage.bench.execution import batch_creation
 from areopage.bench.execution.answered import AnsweredCases
@@ -10,8 +14,8 @@ from areopage.bench.execution.batch_phase import BatchCalls, BatchPhase
 from areopage.bench.execution.context import RunContext
 from areopage.bench.passes import Round
 from areopage.bench.spec import RunSpec
-from areopage.errors import CallError, CallRejected, ModelError, ServerDown
-from areopage.jury import Judge, run_concurrently
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
+from areopage.jury import Judge, ModelJudge, run_concurrently
 from areopage.ledger import Ledger, RunWriter, SentBatch, SentBatches
 from areopage.models import BATCH_PROVIDERS, BatchService, ModelReference, ModelSettings, Traffic, has_batches, open_service
 from areopage.work import exclusive, try_exclusive
@@ -26,13 +30,43 @@ async def carry_out_batches(
     """
     cases, numbers = answered.judged, answered.numbers
     async with exclusive(context.ledger, f"batches {context.run_id}"):
-        phases: list[BatchPhase] = []
+        batched: list[tuple[Judge, BatchCalls]] = []
         for judge in judges:
             calls = BatchCalls(context, judge, writer, cases, numbers, round)
-            kept = await calls.look_up()
+            kept = await asyncio.to_thread(calls.look_up)
             context.observer.phase(judge.name, calls.total, kept)
-            phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))
-        await run_concurrently("batches", phases, BatchPhase.carry_out, len(phases))
+            batched.append((judge, calls))
+        await run_concurrently("batches", batched, partial(_carry_out, context), len(batched))
+
+
+async def _carry_out(context: RunContext, batched: tuple[Judge, BatchCalls]) -> None:
+    judge, calls = batched
+    try:
+        async with _service_of(judge.name, judge.reference, context.settings, context.traffic) as service:
+            model = ModelJudge(context.traffic.open(judge.reference, context.settings))
+            try:
+                await BatchPhase(context, judge, calls, service, model, sends=judge.name in context.spec.batch).carry_out()
+            finally:
+                await model.aclose()
+    except OSError as fault:
+        message = f"judge {judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
+        raise StorageError(f"{message}: make room in {gettempdir()}") from fault
+
+
+@asynccontextmanager
+async def _service_of(
+    name: str, reference: ModelReference, settings: ModelSettings, traffic: Traffic
+) -> AsyncIterator[BatchService]:
+    """The batch service of a judge, whose faults name it."""
+    service = open_service(reference, settings, traffic.calls(reference, settings))
+    try:
+        yield service
+    except CallRejected as fault:
+        raise ModelError(f"judge {name}: {fault}") from fault
+    except CallError as fault:
+        raise ServerDown(f"judge {name}: {fault}") from fault
+    finally:
+        await service.aclose()
 
 
 async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -> list[SentBatch]:
@@ -50,19 +84,11 @@ async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -
     stored, traffic = ledger.batches, Traffic()
     with try_exclusive(ledger, f"batches {run_id}") as mine:
         for batch in stored.open_in(run_id):
-            reference = ModelReference.parse(batch.model)
-            service = open_service(reference, settings, traffic.calls(reference, settings))
-            try:
+            async with _service_of(batch.phase, ModelReference.parse(batch.model), settings, traffic) as service:
                 if mine:
                     await BatchCreation(service, stored, batch_creation.PACE).recover(batch, waits=False)
                 for created in [other for other in stored.open_in(run_id) if other.token == batch.token and other.batch_id]:
                     await _cancel(service, stored, created)
-            except CallRejected as fault:
-                raise ModelError(f"judge {batch.phase}: {fault}") from fault
-            except CallError as fault:
-                raise ServerDown(f"judge {batch.phase}: {fault}") from fault
-            finally:
-                await service.aclose()
     return list(stored.of_run(run_id))
 
 
@@ -85,18 +111,13 @@ async def check_batches(spec: RunSpec, settings: ModelSettings) -> None:
     for judge in spec.judges:
         if judge.name not in spec.batch:
             continue
-        name = f"judge {judge.name} ({judge.reference})"
+        name = f"{judge.name} ({judge.reference})"
         if not has_batches(judge.reference):
             providers = ", ".join(BATCH_PROVIDERS)
-            raise ModelError(
-                f"{name}: {judge.reference.provider} has no batch service (--batch is for {providers}): leave out --batch"
-            )
-        service = open_service(judge.reference, settings, traffic.calls(judge.reference, settings))
-        try:
-            await service.check()
-        except (ModelError, CallRejected) as fault:
-            raise ModelError(f"{name}: {fault}") from fault
-        except CallError as fault:
-            raise ServerDown(f"{name}: {fault}") from fault
-        finally:
-            await service.aclose()
+            message = f"{judge.reference.provider} has no batch service (--batch is for {providers}): leave out --batch"
+            raise ModelError(f"judge {name}: {message}")
+        async with _service_of(name, judge.reference, settings, traffic) as service:
+            try:
+                await service.check()
+            except ModelError as fault:
+                raise ModelError(f"judge {name}: {fault}") from fault

@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
-from tempfile import TemporaryFile, gettempdir
+from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from areopage.bench.execution import batch_creation
-from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
+from areopage.bench.execution.batch_creation import BatchCreation
 from areopage.bench.execution.context import RunContext
 from areopage.bench.passes import Round
-from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
+from areopage.errors import CallError, CallRejected, ModelError
 from areopage.jury import CallContext, Judge, JudgedCase, ModelJudge, PlannedCall, run_concurrently
 from areopage.ledger import IN_BATCH, Judgment, Link, RunWriter, SentBatch
-from areopage.models import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
+from areopage.models import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState
 from areopage.text import byte_length, marked_as
 
 
@@ -43,7 +43,6 @@ class BatchCalls:
         numbers: Mapping[str, int],
         round: Round,
     ) -> None:
-        """Prepare; nothing is planned."""
         self._context, self._judge, self._writer = context, judge, writer
         self._judged, self._numbers, self._round = cases, numbers, round
         self._missing: dict[str, PlannedCall] = {}
@@ -51,11 +50,8 @@ class BatchCalls:
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
         self.total = 0
 
-    async def look_up(self) -> int:
+    def look_up(self) -> int:
         """Plan the calls and look them up in the ledger; return the number of final judgments."""
-        return await asyncio.to_thread(self._look_up)
-
-    def _look_up(self) -> int:
         calls, links = dict[str, PlannedCall](), dict[str, list[Link]]()
         for judged in self._judged:
             self._cases.setdefault(self._numbers[judged.case.id], []).append(judged.case.id)
@@ -91,6 +87,8 @@ _PORTION = 500  # results that are read before they are committed
 
 
 class _Written(NamedTuple):
+    """A call in a batch's file, and where its line ends there."""
+
     call: PlannedCall
     end: int
 
@@ -99,50 +97,30 @@ class BatchPhase:
     """The batches of one judge in one run; one process at a time drives them."""
 
     def __init__(
-        self, context: RunContext, judge: Judge, calls: BatchCalls, *, sends: bool, pace: BatchPace | None = None
+        self, context: RunContext, judge: Judge, calls: BatchCalls, service: BatchService, model: ModelJudge, *, sends: bool
     ) -> None:
-        """Prepare it."""
         self._context, self._judge, self._calls, self._sends = context, judge, calls, sends
-        self._pace = pace or batch_creation.PACE
+        self._service, self._model, self._pace = service, model, batch_creation.PACE
         self._stored = context.ledger.batches
+        self._creation = BatchCreation(service, self._stored, self._pace)
         self._asked = CallContext(
             run_id=context.run_id, secret=context.ledger.secret(), personas=context.spec.personas, language=context.spec.language
         )
-        self._service: BatchService
-        self._creation: BatchCreation
-        self._model: ModelJudge
         self._rounds = Counter[str]()
         self._reserved: dict[str, float] = {}  # of the budget, by token
         self._cost = 0.0  # of the answers of the batch that is stored
-        self._direct, self._told = set[str](), set[str]()
+        self._direct: set[str] = set()  # the keys of calls that are left to direct calls
+        self._reported: set[str] = set()  # the tokens of batches whose state the observer has
         self._with_schema = True
-        self._at_once, self._most_calls, self._most_bytes = math.inf, self._pace.calls, self._pace.size
+        self._at_once = math.inf
+        self._most_calls = min(self._pace.calls, service.most_calls)
+        self._most_bytes = min(self._pace.size, service.most_bytes)
 
     async def carry_out(self) -> None:
         """Send the calls that are missing and store what comes back; on return no batch of the judge is out.
 
         Calls that no batch could answer are left to direct calls.
         """
-        settings, reference = self._context.settings, self._judge.reference
-        self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
-        self._creation = BatchCreation(self._service, self._stored, self._pace)
-        self._most_calls = min(self._most_calls, self._service.most_calls)
-        self._most_bytes = min(self._pace.size, self._service.most_bytes)
-        self._model = ModelJudge(self._context.traffic.open(reference, settings))
-        try:
-            await self._drive()
-        except CallRejected as fault:
-            raise ModelError(f"judge {self._judge.name}: {fault}") from fault
-        except CallError as fault:
-            raise ServerDown(f"judge {self._judge.name}: {fault}") from fault
-        except OSError as fault:
-            message = f"judge {self._judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
-            raise StorageError(f"{message}: make room in {gettempdir()}") from fault
-        finally:
-            await self._model.aclose()
-            await self._service.aclose()
-
-    async def _drive(self) -> None:
         pause = self._pace.first
         for batch in await asyncio.to_thread(self._stored.kept_in, self._context.run_id):
             if batch.phase == self._judge.name:  # a killed process has stored all its results, and not deleted its prompts
@@ -190,7 +168,7 @@ class BatchPhase:
                 break
         return sent
 
-    def _write(self, left: Iterator[PlannedCall], file: BinaryIO) -> list["_Written"]:
+    def _write(self, left: Iterator[PlannedCall], file: BinaryIO) -> list[_Written]:
         """Write calls as the lines of a batch, as many as it may hold."""
         written, size = list[_Written](), 0
         for call in left:
@@ -206,7 +184,7 @@ class BatchPhase:
         file.flush()
         return written
 
-    async def _within_budget(self, written: list["_Written"], file: BinaryIO, *, waits: bool) -> list["_Written"]:
+    async def _within_budget(self, written: list[_Written], file: BinaryIO, *, waits: bool) -> list[_Written]:
         """The first calls of a batch, as far as the budget allows; the others are cut from its file.
 
         Args:
@@ -275,11 +253,11 @@ class BatchPhase:
     async def _look(self, batch: SentBatch) -> bool:
         """Look at a batch, and store what it brought if it has ended; whether there was news."""
         state = await self._service.state(batch.batch_id)
-        waited = batch.token in self._told
+        waited = batch.token in self._reported
         before = (batch.status, batch.completed, batch.failed)
         if not state.ended and before == (state.status, state.completed, state.failed) and waited:
             return False
-        self._told.add(batch.token)
+        self._reported.add(batch.token)
         await asyncio.to_thread(self._stored.seen, batch.token, state.status, state.completed, state.failed, state.message)
         seen = msgspec.structs.replace(batch, status=state.status, completed=state.completed, failed=state.failed)
         self._context.observer.batch(msgspec.structs.replace(seen, message=state.message))
