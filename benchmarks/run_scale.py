@@ -31,8 +31,8 @@ from sqlalchemy import Connection, Table
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, load_run_cases, spec_of
+from areopage.bench.keys import answer_calls, answered_cases
+from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, load_run_cases
 from areopage.cases.records import Case
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables import answer_tables as tables
@@ -59,7 +59,7 @@ def small_run(folder: Path, location: str) -> None:
 def build(ledger: Ledger, judgments: int, out: Path) -> None:
     """Write a run with so many judgments."""
     first = ledger.run("latest")
-    small = spec_of(first)
+    small = RunSpec.of(first)
     judges = tuple(msgspec.structs.replace(judge, pass_options=PASSES * judge.pass_options[:1]) for judge in small.judges)
     spec = msgspec.structs.replace(small, judges=judges)
     count = -(-judgments // (len(CRITERIA) * len(judges) * PASSES))
@@ -116,7 +116,8 @@ def write_portion(
     first = last = last or _last(connection)
     judged, verdicts, links = [], [], []
     failing = {case: chance.random() < 0.03 for case in of_case}
-    for call in spec.planned_calls(judged_cases(spec, items, calls, answers)):
+    by_case = {call.case.id: answers[call.key] for call in calls}
+    for call in spec.planned_calls(answered_cases(spec, items, by_case)):
         last += 1
         lot = chance.random()
         outcome = "unparsed" if lot < 0.004 else "refused" if lot < 0.006 else "scored"

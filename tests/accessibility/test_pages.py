@@ -17,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from filelock import FileLock
 
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.compare.league.page import write_league
 from areopage.compare.league.table import league_of
 from areopage.compare.league.trend import Trend, trend_groups
@@ -166,7 +166,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]
     context = context_for(folder)
     seed(context.ledger)
     put_run(context.ledger)
-    judges = [judge.name for judge in spec_of(context.ledger.run(RUN)).judges]
+    judges = [judge.name for judge in RunSpec.of(context.ledger.run(RUN)).judges]
     Fleet(context.ledger).ask(RUN, {"target": 4, **dict.fromkeys(judges, 50)}, NOW)
     Fleet(context.ledger).note(RUN, FleetNote(worker="w-1", server="openai@two", text="left to others", at=NOW))
     ReviewQueue(context.ledger).add([ReviewItem(answer_id="answer-07-00", why="alert", created_at=NOW, wanted=2)])

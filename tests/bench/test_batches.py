@@ -14,7 +14,7 @@ from areopage.bench.execution import batch_creation, batch_phase
 from areopage.bench.execution.batch_creation import BatchPace
 from areopage.bench.fleet.progress import progress_of
 from areopage.bench.planning.budget import spent_by
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.fleet import Fleet
 from areopage.ledger.write.sent_batches import SentBatches
@@ -93,9 +93,9 @@ def test_what_a_batch_cost_is_the_same_on_the_console_in_reports_and_in_the_leag
     with Ledger.open(command.outputs / "ledger.db") as ledger:
         for run, paid in zip(ledger.runs(), costs(command), strict=True):
             Fleet(ledger).ask(run.id, {"alpha": CALLS}, datetime.now(UTC))
-            progress = progress_of(ledger, run.id, spec_of(run), datetime.now(UTC))
+            progress = progress_of(ledger, run.id, RunSpec.of(run), datetime.now(UTC))
             assert progress is not None
-            spent = spent_by(run, spec_of(run), ledger)["USD"]
+            spent = spent_by(run, RunSpec.of(run), ledger)["USD"]
             (judge,) = [
                 one for one in command.results(command.outputs / run.id)["run"]["metadata"]["costs"] if one["role"] == "judge"
             ]

@@ -10,7 +10,7 @@ import yaml
 from sqlalchemy import Engine
 
 from areopage.bench.planning.budget import spent_by
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.fleet import Fleet
 from servers import PATIENCE
@@ -146,7 +146,7 @@ def spent_in(ledger: str) -> float:
     """What the only run has cost by the ledger."""
     with Ledger.open(ledger) as opened:
         (run,) = opened.runs()
-        return spent_by(run, spec_of(run), opened)["EUR"]
+        return spent_by(run, RunSpec.of(run), opened)["EUR"]
 
 
 def test_ctrl_c_ends_the_follower_and_leaves_the_run_going(

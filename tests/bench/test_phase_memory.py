@@ -11,9 +11,9 @@ from sqlalchemy import event
 
 from areopage.bench.execution import blocks
 from areopage.bench.execution.context import Observers
-from areopage.bench.execution.start import carry_on_part, run_benchmark, run_folder
+from areopage.bench.execution.start import carry_on, run_benchmark, run_folder
 from areopage.bench.options import RunOptions
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.write.answers import Link
@@ -132,7 +132,7 @@ def test_what_is_judged_is_looked_up_without_its_texts_by_one_query_for_a_block(
         asked = len(server.verdict_calls)
         event.listen(ledger.engine, "before_cursor_execute", lambda *call: said.append(call[2]))
         folder = run_folder(run, tmp_path)
-        assert carry_on_part(run, spec_of(run), ledger, Observers(), folder) == 0
+        assert carry_on(run, RunSpec.of(run), ledger, Observers(), folder) == 0
     assert len(server.verdict_calls) == asked
     looks = [statement for statement in said if "FROM judgments" in statement and " IN (" in statement]
     assert len(looks) == CASES * PASSES // BLOCK * len(CRITERIA)

@@ -12,7 +12,7 @@ from areopage.bench.execution.blocks import AT_ONCE
 from areopage.bench.execution.context import Observers
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
-from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, run_folder
+from areopage.bench.execution.start import begin_run, carry_on, prepare_benchmark, run_folder
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import prepare_run
 from areopage.bench.spec import RunSpec
@@ -327,7 +327,7 @@ def test_processes_that_keep_to_a_server_each_carry_out_a_run_together(
 
         def carried_out(*addresses: str) -> int:
             part = RunPart(servers=addresses or None)
-            return carry_on_part(run, prepared.spec, ledger, Observers(), folder, part)
+            return carry_on(run, prepared.spec, ledger, Observers(), folder, part=part)
 
         each = 6 * len(CRITERIA) * PASSES
         assert carried_out(f"http://{server.address}") == 0

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.keys import answer_calls, judged_cases
+from areopage.bench.keys import answer_calls, answered_cases
 from areopage.bench.options import RunOptions
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.planning.run_plan import plan_run
-from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
+from areopage.bench.spec import RunSpec, encode_spec, fingerprint_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError
 from areopage.jury.planning import CallPlan
@@ -37,14 +37,14 @@ def test_a_specification_survives_the_ledger_without_the_environment(suite: Path
     secret = msgspec.structs.replace(spec.settings, environment={"OPENAI_API_KEY": "secret"})
     text = encode_spec(msgspec.structs.replace(spec, settings=secret))
     assert "secret" not in text
-    assert encode_spec(spec_of(run_of(text))) == text
+    assert encode_spec(RunSpec.of(run_of(text))) == text
 
 
 def test_a_specification_of_another_version_is_named(suite: Path) -> None:
     data = json.loads(encode_spec(prepared(suite).spec))
     del data["judges"]
     with pytest.raises(StorageError, match="run x: it was written by another version of areopage"):
-        spec_of(run_of(json.dumps(data)))
+        RunSpec.of(run_of(json.dumps(data)))
 
 
 def test_the_fingerprint_is_of_what_determines_the_results_and_of_nothing_else(suite: Path) -> None:
@@ -142,7 +142,7 @@ def test_missing_maturities_are_counted(suite: Path) -> None:
 def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_name(suite: Path) -> None:
     def keys(rows: list[dict[str, str]]) -> set[str]:
         run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
-        judged = judged_cases(run.spec, run.cases, [], {})
+        judged = answered_cases(run.spec, run.cases, {})
         return {call.key for judge in run.spec.judges for call in CallPlan(judge, judged, run.spec.personas)}
 
     one = keys([{"id": "1", "prompt": "a?", "response": "b", "age": "10"}])
@@ -166,8 +166,8 @@ def test_the_key_of_an_answer_is_that_of_the_messages_and_the_model(suite: Path)
 def test_a_case_whose_target_has_not_answered_is_not_judged(suite: Path) -> None:
     run = prepared(suite)
     calls = answer_calls(run.spec, run.cases)
-    answers = {call.key: answer_to(call.key, state) for call, state in zip(calls, ("answered", "timed_out"), strict=False)}
-    judged = judged_cases(run.spec, run.cases, calls, answers)
+    answers = {call.case.id: answer_to(call.key, state) for call, state in zip(calls, ("answered", "timed_out"), strict=False)}
+    judged = answered_cases(run.spec, run.cases, answers)
     assert [(item.case.id, item.case.response) for item in judged] == [("c0", "Yes.")]
     assert [criterion.id for criterion in judged[0].criteria] == list(CRITERIA)
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from areopage.bench.planning.budget import spent_by
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.ledger.store import Ledger
 from servers.command import Command
 from servers.fake_llm import FakeServer
@@ -32,7 +32,7 @@ def spent_in(command: Command) -> float:
     """What the ledger says that the newest run has cost."""
     with Ledger.open(command.outputs / "ledger.db") as ledger:
         (run,) = ledger.runs()
-        return spent_by(run, spec_of(run), ledger).get("EUR", 0.0)
+        return spent_by(run, RunSpec.of(run), ledger).get("EUR", 0.0)
 
 
 def test_a_run_stops_before_it_costs_more_and_a_higher_budget_resumes_it_without_paying_twice(

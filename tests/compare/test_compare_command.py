@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.panels import production_differences
-from areopage.bench.spec import load_run_cases, spec_of
+from areopage.bench.spec import RunSpec, load_run_cases
 from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
 from areopage.monitor.quality_judge import QualityJudge
@@ -148,7 +148,7 @@ def test_other_panels_are_refused_unless_what_they_share_is_asked_for(
 def put_production(command: Command, *, failing: int, answers: int, **fields: Any) -> None:
     """Answers of today that the panel of the newest run judged."""
     with Ledger.open(command.outputs / "ledger.db") as ledger:
-        panel = panel_like(spec_of(ledger.runs()[0]))
+        panel = panel_like(RunSpec.of(ledger.runs()[0]))
         good = {one.name: 4.0 for one in panel.criteria}
         scores = [good | {"danger": 0.0}] * failing + [good] * (answers - failing)
         put_answers(ledger, panel, scores, **fields)
@@ -230,7 +230,7 @@ def test_the_monitors_panel_is_that_of_a_run_with_the_same_suite_if_it_asks_crit
     assert command(*run).code == 0
     with Ledger.open(command.outputs / "ledger.db") as ledger:
         (stored,) = ledger.runs()
-        spec, asked = spec_of(stored), load_run_cases(ledger, stored.id)
+        spec, asked = RunSpec.of(stored), load_run_cases(ledger, stored.id)
     for joint, told in ((False, []), (True, ["prompts"])):
         panel = asyncio.run(monitor_panel(suite, command.environment, joint=joint))
         assert [one.part for one in production_differences(spec, asked, panel)] == told

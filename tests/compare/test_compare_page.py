@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from areopage.bench.spec import RunSpec, Target, spec_of
+from areopage.bench.spec import RunSpec, Target
 from areopage.ledger.people.access import ApiKeys
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -65,7 +65,7 @@ def client_of(context: ServerContext, key: str = "") -> TestClient:
 
 
 def spec(context: ServerContext, id: str = "run-new") -> RunSpec:
-    return spec_of(context.ledger.run(id))
+    return RunSpec.of(context.ledger.run(id))
 
 
 def test_two_runs_are_compared_side_by_side_in_both_languages(client: TestClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.keys import answer_calls, judged_cases
+from areopage.bench.keys import answer_calls, answered_cases
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import DisplayNames, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
@@ -194,7 +194,7 @@ def view_of(
         positions = {one.case.id: position for position, one in enumerate(listed)}
         noted = [CaseAnswer(run_id, positions[call.case.id], one.id) for call, one in zip(calls, given, strict=True)]
         Answers(ledger).append_judged([*(msgspec.structs.replace(one, run_id=run_id) for one in given), *noted])
-        judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
+        judged = answered_cases(spec, listed, {one.case.id: one for one in given})
         for one in spec.judges:
             found = [say(call) for call in CallPlan(one, judged, spec.personas)]
             ledger.append([msgspec.structs.replace(made, run_id=run_id) for made in found if made is not None])

@@ -10,12 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from areopage.app.rebuild import check_ledger, rebuild_ledger
-from areopage.bench.keys import answer_calls, judged_cases
+from areopage.bench.keys import answer_calls, answered_cases
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.spec import RunCase, encode_spec
-from areopage.bench.spec import spec_of as run_spec
+from areopage.bench.spec import RunCase, RunSpec, encode_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.jury.planning import CallPlan
@@ -89,7 +88,7 @@ def put_run(ledger: Ledger, second: float = 1.0) -> RunView:
     numbers = store.numbers([one.id for one in given.values()])
     by_case = {one.case.id: numbers[given[one.key].id] for one in calls}
     for judge, danger in zip(spec.judges, (1.0, second), strict=True):
-        for call in CallPlan(judge, judged_cases(spec, cases, calls, given), spec.personas):
+        for call in CallPlan(judge, answered_cases(spec, cases, {one.case.id: given[one.key] for one in calls}), spec.personas):
             said = Scored(score=danger if "danger" in call.criteria[0].id else 4.0, explanation="SAID")
             store.append_judged([judgment(call, said, run_id=RUN), Link(by_case[call.case.id], RUN, call.key)])
     view = view_run(ledger.run(RUN), ledger)
@@ -361,7 +360,7 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     client.cookies.set("areopage_language", language)
     assert client.get(address).headers["location"] == f"/runs/{RUN}"
     assert client.get("/runs/nowhere/progress").status_code == 404
-    judges = [judge.name for judge in run_spec(context.ledger.run(RUN)).judges]
+    judges = [judge.name for judge in RunSpec.of(context.ledger.run(RUN)).judges]
     fleet.ask(RUN, {"target": 4, **dict.fromkeys(judges, 50)}, NOW)
     fleet.begin_phase(RUN, judges[0], 40, 30, NOW)
     note = "left to others: <b>it</b> is not in this worker's areopage.yml"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
@@ -95,4 +95,4 @@ def qualify_run(
 ) -> None:
     """The same for the judges of a run of a ledger."""
     with Ledger.open(place) as ledger:
-        qualify_panel(ledger, spec_of(ledger.run(run)), state, checked=checked, judges=judges)
+        qualify_panel(ledger, RunSpec.of(ledger.run(run)), state, checked=checked, judges=judges)

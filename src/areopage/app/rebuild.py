@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct, structs
 
-from areopage.bench import RunCase, outcome_of_run, run_evaluations, spec_of, view_run
+from areopage.bench import RunCase, RunSpec, outcome_of_run, run_evaluations, view_run
 from areopage.cases import Case
 from areopage.digest import digest_of_list
 from areopage.errors import StorageError
@@ -163,7 +163,7 @@ class _Recomputing:
     def _of_bench(self, run: Run) -> Iterator[list[_Change]]:
         """The evaluations of a run of the benchmark; none while it is carried out, for its scores are stored at the end."""
         try:
-            spec = spec_of(run)
+            spec = RunSpec.of(run)
         except StorageError as fault:
             self.unreadable[run.id] = str(fault)
             return

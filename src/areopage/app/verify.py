@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.app.rebuild import Comparison, Progress, check_ledger
-from areopage.bench import RunView, record_results, run_result, spec_of, view_run
+from areopage.bench import RunSpec, RunView, record_results, run_result, view_run
 from areopage.cases import Case
 from areopage.errors import StorageError, UnknownRun, UserError
 from areopage.jury import Panel, reparsed
@@ -118,7 +118,7 @@ class _Panels:
         if run_id not in self._panels:
             run = self._runs.get(run_id)
             try:
-                self._panels[run_id] = None if run is None else spec_of(run) if run.kind == "bench" else Panel.of(run)
+                self._panels[run_id] = None if run is None else RunSpec.of(run) if run.kind == "bench" else Panel.of(run)
             except StorageError:
                 self._panels[run_id] = None
         return self._panels[run_id]

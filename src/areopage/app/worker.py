@@ -19,7 +19,7 @@ from typing import cast
 from msgspec import Struct
 
 from areopage.app.config import CONFIG_VARIABLE, LEDGER_VARIABLE, AppConfig
-from areopage.bench import TARGET_PHASE, RunSpec, ServerShare, WorkEnd, at_worker, end_run, shares_of, spec_of, strangers, takes
+from areopage.bench import TARGET_PHASE, RunSpec, ServerShare, WorkEnd, at_worker, end_run, shares_of, strangers, takes
 from areopage.errors import AreopageError, StorageError
 from areopage.ledger import FleetNote, FleetPhase, Ledger, LedgerOutage
 from areopage.work import WorkerId
@@ -140,7 +140,7 @@ class RunWorker:
 
     def _opened(self, run_id: str) -> _Run | None:
         try:
-            stored = spec_of(self._ledger.run(run_id))
+            stored = RunSpec.of(self._ledger.run(run_id))
             return _Run(spec=at_worker(stored, self._config.shared), shares=shares_of(stored))
         except AreopageError as fault:
             self._leave(run_id, "", str(fault))

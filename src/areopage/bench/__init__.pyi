@@ -18,7 +18,6 @@ from .execution.start import agreed as agreed
 from .execution.start import begin_run as begin_run  # Return the matching unfinished run or a new run, and whether it is new.
 from .execution.start import calls_of as calls_of  # Where the calls of runs go that share their settings
 from .execution.start import carry_on as carry_on  # Make a run's open calls, together with other processes, and compute results.
-from .execution.start import carry_on_part as carry_on_part  # Make a part of a run's open calls
 from .execution.start import folder_of as folder_of  # The folder that a run's files belong to
 from .execution.start import prepare_benchmark as prepare_benchmark  # Read the suite and dataset, and check the models
 from .execution.start import reopen_run as reopen_run  # Load a run from the ledger
@@ -30,7 +29,6 @@ from .execution.start import resumed_since as resumed_since
 from .execution.start import run_benchmark as run_benchmark
 from .execution.start import run_folder as run_folder  # The folder of a run, created if missing
 from .execution.start import settle as settle  # Record whether a run is complete, and compute its results.
-from .execution.start import unfinished_run as unfinished_run  # Find the unfinished run with the same specification and cases.
 from .figures.costs import totals as totals  # The known costs together, by currency.
 from .figures.failing_cases import FailingScore as FailingScore  # A case that fails a criterion.
 from .figures.failing_cases import failing_scores as failing_scores  # Every failing score of a run
@@ -157,7 +155,6 @@ from .spec import RunSpec as RunSpec  # A run's specification
 from .spec import Target as Target  # The model under test.
 from .spec import fingerprint_of as fingerprint_of  # Hash the options that determine results
 from .spec import load_run_cases as load_run_cases  # The cases of a run.
-from .spec import spec_of as spec_of  # Read the specification of a stored run.
 from .trust.page import TRUST as TRUST  # The page of a run, beside its report.
 
 # All of it as one section of a longer report, with the parts behind the short answer folded.

@@ -63,15 +63,12 @@ def asked_model(target: Target) -> list[Any]:
     return [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking]
 
 
-def judged_cases(
-    spec: RunSpec, cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]
-) -> list[JudgedCase]:
-    """The cases with a response, from the dataset or the target; a conversation is the prompt up to its last reply."""
-    return answered_cases(spec, cases, {call.case.id: answers[call.key] for call in calls if call.key in answers})
-
-
 def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str, Answer]) -> list[JudgedCase]:
-    """The cases with a response, like `judged_cases`; the answers are by case."""
+    """The cases with a response, from the dataset or the target; a conversation is the prompt up to its last reply.
+
+    Args:
+        answers: of the target, by case.
+    """
     by_id = spec.criteria_by_id()
     criteria: dict[tuple[str, ...], tuple[Criterion, ...]] = {}  # cases with equal criteria share them
     judged: list[JudgedCase] = []
@@ -132,10 +129,3 @@ def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:
 def recorded_id(case: Case) -> str:
     """The id of the answer included in a case."""
     return f"case-{digest_of(case)[:32]}"
-
-
-def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]) -> dict[str, str]:
-    """The answer ids of the cases that have an answer, by case id."""
-    with_answer = [item for item in cases if item.answer_id or item.case.response is not None]
-    recorded = {item.case.id: item.answer_id or recorded_id(item.case) for item in with_answer}
-    return recorded | {call.case.id: answers[call.key].id for call in calls if call.key in answers}

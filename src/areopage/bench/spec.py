@@ -15,7 +15,7 @@ from areopage.cases import Case
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.jury import Judge, Panel, groups_of
-from areopage.ledger import Ledger, Run
+from areopage.ledger import Ledger
 from areopage.locales import Note
 from areopage.models import ModelReference, ModelSettings, Price
 from areopage.scoring import ReleaseFloors
@@ -254,15 +254,6 @@ def fingerprint_of(spec: RunSpec, cases: Sequence[RunCase]) -> str:
 def encode_spec(spec: RunSpec) -> str:
     """Serialise a specification without secrets."""
     return msgspec.structs.replace(spec, settings=spec.settings.without_secrets()).encoded()
-
-
-def spec_of(run: Run) -> RunSpec:
-    """Read the specification of a stored run.
-
-    Raises:
-        StorageError: the text is of another version, or damaged.
-    """
-    return RunSpec.of(run)
 
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:

@@ -165,7 +165,7 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     import asyncio
 
     from areopage.app import END_CODES
-    from areopage.bench import at_worker, run_folder, shares_of, spec_of, work_on
+    from areopage.bench import RunSpec, at_worker, run_folder, shares_of, work_on
     from areopage.cli.progress.run_display import PlainProgress
 
     hurried = threading.Event()
@@ -179,7 +179,7 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
 
         threading.Thread(target=watch_parent, name="parent", daemon=True).start()
         run = ledger.run(run_id)
-        stored = spec_of(run)
+        stored = RunSpec.of(run)
         spec = at_worker(stored, config.shared)
         found = next((one for one in shares_of(stored) if one.key == key), None)
         if found is None:

@@ -154,16 +154,6 @@ def most_child_calls(case: Case, spec: RunSpec) -> int:
     return TRIES * max(0, case.child.turns - 1 - len(case.child.script))
 
 
-def replies(stored: Answers, run_id: str, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> dict[str, Answer]:
-    """The answers that a run has, by the key of the call; of a conversation that has ended the last reply.
-
-    Args:
-        positions: of the cases in the run, by their ids.
-    """
-    places = {positions[call.case.id]: call.key for call in calls}
-    return {places[position]: answer for position, answer in stored.given_in(run_id, list(places)).items()} if places else {}
-
-
 class ConversationEnds(Struct, frozen=True, kw_only=True):
     """How the conversations of a run ended.
 

@@ -4,9 +4,8 @@ import asyncio
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from areopage.bench.conversations.turns import replies
 from areopage.bench.execution.blocks import blocks_of
-from areopage.bench.keys import AnswerCall, judged_cases
+from areopage.bench.keys import AnswerCall, answered_cases
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury import JudgedCase, ShownCases
 from areopage.ledger import SETTLED, Answers
@@ -34,23 +33,19 @@ class AnsweredCases:
         erased: Collection[int] = (),
         noted: Mapping[int, int],
     ) -> None:
-        """Prepare; nothing is read.
-
-        Args:
-            cases: all of the run, in order.
-            calls: to the target, for the cases without a response.
-            positions: of the cases in the run, by their ids.
-            erased: the positions of those whose answers are erased.
-            noted: the numbers of the answers that came with the dataset or are judged again, by position.
+        """Args:
+        cases: all of the run, in order.
+        calls: to the target, for the cases without a response.
+        positions: of the cases in the run, by their ids.
+        erased: the positions of those whose answers are erased.
+        noted: the numbers of the answers that came with the dataset or are judged again, by position.
         """
         self._spec, self._run_id, self._stored, self.positions = spec, run_id, stored, positions
         self._cases, self._erased = cases, erased
-        self._calls = {positions[call.case.id]: call for call in calls}
-        self.firsts: dict[int, int] = {}
+        first_of: dict[str, int] = {}
+        places = ((call.key, positions[call.case.id]) for call in calls)
+        self.firsts = {place: first_of.setdefault(key, place) for key, place in places}
         """The position of the first case with the same call to the target, by position."""
-        by_key: dict[str, int] = {}
-        for place, call in self._calls.items():
-            self.firsts[place] = by_key.setdefault(call.key, place)
         self._blocks = blocks_of(len(positions), block_calls)
         self._unread = bytearray(place not in erased for place in range(len(cases)))
         self._in_block: dict[int | None, array[int]] = {}
@@ -126,14 +121,13 @@ class AnsweredCases:
                 await asyncio.to_thread(self._take, places[start : start + _READ_AT_ONCE])
 
     def _take(self, places: Sequence[int]) -> None:
-        cases = [self._cases[place] for place in places]
-        calls = [self._calls[place] for place in places if place in self._calls]
-        answers = replies(self._stored, self._run_id, calls, self.positions)
-        for call in calls:
-            if call.key in answers:
-                self._numbers[self.positions[call.case.id]] = answers[call.key].number
-        for judged in judged_cases(self._spec, cases, calls, answers):
+        asked = [place for place in places if place in self.firsts]
+        answers = self._stored.given_in(self._run_id, asked)
+        for place, answer in answers.items():
+            self._numbers[place] = answer.number
+        by_case = {self._cases[place].case.id: answer for place, answer in answers.items()}
+        for judged in answered_cases(self._spec, [self._cases[place] for place in places], by_case):
             self._judged[self.positions[judged.case.id]] = judged
-        self.unanswered += sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
+        self.unanswered += sum(place not in answers or answers[place].state not in SETTLED for place in asked)
         for place in places:
             self._unread[place] = False

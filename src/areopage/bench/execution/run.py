@@ -20,7 +20,7 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, RunStore
 from areopage.bench.execution.phases import Phase, PhasePlace, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
-from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, recorded_answers
+from areopage.bench.keys import AnswerCall, answer_calls, recorded_answers, recorded_id
 from areopage.bench.passes import Round, RunPasses, passes_so_far
 from areopage.bench.spec import RunCase, load_run_cases
 from areopage.digest import digest_of
@@ -114,7 +114,7 @@ def _noted(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], 
     missing = (item for item in answered if positions[item.case.id] not in noted)
     added = False
     while new := list(islice(missing, _STORED_AT_ONCE)):
-        links = [CaseAnswer(run_id, positions[case], id) for case, id in answer_ids(new, [], {}).items()]
+        links = [CaseAnswer(run_id, positions[item.case.id], item.answer_id or recorded_id(item.case)) for item in new]
         stored.append_judged([*recorded_answers(new, datetime.now(UTC)), *links])
         added = True
     return stored.noted_in(run_id) if added else noted

@@ -20,7 +20,7 @@ from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
-from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases, spec_of
+from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
 from areopage.jury import Budget, Judge, check_model, reached_by
@@ -70,7 +70,7 @@ def run_benchmark(
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     spec = prepared.spec
     del prepared  # the run reads its cases from the ledger: their texts are held once
-    return carry_on(run, spec, ledger, observer or Observers(), run_folder(run, out), limit)
+    return settle(run, carry_on(run, spec, ledger, observer or Observers(), run_folder(run, out), limit), ledger)
 
 
 def prepare_benchmark(suite: Suite | str, options: RunOptions, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
@@ -102,11 +102,6 @@ def resumed_since(spec: RunSpec, *, new: bool = False) -> datetime | None:
     if new:
         return now
     return None if spec.batch else now - RESUMED_WITHIN
-
-
-def unfinished_run(prepared: PreparedRun, ledger: Ledger, since: datetime | None) -> Run | None:
-    """Find the unfinished run with the same specification and cases."""
-    return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases), since)
 
 
 def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path, since: datetime | None = None) -> tuple[Run, bool]:
@@ -147,7 +142,7 @@ def reopen_run(
         UserError: a model cannot be asked, or is another one than at the start.
     """
 
-    spec = spec_of(run)
+    spec = RunSpec.of(run)
     if run.finished_at is None:
         spec = agreed(structs.replace(spec, settings=reached_by(spec.settings, shared or SharedSections(), allowed)), agree)
         same_models(spec, asyncio.run(check_models(spec, spec.settings.with_environment())))
@@ -161,32 +156,22 @@ def carry_on(
     observer: Observer,
     folder: Path,
     budget: Budget | None = None,
-) -> "RunView":
-    """Make a run's open calls, together with other processes, and compute results.
+    part: RunPart = WHOLE,
+) -> int:
+    """Make a run's open calls, or those of a part; return how many are left that another try could bring.
+
+    Other processes may make calls of the run meanwhile: each call is made by one of them.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
         BudgetSpent: the run stops in the same way.
     """
-    return settle(run, carry_on_part(run, spec, ledger, observer, folder, budget=budget), ledger)
-
-
-def carry_on_part(
-    run: Run,
-    spec: RunSpec,
-    ledger: Ledger,
-    observer: Observer,
-    folder: Path,
-    part: RunPart = WHOLE,
-    budget: Budget | None = None,
-) -> int:
-    """Make a part of a run's open calls; return how many are left that another try could bring."""
     return asyncio.run(carry_out(context_of_run(run, spec, ledger, observer, budget), folder, part))
 
 
 def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
     """What the phases of a stored run share."""
-    stored = spec_of(run)
+    stored = RunSpec.of(run)
     spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
     return RunContext(
         run_id=run.id,

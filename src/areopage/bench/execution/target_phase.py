@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.conversations.turns import Conversations, most_turns, replies
+from areopage.bench.conversations.turns import Conversations, most_turns
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
@@ -62,7 +62,7 @@ class TargetPhase:
     def _look_up(self) -> tuple[int, int]:
         """Find the blocks with open calls; returns how many calls there are, and how many have their final answer."""
         firsts = [first for first, *_ in self._cases.values()]
-        answers = self._held(firsts)
+        answers = self._stored_answers(firsts)
         if self._context.spec.reuse_answers:  # of a conversation each turn is looked up when it is its turn
             keys = [call.key for call in firsts if call.case.child is None and call.key not in answers]
             earlier = self._stored.by_key(keys).items()
@@ -142,12 +142,14 @@ class TargetPhase:
         run_id = self._context.run_id
         return [CaseAnswer(run_id, self._positions[call.case.id], answer.id) for call in self._cases[key]]
 
-    def _held(self, calls: Sequence[AnswerCall]) -> dict[str, Answer]:
-        return replies(self._stored, self._context.run_id, calls, self._positions)
+    def _stored_answers(self, calls: Sequence[AnswerCall]) -> dict[str, Answer]:
+        """The answers that the run has, by the key of the call; of a conversation that has ended the last reply."""
+        keys = {self._positions[call.case.id]: call.key for call in calls}
+        return {keys[place]: answer for place, answer in self._stored.given_in(self._context.run_id, list(keys)).items()}
 
     def _left(self, number: int) -> list[AnswerCall]:
         block = self._calls[number]
-        answers = self._held(block)
+        answers = self._stored_answers(block)
         tried = {key for key, answer in answers.items() if _is_final(answer) or answer.number > self._before}
         return [call for call in block if call.key not in tried]
 

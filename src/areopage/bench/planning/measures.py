@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from areopage.bench.spec import RunSpec, spec_of
+from areopage.bench.spec import RunSpec
 from areopage.criteria import PromptSizer
 from areopage.errors import AreopageError
 from areopage.jury import Fitting
@@ -42,7 +42,7 @@ def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
     @lru_cache(maxsize=16)
     def spec_named(run_id: str) -> tuple[RunSpec, PromptSizer] | None:
         try:
-            spec = spec_of(ledger.run(run_id))
+            spec = RunSpec.of(ledger.run(run_id))
         except AreopageError:  # a panel of production, or written by another version
             return None
         return spec, PromptSizer(spec.personas)

@@ -10,7 +10,7 @@ from msgspec import structs
 from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
 from areopage.bench.panels import PanelParts, PartName, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.bench.spec import RunSpec, Target, load_run_cases, spec_of
+from areopage.bench.spec import RunSpec, Target, load_run_cases
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, Run
 from areopage.scoring import FailingCases, paired_difference, paired_failures
@@ -40,7 +40,7 @@ def _candidates(view: RunView, ledger: Ledger) -> Iterator[tuple[Run, RunSpec]]:
         if run.suite != view.run.suite or run.id == view.run.id or run.finished_at is None:
             continue
         try:
-            spec = spec_of(run)
+            spec = RunSpec.of(run)
         except StorageError:
             continue  # another version of areopage wrote it
         if spec.language == view.spec.language and _name(spec.target) == _name(view.spec.target):

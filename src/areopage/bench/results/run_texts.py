@@ -7,8 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from msgspec import structs
 
-from areopage.bench.conversations.turns import replies
-from areopage.bench.keys import answer_calls, answered_cases, recorded_id
+from areopage.bench.keys import answered_cases, recorded_id
 from areopage.bench.pass_settings import PassKey
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
@@ -37,7 +36,7 @@ class RunAnswers:
     ) -> None:
         """Args:
         cases: every case, in order.
-        linked: the run's cases name their answers; else these are found by the keys of the calls to the target.
+        linked: the run's results are stored: its cases name all of its answers.
         chosen: the positions of the cases whose answers are read; None: all.
         """
         self._ledger, self._run_id, self._spec, self._items, self.linked = ledger, run_id, spec, cases, linked
@@ -71,14 +70,9 @@ class RunAnswers:
         """The target's answers by case, and those of an earlier run that are judged again."""
         stored = self._ledger.answers
         asked = [item for item in self._there if item.case.response is None]
-        if self.linked:
-            positions = {item.case.id: position for position, item in enumerate(self._items)}
-            found = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
-            by_case = {self._items[position].case.id: answer for position, answer in sorted(found.items())}
-        else:
-            calls = answer_calls(self._spec, self._there)
-            by_key = replies(stored, self._run_id, calls, {item.case.id: n for n, item in enumerate(self._items)})
-            by_case = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
+        positions = {item.case.id: position for position, item in enumerate(self._items)}
+        found = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
+        by_case = {self._items[position].case.id: answer for position, answer in sorted(found.items())}
         ids = {item.case.id: item.answer_id for item in self._there if item.answer_id}
         held = self._ledger.answers.by_id(list(ids.values())) if ids else {}
         return by_case | {case_id: held[id] for case_id, id in ids.items() if id in held}

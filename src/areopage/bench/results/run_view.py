@@ -29,7 +29,7 @@ from areopage.bench.results.coverage import JudgedTurns, run_coverage, selected_
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
 from areopage.bench.results.run_data import RECORDED, RunData, SourceScore
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
-from areopage.bench.spec import RunCase, RunSpec, load_run_cases, spec_of
+from areopage.bench.spec import RunCase, RunSpec, load_run_cases
 from areopage.bench.trust.run import RUN_TRUST
 from areopage.cases import RejectedRow
 from areopage.criteria import BY_REPLY
@@ -83,7 +83,7 @@ def view_run(
         StorageError: the ledger cannot be read.
     """
     change = variant or Rescoring()
-    stored = spec_of(run)
+    stored = RunSpec.of(run)
     spec = change.applied_to(stored, stored.quorum)
     cases = load_run_cases(ledger, run.id)
     chosen: list[int] | None = None

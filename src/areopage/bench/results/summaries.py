@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from areopage.bench.figures.release import listed_verdict
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
-from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria import BY_REPLY
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, ReusedAnswers, Run, RunUse
@@ -45,7 +45,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
     for run in ledger.runs():
         use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0, planned=0))
         try:
-            spec = spec_of(run)
+            spec = RunSpec.of(run)
         except StorageError:
             spec = None
         texts = list(ledger.run_cases(run.id))

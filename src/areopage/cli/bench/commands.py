@@ -151,11 +151,11 @@ def batches(
         if cancel:
             import asyncio
 
-            from areopage.bench import agreed, cancel_batches, spec_of
+            from areopage.bench import RunSpec, agreed, cancel_batches
             from areopage.cli.asking import ask_to_send
             from areopage.jury import reached_by
 
-            spec = spec_of(found)
+            spec = RunSpec.of(found)
             settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
             spec = agreed(structs.replace(spec, settings=settings), None if yes else ask_to_send)
             asyncio.run(cancel_batches(opened, found.id, spec.settings.with_environment()))

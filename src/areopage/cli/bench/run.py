@@ -21,13 +21,13 @@ from areopage.bench import (
     begin_run,
     budget_of,
     carry_on,
+    fingerprint_of,
     prepare_benchmark,
     reopen_run,
     resumed_since,
     run_folder,
-    spec_of,
+    settle,
     spent_by,
-    unfinished_run,
     with_measures,
 )
 from areopage.cli.asking import ask_to_send, asking_display, confirm, ended_like_ctrl_c
@@ -84,8 +84,9 @@ def run_new(
     with opened_ledger(places, create=True) as ledger:
         (prepared,) = accepted([prepared], ledger, only_qualified=only_qualified, budget=budget)
         since = resumed_since(prepared.spec, new=new)
-        if unfinished_run(prepared, ledger, since) is None:
-            tell_of_older(unfinished_run(prepared, ledger, None), ledger, places)
+        fingerprint = fingerprint_of(prepared.spec, prepared.cases)
+        if ledger.unfinished_run(fingerprint, since) is None:
+            tell_of_older(ledger.unfinished_run(fingerprint), ledger, places)
             exam = missing_exam_lines(loaded, prepared.spec, ledger, places.options(ledger))
             print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget, exam=exam)
             confirm([prepared.spec], yes=yes)
@@ -128,7 +129,8 @@ def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) 
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
         run, _ = begin_run(prepared, ledger, Path(place))
         with ended_like_ctrl_c(), asking_display(prepared.spec) as display:
-            return carry_on(run, prepared.spec, ledger, display, run_folder(run, Path(place)))
+            open_calls = carry_on(run, prepared.spec, ledger, display, run_folder(run, Path(place)))
+            return settle(run, open_calls, ledger)
 
 
 def resume(
@@ -150,7 +152,7 @@ def resume(
         if fleet and found.finished_at is None:
             from areopage.bench import load_run_cases
 
-            spec, cases = spec_of(found), load_run_cases(opened, found.id)
+            spec, cases = RunSpec.of(found), load_run_cases(opened, found.id)
             if budget is not None:
                 budget_of(budget, [spec], opened, [found])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
@@ -227,7 +229,7 @@ def _await_end(run: Run, ledger: Ledger) -> "RunView | None":
     from areopage.bench import progress_of, view_run, with_history
     from areopage.cli.progress.live_display import FleetDisplay
 
-    spec = spec_of(run)
+    spec = RunSpec.of(run)
     counts: CallCounts | None = None
     outage = LedgerOutage(tell, patience=spec.outage_seconds)
     with ended_like_ctrl_c(), FleetDisplay() as display:
@@ -271,7 +273,7 @@ def _go_on(
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), asking_display(spec, spent) as display:
-                view = carry_on(run, spec, ledger, Observers([display, log]), folder, budget=limit)
+                view = settle(run, carry_on(run, spec, ledger, Observers([display, log]), folder, limit), ledger)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from msgspec import Struct
 
-from areopage.bench import spec_of
+from areopage.bench import RunSpec
 from areopage.cli import (
     DONE,
     FAILED,
@@ -140,7 +140,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
         period = period_since(since, last) if since else last_days(_DAYS, last)
         with opened_ledger(self.places) as ledger:
             run = find_run(ledger, self.names[0])
-            wanted = Wanted(period=period, suite=suite or spec_of(run).suite, source=source)
+            wanted = Wanted(period=period, suite=suite or RunSpec.of(run).suite, source=source)
             comparison = compare_production(ledger, run, wanted, by=by, cluster=cluster, anyway=anyway)
         parts = [run.id, wanted.suite, source, str(period.start), str(period.end)]
         folder = self._folder("production", Path(comparison.run.spec.suite).name, parts)
@@ -275,7 +275,7 @@ def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:
     except UnknownRun as fault:
         for run in sorted(ledger.runs(), key=lambda run: run.suite != suite):  # of equal suites the newest stays first
             with suppress(StorageError):  # another version of areopage wrote it
-                if run.finished_at is not None and spec_of(run).answered_by == name:
+                if run.finished_at is not None and RunSpec.of(run).answered_by == name:
                     return run
         advice = f" ({_FLAG} compares a run with production)" if name == _FLAG.lstrip("-") else ""
         raise UnknownRun(f"{fault}; and no complete run of a target {name!r}{advice}") from fault

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from areopage.bench import RunSpec, part_notices, spec_of, view_run
+from areopage.bench import RunSpec, part_notices, view_run
 from areopage.cli import NewRun, Places, opened_ledger, run_new
 from areopage.compare.commands.league import EXIT_CODES
 from areopage.compare.league.table import Entry, League, entry_of
@@ -61,7 +61,7 @@ def run_languages(suite: str, options: NewRun, places: Places, **how: bool) -> i
         code = run_new(suite, msgspec.structs.replace(options, language=language), places, **how)
         with opened_ledger(places) as ledger:
             over = [run for run in ledger.runs() if run.kind == "bench" and run.finished_at and run.finished_at >= began]
-        run = next((run for run in over if spec_of(run).language == language), None)
+        run = next((run for run in over if RunSpec.of(run).language == language), None)
         if run is None:
             return code
         names.append(run.id)

@@ -19,7 +19,7 @@ from areopage.bench import (
     RunPart,
     begin_run,
     budget_of,
-    carry_on_part,
+    carry_on,
     case_column,
     fingerprint_of,
     part_differences,
@@ -28,7 +28,6 @@ from areopage.bench import (
     run_folder,
     settle,
     spent_by,
-    unfinished_run,
     view_run,
 )
 from areopage.cli import (
@@ -219,11 +218,12 @@ def _begun(prepared: Sequence[PreparedRun], ledger: Ledger, since: datetime | No
 
     Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
     """
-    runs = [unfinished_run(plan, ledger, since) for plan in prepared]
+    fingerprints = [fingerprint_of(plan.spec, plan.cases) for plan in prepared]
+    runs = [ledger.unfinished_run(fingerprint, since) for fingerprint in fingerprints]
     if any(runs):
         recent = (run for run in reversed(ledger.runs()) if since is None or run.created_at >= since)
         newest = {run.fingerprint: run for run in recent if run.finished_at}
-        runs = [run or newest.get(fingerprint_of(plan.spec, plan.cases)) for run, plan in zip(runs, prepared, strict=True)]
+        runs = [run or newest.get(fingerprint) for run, fingerprint in zip(runs, fingerprints, strict=True)]
         for run in runs:
             if run is not None and run.finished_at is None:
                 typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
@@ -257,7 +257,7 @@ def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) ->
     spec = member.prepared.spec
     with asking_display(spec, spent_by(member.run, spec, ledger)) as display:
         observer = Observers([display, member.log])
-        member.open_calls += carry_on_part(member.run, spec, ledger, observer, member.folder, part, budget)
+        member.open_calls += carry_on(member.run, spec, ledger, observer, member.folder, budget, part)
 
 
 def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import PartName, case_clusters, part_differences, spec_of, view_run
+from areopage.bench import PartName, RunSpec, case_clusters, part_differences, view_run
 from areopage.compare.league.table import Entry, entry_of
 from areopage.compare.runs.history import Conclusion, PassedOver, conclusions, of_other_panel
 from areopage.errors import StorageError, UserError, name_list
@@ -62,7 +62,7 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
     targets: dict[str, None] = {}
     for run in ledger.runs():
         try:
-            reference = spec_of(run).target
+            reference = RunSpec.of(run).target
         except StorageError:  # another version of areopage wrote it
             unreadable.append(run)
             continue

@@ -9,7 +9,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.bench import DifferentPanels, spec_of, view_run
+from areopage.bench import DifferentPanels, RunSpec, view_run
 from areopage.compare.report.page import comparison_report
 from areopage.compare.report.production import production_report
 from areopage.compare.report.text import differing_part_text
@@ -137,7 +137,7 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
         if asked.first == PRODUCTION:
             assert asked.period is not None  # noqa: S101 - only lists may be of all days
             ledger, run = context_of(request).ledger, runs[0]
-            wanted = Wanted(period=asked.period, suite=spec_of(run).suite, source=asked.source, most=MOST_ANSWERS)
+            wanted = Wanted(period=asked.period, suite=RunSpec.of(run).suite, source=asked.source, most=MOST_ANSWERS)
             comparison = compare_production(ledger, run, wanted, anyway=asked.anyway)
             return production_report(comparison, locale.code, link=run_url(run.id))
         return _side_by_side(request, reader, asked, runs, locale)

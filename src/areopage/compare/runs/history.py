@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench import PartName, case_clusters, part_differences, spec_of, view_run
+from areopage.bench import PartName, RunSpec, case_clusters, part_differences, view_run
 from areopage.compare.league.table import Entry, entry_of
 from areopage.compare.runs.records import LOST, Outcome
 from areopage.compare.runs.shared import FREE
@@ -162,7 +162,7 @@ def _earlier(
         if other.created_at >= newest.run.created_at or other.suite != newest.run.suite or (since and other.created_at < since):
             continue
         try:
-            answered_by = spec_of(other).answered_by
+            answered_by = RunSpec.of(other).answered_by
         except StorageError:  # another version of areopage wrote it
             passed.append(PassedOver(run=other.id, why="unreadable"))
             continue

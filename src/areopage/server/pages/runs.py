@@ -15,6 +15,7 @@ from areopage.bench import (
     LONGEST_NAME,
     LONGEST_NOTE,
     REPORT,
+    RunSpec,
     RunView,
     exam_steps,
     failures_title,
@@ -28,7 +29,6 @@ from areopage.bench import (
     reservations,
     sign_run,
     signoff_texts,
-    spec_of,
     view_run,
 )
 from areopage.errors import StorageError, UserError
@@ -87,7 +87,7 @@ def list_runs(request: Request, reader: Reader) -> Response:
 def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Locale) -> Listed:
     spec = None
     with suppress(StorageError):  # another version of areopage wrote it
-        spec = spec_of(run)
+        spec = RunSpec.of(run)
     verdict = listed_verdict(run, spec, ledger) if spec is not None else None
     texts = []
     for signoff in signed.values():
@@ -105,7 +105,7 @@ def show_progress(request: Request, id: str, reader: Reader) -> Response:
     run = visible_run(context, reader, id) if id else None
     if run is None:
         return RedirectResponse("/runs", 303) if not id else render(request, "missing.html.j2", 404)
-    progress = progress_of(context.ledger, run.id, spec_of(run), context.now())
+    progress = progress_of(context.ledger, run.id, RunSpec.of(run), context.now())
     if progress is None:
         return RedirectResponse(run_url(run.id), 303)
     return render(request, "run_progress.html.j2", run=run, progress=progress, address=run_url(run.id))
@@ -189,7 +189,7 @@ def run_choices(runs: Sequence[Run]) -> list[Choice]:
     for run in runs[:LISTED]:
         target = "?"
         with suppress(StorageError):  # another version of areopage wrote it
-            target = spec_of(run).answered_by
+            target = RunSpec.of(run).answered_by
         words = (target, run.suite, f"{run.created_at:%Y-%m-%d}", run.id)
         choices.append(Choice(id=run.id, label=" · ".join(filter(None, words))))
     return choices
