@@ -40,15 +40,13 @@ _COLUMNS = ("maturity", "category", "subcategory", "source")
 
 
 class PanelPart(Struct, frozen=True):
-    """One part: a digest of it, and what it says of itself."""
+    """One part: a digest of what it holds, and a text about it."""
 
     digest: str
-    told: str
+    text: str
 
 
 PanelParts = Mapping[PartName, PanelPart]
-_Named = dict[PartName, tuple[object, str]]
-"""What each part holds, and what it says of itself."""
 
 
 class PartDifference(Struct, frozen=True, kw_only=True):
@@ -83,23 +81,19 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         (msgspec.structs.replace(item.case, response=None, source="", metadata={}, criteria_selection=""), item.criteria)
         for item in cases
     ]
-    named: _Named = {
-        "suite": ([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
-        "mode": (spec.mode, spec.mode),
-        "judges": (
-            judges if spec.adaptive is None else [*judges, spec.adaptive],
-            name_list(_judge(judge, _passes(judge, spec)) for judge in spec.judges),
-        ),
-        "criteria": (spec.criteria, f"{len(spec.criteria)}"),
-        "prompts": ([spec.joint, spec.context], _asked(spec)),
-        "profile": ([spec.profile, spec.quorum], spec.profile.name),
-        "floors": ([spec.release, spec.min_coverage], ""),
-        "cases": (asked, f"{len(cases)}"),
-        "child": (spec.child, str(spec.child.reference) if spec.child else ""),
+    parts: dict[PartName, PanelPart] = {
+        "suite": _part([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
+        "judges": _part(judges if spec.adaptive is None else [*judges, spec.adaptive], _judge_list(spec, spec.adaptive)),
+        "criteria": _part(spec.criteria, f"{len(spec.criteria)}"),
+        "prompts": _part([spec.joint, spec.context], _calls_text(spec)),
+        "profile": _part([spec.profile, spec.quorum], spec.profile.name),
+        "floors": _part([spec.release, spec.min_coverage]),
+        "cases": _part(asked, f"{len(cases)}"),
+        "child": _part(spec.child, str(spec.child.reference) if spec.child else ""),
     }
-    if spec.target is None:
-        del named["mode"]
-    return _listed(_common_parts(spec) | named)
+    if spec.target is not None:
+        parts["mode"] = _part(spec.mode, spec.mode)
+    return _in_order(_common_parts(spec) | parts)
 
 
 def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel) -> tuple[PartDifference, ...]:
@@ -120,34 +114,36 @@ def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel
 def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) -> PanelParts:
     """The parts that a run and a panel of production both have."""
     judges = [msgspec.structs.replace(judge, name="", price=None) for judge in panel.judges]
-    passes = [f"{judge.passes}" if adaptive is None else f"{adaptive.start} to {judge.passes}" for judge in panel.judges]
-    names = name_list(_judge(judge, n) for judge, n in zip(panel.judges, passes, strict=True))
-    named: _Named = {
-        "judges": ([sorted(map(digest_of, judges)), adaptive], names),
-        "criteria": (sorted(digest_of(criterion) for criterion in panel.criteria), f"{len(panel.criteria)}"),
-        "prompts": (panel.joint, _asked(panel)),
-        "documents": (documents, documents),
-        "profile": (panel.profile, panel.profile.name),
+    parts: dict[PartName, PanelPart] = {
+        "judges": _part([sorted(map(digest_of, judges)), adaptive], _judge_list(panel, adaptive)),
+        "criteria": _part(sorted(digest_of(criterion) for criterion in panel.criteria), f"{len(panel.criteria)}"),
+        "prompts": _part(panel.joint, _calls_text(panel)),
+        "documents": _part(documents, documents),
+        "profile": _part(panel.profile, panel.profile.name),
     }
-    return _listed(_common_parts(panel) | named)
+    return _in_order(_common_parts(panel) | parts)
 
 
-def _common_parts(panel: Panel) -> _Named:
+def _common_parts(panel: Panel) -> dict[PartName, PanelPart]:
     """The parts that runs and panels of production say alike."""
     return {
-        "language": (panel.language, panel.language),
-        "personas": (panel.personas, f"{len(panel.personas)}"),
-        "scale": (panel.scale, f"{panel.scale.min:g} to {panel.scale.max:g}"),
-        "weights": (panel.weights, ""),
-        "failures": (panel.failures, ""),
+        "language": _part(panel.language, panel.language),
+        "personas": _part(panel.personas, f"{len(panel.personas)}"),
+        "scale": _part(panel.scale, f"{panel.scale.min:g} to {panel.scale.max:g}"),
+        "weights": _part(panel.weights),
+        "failures": _part(panel.failures),
     }
 
 
-def _listed(named: _Named) -> PanelParts:
-    return {part: PanelPart(digest_of(named[part][0]), named[part][1]) for part in get_args(PartName) if part in named}
+def _part(content: object, text: str = "") -> PanelPart:
+    return PanelPart(digest_of(content), text)
 
 
-def _asked(panel: Panel) -> str:
+def _in_order(parts: PanelParts) -> PanelParts:
+    return {name: parts[name] for name in get_args(PartName) if name in parts}
+
+
+def _calls_text(panel: Panel) -> str:
     return "all criteria in one call" if panel.joint else "one call for each criterion"
 
 
@@ -155,12 +151,12 @@ def _budget(budget: ContextBudget | None) -> str:
     return "whole" if budget is None else f"at most {budget.max_tokens} tokens"
 
 
-def _passes(judge: Judge, spec: RunSpec) -> str:
-    least = len(judge.pass_options[: spec.adaptive.start]) if spec.adaptive is not None else judge.passes
-    return f"{least}" if least == judge.passes else f"{least} to {judge.passes}"
+def _judge_list(panel: Panel, adaptive: PassSettings | None) -> str:
+    return name_list(_judge_text(judge, judge.passes if adaptive is None else adaptive.start) for judge in panel.judges)
 
 
-def _judge(judge: Judge, passes: str) -> str:
+def _judge_text(judge: Judge, first: int) -> str:
+    passes = f"{judge.passes}" if first >= judge.passes else f"{first} to {judge.passes}"
     method = "" if judge.method == "sampled" else f", {judge.method} score"
     return f"{judge.name}: {short_digest(str(judge.reference))} × {passes}{method}"
 
@@ -168,7 +164,7 @@ def _judge(judge: Judge, passes: str) -> str:
 def part_differences(first: PanelParts, second: PanelParts) -> tuple[PartDifference, ...]:
     """What two runs do not share."""
     return tuple(
-        PartDifference(part=part, first=first[part].told, second=second[part].told)
+        PartDifference(part=part, first=first[part].text, second=second[part].text)
         for part in first
         if part in second and first[part].digest != second[part].digest
     )

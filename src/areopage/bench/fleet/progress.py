@@ -1,17 +1,17 @@
 """How far workers are with a run, read from the ledger: calls done of those planned, workers alive, rate, time left, cost."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import datetime
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
-from areopage.ledger import CallCounts, CallSum, FleetNote, FleetState, Ledger
-from areopage.models import Price
+from areopage.ledger import CallCounts, CallSum, FleetNote, FleetPhase, FleetState, Ledger
 
 
 class PhaseProgress(Struct, frozen=True, kw_only=True):
@@ -75,29 +75,23 @@ def progress_of(
     for source, calls in counts.answered.items():
         name = CHILD_PHASE if source.startswith(CHILD_SOURCE) else TARGET_PHASE
         made[name] = made.get(name, CallSum()) + calls
-    phases, counted = [], dict[str, int]()
+    phases: list[PhaseProgress] = []
+    counted = Counter[str]()  # the calls of a judge's earlier rounds
     for phase in fleet.phases(run_id):
         judge = phase.name.partition(ROUND)[0]
-        stored = max(0, made.get(judge, CallSum()).calls - counted.get(judge, 0))
-        done = min(phase.total, phase.kept + stored) if phase.began_at is not None else 0
-        done = phase.total if phase.ended_at is not None and not phase.left_open else done
-        counted[judge] = counted.get(judge, 0) + max(0, done - phase.kept)
-        rate = seconds_left = None
-        if phase.began_at is not None and phase.ended_at is None and done > phase.kept:
-            rate = (done - phase.kept) / max(0.5, (now - phase.began_at).total_seconds())
-            seconds_left = (phase.total - done) / rate
-        begun, ended = phase.began_at is not None, phase.ended_at is not None
-        progress = PhaseProgress(name=phase.name, done=done, total=phase.total, begun=begun, ended=ended)
-        phases.append(structs.replace(progress, rate=rate, seconds_left=seconds_left))
+        phases.append(_phase_progress(phase, made.get(judge, CallSum()).calls - counted[judge], now))
+        counted[judge] += max(0, phases[-1].done - phase.kept)
     rates = [phase.rate for phase in phases if phase.rate is not None and phase.done < phase.total]
     left = sum(phase.total - phase.done for phase in phases)
     rate = sum(rates) if rates else None
+    pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
+    workers = [worker for pool in pools for worker in ledger.workers.list(pool)]
     return RunProgress(
         run_id=run_id,
         state=run.state,
         asked_at=run.asked_at,
         phases=tuple(phases),
-        workers=workers_of(ledger, run_id, spec, now),
+        workers=sum(worker.state_at(now, DEAD_AFTER) == "alive" for worker in workers),
         rate=rate,
         seconds_left=left / rate if rate else None,
         tokens=sum(calls.prompt_tokens + calls.completion_tokens for calls in made.values()),
@@ -107,22 +101,34 @@ def progress_of(
     )
 
 
-def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
-    """How many processes work on a run."""
-    pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
-    return sum(worker.state_at(now, DEAD_AFTER) == "alive" for pool in pools for worker in ledger.workers.list(pool))
+def _phase_progress(phase: FleetPhase, stored: int, now: datetime) -> PhaseProgress:
+    """The progress of a phase of which so many calls are stored since it began."""
+    done = 0
+    if phase.ended_at is not None and not phase.left_open:
+        done = phase.total
+    elif phase.began_at is not None:
+        done = min(phase.total, phase.kept + max(0, stored))
+    rate = None
+    if phase.began_at is not None and phase.ended_at is None and done > phase.kept:
+        rate = (done - phase.kept) / max(0.5, (now - phase.began_at).total_seconds())
+    return PhaseProgress(
+        name=phase.name,
+        done=done,
+        total=phase.total,
+        begun=phase.began_at is not None,
+        ended=phase.ended_at is not None,
+        rate=rate,
+        seconds_left=(phase.total - done) / rate if rate is not None else None,
+    )
 
 
 def _costs(spec: RunSpec, made: Mapping[str, CallSum]) -> dict[str, float]:
-    spent: list[tuple[Price | None, float]] = [
-        (judge.price, made[judge.name].cost if judge.name in made else 0.0) for judge in spec.judges
-    ]
+    costs = defaultdict[str, float](float)
+    for judge in spec.judges:
+        if judge.price is not None:
+            costs[judge.price.currency] += made.get(judge.name, CallSum()).cost
     for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
         if asked is not None and asked.price is not None:
             calls = made.get(name, CallSum())
-            spent.append((asked.price, asked.price.of(calls.prompt_tokens, calls.completion_tokens)))
-    costs: dict[str, float] = {}
-    for price, cost in spent:
-        if price is not None:
-            costs[price.currency] = costs.get(price.currency, 0.0) + cost
-    return costs
+            costs[asked.price.currency] += asked.price.of(calls.prompt_tokens, calls.completion_tokens)
+    return dict(costs)

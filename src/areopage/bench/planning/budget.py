@@ -1,7 +1,8 @@
 """The budget of runs in money: what they have spent, and what every model that they ask costs."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -25,17 +26,17 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     Raises:
         UserError: a model that costs money has no price, or prices are in several currencies.
     """
-    models = [paid for spec in specs for paid in _models(spec)]
+    models = [model for spec in specs for model in _asked_models(spec, os.environ)]
     if ledger is None or not runs:
         return Budget.for_models(limit, models, {})
     from areopage.jury import SharedBudget  # most runs have no budget
     from areopage.ledger import BudgetParts
 
     def spent() -> dict[str, float]:
-        costs: dict[str, float] = {}
+        costs = defaultdict[str, float](float)
         for spec, run in zip(specs, runs, strict=True):
             for currency, amount in spent_by(run, spec, ledger).items():
-                costs[currency] = costs.get(currency, 0.0) + amount
+                costs[currency] += amount
         return costs
 
     whole = Budget.for_models(limit, models, spent())
@@ -44,39 +45,29 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
 
 def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
     """What the calls of a run have cost, by currency: all its answers and judgments, failed ones included."""
-    spent: dict[str, float] = {}
+    spent = defaultdict[str, float](float)
     for total in ledger.spending.judge_totals([run.id]):
         if total.currency:
-            spent[total.currency] = spent.get(total.currency, 0.0) + total.cost
+            spent[total.currency] += total.cost
     for calls in ledger.answers.calls_of(run.id):
         asked = spec.child if calls.source.startswith(CHILD_SOURCE) else spec.target
         if asked is not None and asked.price is not None:
-            cost = asked.price.of(calls.prompt_tokens, calls.completion_tokens)
-            spent[asked.price.currency] = spent.get(asked.price.currency, 0.0) + cost
-    return spent
-
-
-def _models(spec: RunSpec) -> list[PaidModel]:
-    paid = paid_models(spec, os.environ)
-    models = [
-        PaidModel(str(model.reference), model.reference, model.price, str(model.reference) in paid)
-        for model in (spec.target, spec.child)
-        if model is not None
-    ]
-    judges = (judge for judge in spec.judges if judge.is_model)
-    return [*models, *(PaidModel(judge.name, judge.reference, judge.price, judge.name in paid) for judge in judges)]
+            spent[asked.price.currency] += asked.price.of(calls.prompt_tokens, calls.completion_tokens)
+    return dict(spent)
 
 
 def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
+    return tuple(model.name for model in _asked_models(spec, environment) if model.costs)
+
+
+def _asked_models(spec: AskedModels, environment: Mapping[str, str]) -> Iterator[PaidModel]:
     asked = [(str(model.reference), model.reference, model.price) for model in (spec.target, spec.child) if model is not None]
-    asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
+    asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges if judge.is_model]
     settings = structs.replace(spec.settings, environment=environment)
-    paid: list[str] = []
     for name, reference, price in asked:
         has_price = price is not None and not price.is_free and not price.listed  # a list price is that of a server with a key
         contact = settings.contact(reference) if may_cost(reference.provider) else None
         is_elsewhere = contact is not None and urlsplit(contact.address).hostname not in THIS_MACHINE
-        if has_price or (contact is not None and is_elsewhere and contact.sent(environment)):
-            paid.append(name)
-    return tuple(paid)
+        has_key = contact is not None and is_elsewhere and bool(contact.sent(environment))
+        yield PaidModel(name, reference, price, has_price or has_key)
