@@ -132,13 +132,12 @@ def _plan(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None, most_c
     """Plan a run in which every judge makes all of its passes, as far as a limit of judge calls allows."""
     reused = reused_cases(spec, cases, ledger)
     size, sizer = run_size(spec, cases, reused).with_judge_calls(most_calls), PromptSizer(spec.personas)
-    planner = _Planner(spec, ledger)
-    models, long = planner.target(spec.target, [item for item in cases if item.case.id not in reused], size)
+    models, long = _target_plans(spec, [item for item in cases if item.case.id not in reused], ledger, size)
     for judge in spec.judges:
         if judge.is_model:
-            prompts = _Prompts(spec, judge, sizer).measured(cases)
-            models.append(planner.judge(judge, prompts, size))
-            long += prompts.long
+            prompts = _Prompts(spec, judge, sizer, cases)
+            models.append(_judge_plan(spec, judge, prompts, ledger, size.judge_calls[judge.name]))
+            long += prompts.too_long.by_kind()
     return RunPlan(size=size, models=tuple(models), long=tuple(long))
 
 
@@ -155,55 +154,60 @@ def reused_cases(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None)
     return frozenset(id for id, key in calls.items() if key in answered)
 
 
-class _Planner:
-    """Adds what is known of models to what they are asked."""
+def _target_plans(
+    spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None, size: RunSize
+) -> tuple[list[ModelPlan], list[LongCases]]:
+    """The target, and the model that plays children."""
+    target = spec.target
+    if target is None or not size.answer_calls:
+        return [], []
+    gauge = spec.gauges.get(str(target.reference), Gauge())
+    too_long = _TooLong(str(target.reference), gauge, ASSUMED_ANSWER_TOKENS)
+    total = characters = 0
+    for call in answer_calls(spec, cases):
+        bytes_of = sum(byte_length(message.content) for message in call.messages)
+        too_long.look_at(call.case.id, bytes_of, target.options)
+        characters += most_child_calls(call.case, spec) * (len(call.case.prompt_text) + ASSUMED_CHILD_PROMPT)
+        turns = most_turns(call.case, spec)
+        total += bytes_of * turns + sum(added_characters(turn) for turn in range(1, turns))
+    models = [_model_plan(spec, target, ledger, size.answer_calls, gauge.tokens(total), ASSUMED_ANSWER_TOKENS)]
+    if spec.child is not None and size.child_calls:
+        tokens = int(characters / CHARACTERS_PER_TOKEN)
+        models.append(_model_plan(spec, spec.child, ledger, size.child_calls, tokens, ASSUMED_TURN_TOKENS))
+    return models, too_long.by_kind()
 
-    def __init__(self, spec: RunSpec, ledger: Ledger | None) -> None:
-        self._spec, self._ledger = spec, ledger
 
-    def target(self, target: Target | None, cases: Sequence[RunCase], size: RunSize) -> tuple[list[ModelPlan], list[LongCases]]:
-        """The target, and the model that plays children."""
-        if target is None or not size.answer_calls:
-            return [], []
-        gauge = self._spec.gauges.get(str(target.reference), Gauge())
-        long = _TooLong(str(target.reference), gauge, ASSUMED_ANSWER_TOKENS)
-        total = characters = 0
-        for call in answer_calls(self._spec, cases):
-            bytes_of = sum(byte_length(message.content) for message in call.messages)
-            long.look_at(call.case.id, bytes_of, target.options)
-            characters += most_child_calls(call.case, self._spec) * (len(call.case.prompt_text) + ASSUMED_CHILD_PROMPT)
-            turns = most_turns(call.case, self._spec)
-            total += bytes_of * turns + sum(added_characters(turn) for turn in range(1, turns))
-        models = [self._planned(target, size.answer_calls, gauge.tokens(total), ASSUMED_ANSWER_TOKENS)]
-        if self._spec.child is not None and size.child_calls:
-            tokens = int(characters / CHARACTERS_PER_TOKEN)
-            models.append(self._planned(self._spec.child, size.child_calls, tokens, ASSUMED_TURN_TOKENS))
-        return models, long.found()
+def _judge_plan(spec: RunSpec, judge: Judge, prompts: "_Prompts", ledger: Ledger | None, calls: int) -> ModelPlan:
+    tokens = prompts.gauge.tokens(round(prompts.total / max(1, prompts.prompts) * calls))
+    verdicts = prompts.verdicts / max(1, prompts.prompts)
+    plan = _model_plan(spec, judge, ledger, calls, tokens, VERDICT_TOKENS * verdicts)
+    return structs.replace(plan, name=judge.name, prefixes=len(prompts.prefixes), price=spec.price_of(judge))
 
-    def judge(self, judge: Judge, prompts: "_Prompts", size: RunSize) -> ModelPlan:
-        """One judge, with its prompts."""
-        calls = size.judge_calls[judge.name]
-        tokens = prompts.gauge.tokens(round(prompts.total / max(1, prompts.prompts) * calls))
-        verdicts = prompts.verdicts / max(1, prompts.prompts)
-        planned = self._planned(judge, calls, tokens, VERDICT_TOKENS * verdicts)
-        return structs.replace(planned, name=judge.name, prefixes=len(prompts.prefixes), price=self._spec.price_of(judge))
 
-    def _planned(self, asked: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
-        model = str(asked.reference)
-        pace = self._ledger.spending.pace_of(model, judges_first=isinstance(asked, Judge)) if self._ledger is not None else None
-        each = pace.answer_tokens if pace is not None and pace.answer_tokens else answer_tokens
-        at_once = 1 if asked.reference.provider == "embedded" else self._spec.concurrency
-        return ModelPlan(
-            name=model,
-            model=model,
-            calls=calls,
-            prompt_tokens=prompt_tokens,
-            answer_tokens=round(calls * each),
-            gauge=self._spec.gauges.get(model, Gauge()),
-            pace=pace,
-            seconds=calls * pace.seconds / min(at_once, max(1, calls)) if pace is not None else None,
-            price=asked.price,
-        )
+def _model_plan(
+    spec: RunSpec, asked: Target | Judge, ledger: Ledger | None, calls: int, prompt_tokens: int, answer_tokens: float
+) -> ModelPlan:
+    """What is asked of a model, by what earlier calls tell of it.
+
+    Args:
+        prompt_tokens: of all calls.
+        answer_tokens: of one call, where earlier ones do not tell.
+    """
+    model = str(asked.reference)
+    pace = ledger.spending.pace_of(model, judges_first=isinstance(asked, Judge)) if ledger is not None else None
+    each = pace.answer_tokens if pace is not None and pace.answer_tokens else answer_tokens
+    at_once = 1 if asked.reference.provider == "embedded" else spec.concurrency
+    return ModelPlan(
+        name=model,
+        model=model,
+        calls=calls,
+        prompt_tokens=prompt_tokens,
+        answer_tokens=round(calls * each),
+        gauge=spec.gauges.get(model, Gauge()),
+        pace=pace,
+        seconds=calls * pace.seconds / min(at_once, max(1, calls)) if pace is not None else None,
+        price=asked.price,
+    )
 
 
 ASSUMED_RESPONSE_CHARACTERS = 800
@@ -243,8 +247,8 @@ class _TooLong:
         tokens = self._gauge.most_tokens(size) if kind == "may_not_fit" else self._gauge.tokens(size)
         self._prompts[kind].append((case_id, tokens, self._gauge.window(options) or 0))
 
-    def found(self) -> list[LongCases]:
-        """What was found, what is not sent first."""
+    def by_kind(self) -> list[LongCases]:
+        """The cases that are too long, those that are not sent first."""
         return [
             LongCases(
                 name=self._name,
@@ -265,26 +269,17 @@ class _Prompts:
     `total` is their bytes, `prompts` how many there are, `verdicts` what they ask for, `prefixes` what they begin with.
     """
 
-    def __init__(self, spec: RunSpec, judge: Judge, sizer: PromptSizer) -> None:
-        self._spec, self._judge, self._sizer = spec, judge, sizer
+    def __init__(self, spec: RunSpec, judge: Judge, sizer: PromptSizer, cases: Sequence[RunCase]) -> None:
+        self._spec, self._sizer = spec, sizer
         self.gauge = spec.gauges.get(str(judge.reference), Gauge())
         self._fitting = Fitting(judge, self.gauge, spec.personas, sizer)
         self._tightest = min(judge.pass_options, key=lambda options: self.gauge.window(options) or 1 << 40, default={})
-        self._too_long = _TooLong(judge.name, self.gauge, VERDICT_TOKENS)
+        self.too_long = _TooLong(judge.name, self.gauge, VERDICT_TOKENS)
         self._groups_about = spec.call_groups(judge)
         self.total = self.prompts = self.verdicts = 0
         self.prefixes: set[str] = set()
-
-    @property
-    def long(self) -> list[LongCases]:
-        """The cases that are too long."""
-        return self._too_long.found()
-
-    def measured(self, cases: Sequence[RunCase]) -> "_Prompts":
-        """Measure the prompts about all cases."""
         for item in cases:
             self._measure(item)
-        return self
 
     def _measure(self, item: RunCase) -> None:
         groups = self._groups_about(item)
@@ -295,7 +290,7 @@ class _Prompts:
         fitted = self._fitting.fitted(case, criteria, joint=self._spec.joint)
         if fitted is not case:
             whole = max(self._sizer.size(group, case) for group in groups)
-            self._too_long.note("cut", case.id, whole, self._tightest)
+            self.too_long.note("cut", case.id, whole, self._tightest)
         missing = added_characters(most_turns(case, self._spec)) if case.response is None else 0
         parts: dict[tuple[str, str, int], int] = {}
         for group in groups:
@@ -308,7 +303,7 @@ class _Prompts:
                 if part not in parts:
                     parts[part] = self._sizer.case_size(shown, group[0])
                 size = constant.size + parts[part]
-                self._too_long.look_at(case.id, size, self._tightest, missing)
+                self.too_long.look_at(case.id, size, self._tightest, missing)
                 self.total += size + missing
                 self.prompts += 1
                 self.verdicts += len(group)
