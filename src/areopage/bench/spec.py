@@ -212,8 +212,8 @@ class RunSpec(Panel, frozen=True, kw_only=True):
 
     def titles(self, ids: Iterable[str]) -> list[str]:
         """The names that people read of the suite's criteria, by their ids, whether the run has them or not."""
-        known = self.criteria_by_id()
-        return [known[id].title if id in known else self.labels.get(id) for id in ids]
+        criteria = self.criteria_by_id()
+        return [criteria[id].title if id in criteria else self.labels.get(id) for id in ids]
 
     @property
     def title(self) -> str:

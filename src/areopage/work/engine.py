@@ -8,8 +8,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -186,31 +187,39 @@ class Engine(Queue):
 
     async def _attempt(self, handler: Handler, run: ItemRun) -> ItemOutcome:
         """Run an item once; a fault is a failed attempt, but for one of the storage."""
+        with self._running_as(run.key):
+            self._waiting.add(run.key)
+            try:
+                async with self._limits[handler.name]:
+                    self._waiting.discard(run.key)
+                    try:
+                        outcome = await handler.run(run.item, run.attempt)
+                    except StorageError:
+                        raise
+                    except Exception as fault:
+                        LOG.exception("%s %s: %s: %s", handler.name, run.item, type(fault).__name__, fault)
+                        outcome = Retry(reason=f"{type(fault).__name__}: {fault}")
+                if isinstance(outcome, Retry) and outcome.counted and run.attempt + 1 >= handler.attempts:
+                    await asyncio.get_running_loop().run_in_executor(None, handler.gave_up, run.item, outcome.reason)
+                    return Finished()
+                return outcome
+            except StorageError as fault:
+                LOG.error("%s %s: %s", handler.name, run.item, fault)
+                return Retry(reason=str(fault), after=STORAGE_PAUSE, counted=False)
+            finally:
+                self._waiting.discard(run.key)
+
+    @contextmanager
+    def _running_as(self, key: str) -> Iterator[None]:
+        """Note this task as a run of this process; none begins once the engine closes."""
         task = asyncio.current_task()
         if self._closing or task is None:
             raise asyncio.CancelledError
-        self._running[run.key] = task
-        self._waiting.add(run.key)
+        self._running[key] = task
         try:
-            async with self._limits[handler.name]:
-                self._waiting.discard(run.key)
-                try:
-                    outcome = await handler.run(run.item, run.attempt)
-                except StorageError:
-                    raise
-                except Exception as fault:
-                    LOG.exception("%s %s: %s: %s", handler.name, run.item, type(fault).__name__, fault)
-                    outcome = Retry(reason=f"{type(fault).__name__}: {fault}")
-            if isinstance(outcome, Retry) and outcome.counted and run.attempt + 1 >= handler.attempts:
-                await asyncio.get_running_loop().run_in_executor(None, handler.gave_up, run.item, outcome.reason)
-                return Finished()
-            return outcome
-        except StorageError as fault:
-            LOG.error("%s %s: %s", handler.name, run.item, fault)
-            return Retry(reason=str(fault), after=STORAGE_PAUSE, counted=False)
+            yield
         finally:
-            self._waiting.discard(run.key)
-            self._running.pop(run.key, None)
+            self._running.pop(key, None)
 
     def _run_job(self, due_at: datetime, name: str) -> None:
         job = self._jobs.get(name)
@@ -219,18 +228,13 @@ class Engine(Queue):
         key = DBOS.workflow_id or f"{name} {due_at}"
 
         async def work() -> None:
-            task = asyncio.current_task()
-            if self._closing or task is None:
-                raise asyncio.CancelledError
-            self._running[key] = task
-            try:
-                await job.run(due_at)
-            except StorageError as fault:
-                LOG.error("scheduled job %s failed: %s", name, fault)
-            except Exception as fault:
-                LOG.exception("scheduled job %s failed: %s: %s", name, type(fault).__name__, fault)
-            finally:
-                self._running.pop(key, None)
+            with self._running_as(key):
+                try:
+                    await job.run(due_at)
+                except StorageError as fault:
+                    LOG.error("scheduled job %s failed: %s", name, fault)
+                except Exception as fault:
+                    LOG.exception("scheduled job %s failed: %s: %s", name, type(fault).__name__, fault)
 
         self._wait_for(key, work())
 

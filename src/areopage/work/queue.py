@@ -6,7 +6,7 @@ queue is disposable: the ledger says what is to be done, and what is lost here i
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -55,7 +55,6 @@ class Queue:
     """The queue of a worker pool, open. All methods raise StorageError where its database cannot be used."""
 
     def __init__(self, ledger: URL, kinds: Sequence[ItemQueue], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
-        """Prepare; `connect` opens the database."""
         refuse_pickles()
         self._url = queue_url(ledger)
         self._place = shown(self._url)
@@ -113,13 +112,9 @@ class Queue:
             client.list_queues()
             return client
 
-        try:
+        with suppress(SQLAlchemyError, error.DBOSException):
             return connect()
-        except (SQLAlchemyError, error.DBOSException):
-            if self._database.dialect.name != "sqlite":
-                DBOS.migrate(self.location)
-                return connect()
-        with held(Path(f"{self._url.database}.lock")):
+        with held(Path(f"{self._url.database}.lock")) if self._database.dialect.name == "sqlite" else nullcontext():
             DBOS.migrate(self.location)
         return connect()
 

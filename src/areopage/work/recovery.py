@@ -27,7 +27,7 @@ class Recovery:
         self._clock = clock
         self._engine, self._handlers = engine, {handler.name: handler for handler in handlers}
         self._cursors: dict[str, int] = {}
-        self._held: dict[str, frozenset[str]] = {}
+        self._queued: dict[str, frozenset[str]] = {}
         self._next_scan = 0.0
         self._stray: frozenset[str] = frozenset()
 
@@ -43,7 +43,7 @@ class Recovery:
             waiting = self._engine.enqueued(handler.name, depth)
             room = depth - waiting
             pending = handler.pending(cursor, min(room, AT_ONCE)) if room > 0 else []
-            fresh = [item.item for item in pending if item.item not in self._held[handler.name]]
+            fresh = [item.item for item in pending if item.item not in self._queued[handler.name]]
             if pending:
                 self._engine.enqueue(handler.name, fresh)
                 self._cursors[handler.name] = pending[-1].number
@@ -71,7 +71,7 @@ class Recovery:
 
     def _scan(self, handler: Handler, live: int) -> int:
         queued = self._engine.open_items(handler.name)  # before the ledger: an item that ends meanwhile is not pending then
-        self._held[handler.name] = frozenset(queued)
+        self._queued[handler.name] = frozenset(queued)
         waiting = sum(state == "ENQUEUED" for state in queued.values())
         room = _depth(handler, live) - waiting
         seen = self._cursors.get(handler.name)

@@ -89,10 +89,9 @@ class Worker:
     """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
 
     def __init__(self, ledger: Ledger, work: Work, pool: WorkerPool) -> None:
-        """Make a worker; nothing begins before `start`."""
         self._ledger, self._work, self._pool = ledger, work, pool
         self._grace = GRACE
-        self._own: OwnLoop | None = None
+        self._loop: OwnLoop | None = None
         self._open: OpenWorker | None = None
         self._stop = asyncio.Event()
         self._started: futures.Future[None] = futures.Future()
@@ -107,9 +106,9 @@ class Worker:
             UserError: this process has a worker already.
         """
         self._grace = GRACE
-        self._own = OwnLoop("areopage-worker")
+        self._loop = OwnLoop("areopage-worker")
         self._stop, self._started = asyncio.Event(), futures.Future()
-        self._ended = asyncio.run_coroutine_threadsafe(self._live(), self._own.loop)
+        self._ended = asyncio.run_coroutine_threadsafe(self._live(), self._loop.loop)
         futures.wait([self._started, self._ended], return_when=futures.FIRST_COMPLETED)
         if self._ended.done():
             self.stop()
@@ -123,7 +122,7 @@ class Worker:
             AreopageError: the error that had ended the worker before.
         """
         self._grace = min(self._grace, seconds)
-        thread, self._own = self._own, None  # a second call only shortens the wait of the first
+        thread, self._loop = self._loop, None  # a second call only shortens the wait of the first
         if thread is None or self._ended is None:
             return
         with suppress(RuntimeError):  # the loop is closed
@@ -135,7 +134,7 @@ class Worker:
 
     def wake(self) -> None:
         """Let the worker look at the ledger at once, if it works: something was stored there."""
-        thread, worker = self._own, self._open
+        thread, worker = self._loop, self._open
         if thread is not None and worker is not None:
             with suppress(RuntimeError):  # the loop is closed
                 thread.loop.call_soon_threadsafe(worker.woken.set)
@@ -147,7 +146,7 @@ class Worker:
     @property
     def alive(self) -> bool:
         """Whether it works."""
-        return self._own is not None and self._ended is not None and not self._ended.done()
+        return self._loop is not None and self._ended is not None and not self._ended.done()
 
     async def _live(self) -> None:
         async with open_worker(self._ledger, self._work, self._pool, grace=lambda: self._grace) as worker:

@@ -56,13 +56,11 @@ class Conversations:
         secret: bytes,
         before: int,
     ) -> None:
-        """Prepare conversations.
-
-        Args:
-            run_id: the run's; only its own calls count as made, unless it reuses answers.
-            ask_child: asks the model that plays the children; None: there is none.
-            secret: the ledger's.
-            before: the number of the last answer before this run asked: a failed call up to there is made again.
+        """Args:
+        run_id: the run's; only its own calls count as made, unless it reuses answers.
+        ask_child: asks the model that plays the children; None: there is none.
+        secret: the ledger's.
+        before: the number of the last answer before this run asked: a failed call up to there is made again.
         """
         self._spec, self._stored, self._secret, self._before = spec, stored, secret, before
         self._ask_target, self._ask_child = ask_target, ask_child

@@ -77,7 +77,7 @@ class BatchCreation:
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         await asyncio.sleep(max(self._pace.first * attempt, min(asked or 0.0, self._pace.longest)))
         is_refused = isinstance(fault, CallRejected) or asked is not None  # the provider said that it did not create it
-        if (self._service.fenced or not is_refused) and (batch_id := await self._found(batch)):
+        if (self._service.fenced or not is_refused) and (batch_id := await self._created_id(batch)):
             return batch_id
         if isinstance(fault, CallRejected) or fault.hopeless or attempt == self._pace.creations:
             await asyncio.to_thread(self._stored.forget, batch.token)
@@ -96,22 +96,22 @@ class BatchCreation:
         if batch.asked_at is None:
             await self._service.withdraw(batch.token)
         else:
-            batch_id = await self._found(batch, waits=waits)
+            batch_id = await self._created_id(batch, waits=waits)
         if batch_id:
             await asyncio.to_thread(self._stored.created, batch.token, batch_id)
         elif batch_id is not None:
             await asyncio.to_thread(self._stored.forget, batch.token)
 
-    async def _found(self, batch: SentBatch, *, waits: bool = True) -> str | None:
+    async def _created_id(self, batch: SentBatch, *, waits: bool = True) -> str | None:
         """The id of a batch whose creation was asked for; "" where there is none, and none can come; None: it is not known."""
-        if (batch_id := await self._listed(batch, waits=waits)) != "":
+        if (batch_id := await self._listed_id(batch, waits=waits)) != "":
             return batch_id
         await self._service.withdraw(batch.token)
         await asyncio.sleep(self._pace.settles if self._service.fenced else self._pace.unfenced)
-        return await self._listed(batch, waits=waits)
+        return await self._listed_id(batch, waits=waits)
 
-    async def _listed(self, batch: SentBatch, *, waits: bool) -> str | None:
-        """The id of a batch in the provider's list, as for `_found`; if there are several, all but the oldest are cancelled."""
+    async def _listed_id(self, batch: SentBatch, *, waits: bool) -> str | None:
+        """The id of a batch in the provider's list, as for `_created_id`; of several, all but the oldest are cancelled."""
         since = (batch.asked_at or batch.created_at).timestamp()
         searched = SearchedBatch(token=batch.token, file_id=batch.file_id, since=since, calls=batch.calls)
         pause = self._pace.first

@@ -97,13 +97,11 @@ class RunBlocks(Work):
         only: Collection[str] | None = None,
         on_stop: Callable[[Sequence[str], str], None] = lambda names, reason: None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            pool: of the processes that carry the run out.
-            servers: the names of the servers of the run, in the same order in all its processes.
-            only: the servers whose blocks this process does; None: all.
-            on_stop: is told the names of phases that stop while others go on, and why.
+        """Args:
+        pool: of the processes that carry the run out.
+        servers: the names of the servers of the run, in the same order in all its processes.
+        only: the servers whose blocks this process does; None: all.
+        on_stop: is told the names of phases that stop while others go on, and why.
         """
         self._ledger, self._pool, self._run_id, self._on_stop = ledger, pool, run_id, on_stop
         self._phases: dict[str, PhaseBlocks] = {}

@@ -130,7 +130,6 @@ class _RunWork:
         writer: RunWriter,
         blocks: RunBlocks,
     ) -> None:
-        """Prepare; `writer` commits judgments."""
         self._context, self._cases, self._part, self._answered = context, cases, part, answered
         self._writer, self._blocks, self._store = writer, blocks, RunStore(context.ledger, writer)
         self._session = Session(
@@ -146,7 +145,6 @@ class _RunWork:
         self._in_use: Counter[ModelReference] = Counter()
 
     def target(self, calls: Sequence[AnswerCall]) -> list[tuple[PhasePlace, Phase]]:
-        """The phase of the target, if it is asked."""
         context = self._context
         if context.spec.target is None or not self._part.answers:
             return []
@@ -154,7 +152,6 @@ class _RunWork:
         return [(place, TargetPhase(context, context.spec.target, calls, self._answered, self._writer))]
 
     async def passes(self) -> RunPasses:
-        """The passes that are planned by what the ledger holds."""
         context, answered = self._context, self._answered
         if context.spec.adaptive is None:
             return RunPasses()

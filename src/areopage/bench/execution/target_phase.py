@@ -35,8 +35,7 @@ class TargetPhase:
     def __init__(
         self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases, writer: RunWriter
     ) -> None:
-        """Divide the calls into blocks."""
-        # by their positions in the run, so that a call is in the same block in every process
+        # in blocks by their positions in the run, so that a call is in the same block in every process
         self._positions = positions = answered.positions
         self._context, self._target, self._stored = context, target, context.ledger.answers
         self._answered_cases = answered
@@ -185,7 +184,6 @@ class _OpenModel:
         self._streak = FailureStreak(concurrency)
 
     def note(self, answer: Answer) -> None:
-        """Note a call's result."""
         reached, turned_away = answer.state != "unreachable", answer.state in ("refused", "empty")
         timed_out = answer.state == "timed_out"
         name = CHILD_PHASE if answer.source.startswith(CHILD_SOURCE) else TARGET_PHASE

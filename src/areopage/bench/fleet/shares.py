@@ -121,7 +121,7 @@ async def check_share(spec: RunSpec, share: ServerShare) -> None:
     if judges:
         same_models(part, await check_models(part, part.settings.with_environment()))
     else:  # a panel without judges cannot be checked
-        for model in (part.target, part.child):
-            status = await check_model(model.reference, part.settings.with_environment()) if model is not None else None
-            if model is not None and status is not None and status.digest != model.digest:
+        for model in [model for model in (part.target, part.child) if model is not None]:
+            status = await check_model(model.reference, part.settings.with_environment())
+            if status.digest != model.digest:
                 raise ModelError(f"{model.reference} is not the model that the run began with: start a new run")

@@ -85,7 +85,7 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
         raise UserError(f"run {view.run.id} has scores of fewer than five cases: give --spread")
     needed = tuple(_needed(values, row, len(cases), precision) for row in range(len(values.nodes)))
     row = values.nodes.index(())
-    column, factor = _own(values, row), len(cases) / float(values.counted[row].sum())
+    column, factor = _known_values(values, row), len(cases) / float(values.counted[row].sum())
     noise = float(values.noise[row])
     now = max(judge.passes for judge in view.spec.judges)
     varies = not np.isnan(noise)
@@ -136,13 +136,13 @@ def _check(precision: float, width: float) -> None:
         raise UserError(f"--precision {precision:g}: give points of the scale, more than 0 and less than {width / 2:g}")
 
 
-def _own(values: CaseValues, row: int) -> Column:
+def _known_values(values: CaseValues, row: int) -> Column:
     column: Column = values.values[row][values.counted[row] > 0]
     return column
 
 
 def _needed(values: CaseValues, row: int, cases: int, precision: float) -> NeededCases:
-    column = _own(values, row)
+    column = _known_values(values, row)
     low, high = float(values.low[row]), float(values.high[row])
     ends = mean_interval(column, low, high)
     if values.cases[row] < Interval.MIN_CASES:

@@ -265,7 +265,6 @@ def _stored_dataset(suite: Suite, language: str, stored: StoredAnswers, limit: i
 
 
 def _with_answers_from(dataset: Dataset, options: RunOptions) -> Dataset:
-    """The dataset with the answers that are wished for."""
     answered = sum(case.response is not None for case in dataset.cases)
     if options.answers == "target":
         cases = tuple(replace(case, response=None) for case in dataset.cases)

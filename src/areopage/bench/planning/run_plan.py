@@ -231,11 +231,9 @@ class _TooLong:
         """The prompts that are too long: the case, about how many tokens, and the window."""
 
     def look_at(self, case_id: str, size: int, options: Options, to_come: int = 0) -> None:
-        """Look at a prompt.
-
-        Args:
-            size: of what is there, in bytes.
-            to_come: about how many bytes the target's response will add.
+        """Args:
+        size: of what the prompt has, in bytes.
+        to_come: about how many bytes the target's response will add.
         """
         if self._gauge.refusal(size, options):
             self.note("not_sent", case_id, size, options)
@@ -243,7 +241,6 @@ class _TooLong:
             self.note("may_not_fit", case_id, size + to_come, options)
 
     def note(self, kind: LongKind, case_id: str, size: int, options: Options) -> None:
-        """Note a prompt of a case."""
         tokens = self._gauge.most_tokens(size) if kind == "may_not_fit" else self._gauge.tokens(size)
         self._prompts[kind].append((case_id, tokens, self._gauge.window(options) or 0))
 
