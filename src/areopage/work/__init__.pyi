@@ -15,8 +15,8 @@ from .handlers import ScheduledJob as ScheduledJob  # A periodic task.
 from .locks import exclusive as exclusive  # Wait until no other process holds a lock, and hold it.
 from .locks import try_exclusive as try_exclusive  # Yield whether this process holds a lock until the block ends.
 from .queue import Queue as Queue  # The queue of a worker pool, open.
-from .shared_limits import THIS_MACHINE as THIS_MACHINE
 from .shared_limits import SharedLimits as SharedLimits  # Keeps a process's calls within its part of each server's limits
+from .shared_limits import is_on_this_machine as is_on_this_machine  # Whether an address is one of the computer itself.
 from .signals import stop_signals as stop_signals  # An event that the first signal sets.
 from .worker import USUAL_PACE as USUAL_PACE
 from .worker import OpenWorker as OpenWorker  # A worker in the running event loop

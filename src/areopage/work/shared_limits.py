@@ -22,7 +22,7 @@ LOG = logging.getLogger(__name__)
 RENEWED_EVERY = 1.0
 SOON = 0.1
 _NO_LIMIT = 1_000_000
-THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class SharedLimits:
@@ -96,5 +96,10 @@ class _LimitPart:
 
 def server_name(endpoint: str, address: str) -> str:
     """What all processes call a server: an address of the computer itself is another server on each computer."""
-    here = socket.gethostname() if urlsplit(address).hostname in THIS_MACHINE else ""
+    here = socket.gethostname() if is_on_this_machine(address) else ""
     return f"{endpoint} {address} {here}".strip()
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Whether an address is one of the computer itself."""
+    return urlsplit(address).hostname in _THIS_MACHINE

@@ -41,20 +41,23 @@ class AnsweredCases:
         noted: the numbers of the answers that came with the dataset or are judged again, by position.
         """
         self._spec, self._run_id, self._stored, self.positions = spec, run_id, stored, positions
-        self._cases, self._erased = cases, erased
+        self.cases, self.erased = cases, erased
         first_of: dict[str, int] = {}
         places = ((call.key, positions[call.case.id]) for call in calls)
         self.firsts = {place: first_of.setdefault(key, place) for key, place in places}
         """The position of the first case with the same call to the target, by position."""
-        self._blocks = blocks_of(len(positions), block_calls)
         self._unread = bytearray(place not in erased for place in range(len(cases)))
         self._in_block: dict[int | None, array[int]] = {}
+        """By the block of the target that answers them; None: the answer came with the dataset."""
+        blocks = blocks_of(len(positions), block_calls)
         for place, unread in enumerate(self._unread):
             if unread:
-                self._in_block.setdefault(self.needs(place), array("I")).append(place)
+                block = self.firsts[place] * blocks // len(positions) if place in self.firsts else None
+                self._in_block.setdefault(block, array("I")).append(place)
         self.closed = False
         """Whether no answer comes any more: what is not read has none."""
-        self._judged: list[JudgedCase | None] = [None] * len(cases)
+        self.by_position: list[JudgedCase | None] = [None] * len(cases)
+        """The cases with their answers; None where a case has none, or none is known yet."""
         self._numbers = array("q", [0]) * len(cases)
         for place, number in noted.items():
             self._numbers[place] = number
@@ -63,27 +66,14 @@ class AnsweredCases:
         """How many cases have no answer, so that another try could bring one."""
         self._reading = asyncio.Lock()
 
-    def needs(self, position: int) -> int | None:
-        """The block of the target that answers a case; None where the answer came with the dataset, or is erased."""
-        first = self.firsts.get(position)
-        return None if first is None else first * self._blocks // len(self.positions)
-
-    def case_at(self, position: int) -> RunCase | None:
-        """The case at a position; None if its answer is erased."""
-        return None if position in self._erased else self._cases[position]
-
     def is_known(self, position: int) -> bool:
         """Whether it is known if the case at a position has an answer."""
         return self.closed or not self._unread[position]
 
-    def judged_at(self, position: int) -> JudgedCase | None:
-        """The case at a position with its answer; None where it has none, or none is known yet."""
-        return self._judged[position]
-
     @property
     def judged(self) -> list[JudgedCase]:
         """The cases that have an answer, in order."""
-        return [case for case in self._judged if case is not None]
+        return [case for case in self.by_position if case is not None]
 
     def number_of(self, case_id: str) -> int:
         """The number of a judged case's answer."""
@@ -92,12 +82,12 @@ class AnsweredCases:
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers of the judged cases' answers, by the case's id."""
-        return {judged.case.id: self._numbers[place] for place, judged in enumerate(self._judged) if judged is not None}
+        return {judged.case.id: self._numbers[place] for place, judged in enumerate(self.by_position) if judged is not None}
 
     def shown(self, positions: "array[int]") -> ShownCases:
         """What judges are shown of judged cases; phases that plan the same cases share it."""
         if self._shown is None or self._shown[0] != positions:
-            cases = [case for place in positions if (case := self._judged[place]) is not None]
+            cases = [case for place in positions if (case := self.by_position[place]) is not None]
             self._shown = (positions, ShownCases(cases, self._spec.personas))
         return self._shown[1]
 
@@ -111,7 +101,7 @@ class AnsweredCases:
 
     async def read_all(self) -> None:
         """Read all cases: no answer comes any more."""
-        await self._read(range(len(self._cases)))
+        await self._read(range(len(self.cases)))
         self.closed = True
 
     async def _read(self, wanted: Iterable[int]) -> None:
@@ -125,9 +115,9 @@ class AnsweredCases:
         answers = self._stored.given_in(self._run_id, asked)
         for place, answer in answers.items():
             self._numbers[place] = answer.number
-        by_case = {self._cases[place].case.id: answer for place, answer in answers.items()}
-        for judged in answered_cases(self._spec, [self._cases[place] for place in places], by_case):
-            self._judged[self.positions[judged.case.id]] = judged
+        by_case = {self.cases[place].case.id: answer for place, answer in answers.items()}
+        for judged in answered_cases(self._spec, [self.cases[place] for place in places], by_case):
+            self.by_position[self.positions[judged.case.id]] = judged
         self.unanswered += sum(place not in answers or answers[place].state not in SETTLED for place in asked)
         for place in places:
             self._unread[place] = False

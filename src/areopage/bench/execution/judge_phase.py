@@ -154,8 +154,8 @@ class JudgePhase:
         if not ready:
             return
         cases = [position for part in ready for position in self._blocks[part].cases]
-        positions = array("I", [position for position in cases if answered.judged_at(position) is not None])
-        judged = [case for case in map(answered.judged_at, positions) if case is not None]
+        positions = array("I", [position for position in cases if answered.by_position[position] is not None])
+        judged = [case for position in positions if (case := answered.by_position[position]) is not None]
         plan = context.spec.call_plan(judged, self.judge, self._round.passes.of, self._round.before, answered.shown(positions))
         portion, asked = _PlannedCases(positions, plan), {group[0].id for group in plan.groups}
         planned_before = frozenset(self._twin_keys)
@@ -191,7 +191,7 @@ class JudgePhase:
         run_id, spec = self._context.run_id, self._context.spec
         judgments: list[Judgment] = []
         for shared in withheld:
-            judged = self._answered.judged_at(self._answered.positions[shared.call.case.id])
+            judged = self._answered.by_position[self._answered.positions[shared.call.case.id]]
             criteria = judged.criteria if judged is not None else ()
             judgments.append(judgment_of_withheld(shared.call, run_id, spec, criteria))
         self._keep(withheld, judgments)
@@ -203,8 +203,10 @@ class JudgePhase:
         places = {id: place for place, ids in enumerate(self._criteria) for id in ids}
         groups_about = spec.call_groups(judge)
         for part in range(self._parts):
-            items = map(self._answered.case_at, self._blocks[part].cases)
-            for item in (item for item in items if item is not None):
+            for position in self._blocks[part].cases:
+                if position in self._answered.erased:
+                    continue
+                item = self._answered.cases[position]
                 for first, *_ in groups_about(item):
                     block = self._blocks[places[first.id] * self._parts + part]
                     for turn in turns_to_judge(first.scope, item.case, given_in(item)):

@@ -30,8 +30,6 @@ class TargetPhase:
     Identical cases share one call.
     """
 
-    name = TARGET_PHASE
-
     def __init__(
         self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases, writer: RunWriter
     ) -> None:

@@ -4,7 +4,6 @@ A worker does the phases of a server one after the other, so that a machine with
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
@@ -16,7 +15,7 @@ from areopage.errors import ModelError
 from areopage.jury import check_model, reached_by
 from areopage.models import ModelReference, ModelSettings
 from areopage.suites import SharedSections
-from areopage.work import THIS_MACHINE
+from areopage.work import is_on_this_machine
 
 CODE = ("rules", "replay")
 """Providers of judges that call no server."""
@@ -95,7 +94,7 @@ def takes(models: Collection[ModelReference], endpoints: Collection[str]) -> boo
 def at_worker(spec: RunSpec, configured: SharedSections) -> RunSpec:
     """A stored run as a worker reaches its models: by the worker's own configuration and environment."""
     settings = reached_by(spec.settings, configured, ())
-    if settings.ollama_base_url and urlsplit(settings.ollama_base_url).hostname not in THIS_MACHINE:
+    if settings.ollama_base_url and not is_on_this_machine(settings.ollama_base_url):
         settings = structs.replace(settings, ollama_base_url="")  # the suite names a server that the worker does not
     return structs.replace(spec, settings=settings)
 

@@ -3,7 +3,6 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from msgspec import structs
 
@@ -13,7 +12,7 @@ from areopage.bench.spec import RunSpec
 from areopage.jury import Budget, PaidModel
 from areopage.ledger import Ledger, Run
 from areopage.models import may_cost
-from areopage.work import THIS_MACHINE
+from areopage.work import is_on_this_machine
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
@@ -68,6 +67,5 @@ def _asked_models(spec: AskedModels, environment: Mapping[str, str]) -> Iterator
     for name, reference, price in asked:
         has_price = price is not None and not price.is_free and not price.listed  # a list price is that of a server with a key
         contact = settings.contact(reference) if may_cost(reference.provider) else None
-        is_elsewhere = contact is not None and urlsplit(contact.address).hostname not in THIS_MACHINE
-        has_key = contact is not None and is_elsewhere and bool(contact.sent(environment))
+        has_key = contact is not None and not is_on_this_machine(contact.address) and bool(contact.sent(environment))
         yield PaidModel(name, reference, price, has_price or has_key)
