@@ -6,7 +6,8 @@ from typing import Any
 
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import CriterionResult, Evaluation, Run
-from servers.evaluated import evaluate
+from areopage.ledger.write.evaluations import Evaluations
+from servers.evaluated import answer_of
 
 MOMENT = datetime(2026, 3, 4, 14, 20, tzinfo=UTC)
 
@@ -44,12 +45,13 @@ def quality_score(score: float | None = 3.4, **fields: Any) -> Evaluation:
 
 def store_scores(ledger: Ledger, scores: Iterable[Evaluation]) -> None:
     """Write scores with their submissions into a ledger, and the runs that judged them."""
-    for score in scores:
+    scores = list(scores)
+    for run_id, suite in {score.run_id: score.suite for score in scores}.items():
         ledger.put_panel(
             Run(
-                id=score.run_id,
-                suite=score.suite,
-                fingerprint=score.run_id,
+                id=run_id,
+                suite=suite,
+                fingerprint=run_id,
                 folder="",
                 created_at=MOMENT,
                 finished_at=None,
@@ -57,4 +59,7 @@ def store_scores(ledger: Ledger, scores: Iterable[Evaluation]) -> None:
                 kind="monitor",
             )
         )
-        evaluate(ledger, score)
+    evaluations = Evaluations(ledger)
+    evaluations.submit([answer_of(score) for score in scores])
+    for score in scores:
+        evaluations.finish(score, [])
