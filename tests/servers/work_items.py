@@ -27,6 +27,7 @@ class Items:
 
     def handler(self, name: str = "item", **fields: Any) -> Handler:
         known: dict[str, Any] = {"concurrency": 2, "backoff": Backoff(first=0.01, longest=0.02), "polling": 0.02}
+        known["suspects_polling"] = 0.05
         return Handler(name=name, run=self.run, gave_up=self.gave_up, pending=self.pending, **known | fields)
 
     def hold(self) -> None:

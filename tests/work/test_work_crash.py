@@ -32,8 +32,8 @@ class Files:
 
     @property
     def handlers(self):
-        backoff = Backoff(first=0.05, longest=0.2)
-        return [Handler(name="file", run=self.run, gave_up=self.gave_up, pending=self.pending, concurrency=4, backoff=backoff)]
+        paces = {"backoff": Backoff(first=0.05, longest=0.2), "suspects_polling": 0.1}
+        return [Handler(name="file", run=self.run, gave_up=self.gave_up, pending=self.pending, concurrency=4, **paces)]
 
     async def run(self, item, attempt):
         with (folder / "begun").open("a") as file:

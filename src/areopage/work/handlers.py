@@ -75,6 +75,7 @@ class ItemQueue(Struct, frozen=True, kw_only=True):
         backoff: the pauses between failed attempts.
         polling: the seconds between two looks of this process at the queue.
         idle_polling: the same while the queue is empty; None: as `polling`. A look at an empty queue costs as much as any other.
+        suspects_polling: the same for the queue of items at which workers died.
     """
 
     name: str
@@ -85,6 +86,7 @@ class ItemQueue(Struct, frozen=True, kw_only=True):
     backoff: Backoff = Backoff()
     polling: float = 0.1
     idle_polling: float | None = None
+    suspects_polling: float = 5.0
 
     @property
     def queue_name(self) -> str:

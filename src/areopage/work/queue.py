@@ -31,7 +31,6 @@ SUSPECT_AFTER = 2
 """After this number of workers died in a row at an item, it is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
 JOBS_POLLING = 5.0
-SUSPECTS_POLLING = 5.0
 REGISTERED_AGAIN = 3
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0
@@ -129,7 +128,7 @@ class Queue:
                 limiter={"limit": limit.items, "period": limit.seconds + whole_seconds} if limit else None,
                 polling_interval_sec=handler.idle_polling or handler.polling,
             )
-            self._register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
+            self._register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=handler.suspects_polling)
         if not self._scheduled:
             return
         self._client.register_queue(JOBS, worker_concurrency=JOBS_AT_ONCE, polling_interval_sec=JOBS_POLLING)
