@@ -214,7 +214,7 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     """All calls to one judge about the rows of one language: every pass, then the first pass on each changed row."""
     by_id = part.panel.criteria_by_id()
     once = structs.replace(judge, pass_options=judge.pass_options[:1])
-    row_of: dict[str, tuple[str, str]] = {}
+    row_of: dict[_Shown, tuple[str, str]] = {}
     about: dict[str, tuple[Criterion, ...]] = {}
     plain: list[JudgedCase] = []
     changed: list[JudgedCase] = []
@@ -229,14 +229,18 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
             row_of[_shown(numbered)] = (row.id, variant)
     for some_judge, cases in ((judge, plain), (once, changed)):
         for call in part.panel.planned_calls(cases, [some_judge]):
-            if call.turn in (WHOLE, call.case.given_replies + 1) and _shown(call.case) in row_of:
-                id, variant = row_of[_shown(call.case)]
+            if call.turn in (WHOLE, call.case.given_replies + 1) and (shown := _shown(call.case)) in row_of:
+                id, variant = row_of[shown]
                 criteria_of_row = tuple(criterion for criterion in call.criteria if criterion in about[id])
                 yield ExamCall(call=call, row=id, asked=criteria_of_row, variant=variant)
 
 
-def _shown(case: Case) -> str:
-    return digest_of([case.id, case.response, case.documents])
+_Shown = tuple[str, str | None, tuple[str, ...]]
+
+
+def _shown(case: Case) -> _Shown:
+    """What tells the row and the change of a judged case from others."""
+    return case.id, case.response, tuple(document.text for document in case.documents)
 
 
 # --- harmless changes
