@@ -127,7 +127,7 @@ class Connections:
             total=total,
             connect=self._timeouts.pool + self._timeouts.connect,  # aiohttp counts the wait for a free connection in
             sock_connect=self._timeouts.connect,
-            sock_read=self._timeouts.read,
+            sock_read=self._timeouts.read if self._timeouts.read < total else None,  # each limit costs timers
         )
         try:  # a redirect is not followed: it would carry the prompts to a server that is not configured
             async with self._session.request(
