@@ -109,13 +109,13 @@ class Jury:
         try:
             case = case_of(prompt, response, documents)
             named = {"criteria": criteria or None, "at_least": 1.0, **claim}
-            own = _claim(self._item, (), {key: value for key, value in named.items() if value is not None})
+            answer_claim = _claim(self._item, (), {key: value for key, value in named.items() if value is not None})
             if not response.strip():
                 pytest.fail("the answer is empty", pytrace=False)
-            found = decide_answer(own, case, f"{self._item.nodeid} {self._asked}", _place(self._item.config))
+            decision = decide_answer(answer_claim, case, f"{self._item.nodeid} {self._asked}", _place(self._item.config))
         except UserError as fault:
             raise _refusal(fault) from None
-        _settle(self._item, own, found)
+        _settle(self._item, answer_claim, decision)
 
 
 @pytest.fixture
@@ -144,38 +144,38 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """List the tests that are not decided: nothing is left out in silence."""
-    told = [
+    undecided = [
         (report.nodeid, str(value))
         for reports in terminalreporter.stats.values()
         for report in reports
         for name, value in getattr(report, "user_properties", ())
         if name == f"{PROPERTY}_undecided" and getattr(report, "when", "") == "call"
     ]
-    if told:
+    if undecided:
         terminalreporter.section("areopage: not decided", sep="-")
-        for node, why in dict.fromkeys(told):
+        for node, why in dict.fromkeys(undecided):
             terminalreporter.line(f"{node}: {why}")
 
 
-def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
+def _settle(item: pytest.Item, claim: "Claim", decision: "Decision") -> None:
     """Fail, skip or pass a test by a decision, whose figures go to its report."""
     __tracebackhide__ = True
-    if found.run:
-        item.user_properties.append((f"{PROPERTY}_run", found.run))
-    for name, share in found.shares.items():
+    if decision.run:
+        item.user_properties.append((f"{PROPERTY}_run", decision.run))
+    for name, share in decision.shares.items():
         item.user_properties.append((f"{PROPERTY}_passed.{name}", f"{share.counts.passed}/{share.counts.answers}"))
-    if found.verdict == "pass":
+    if decision.verdict == "pass":
         return
-    if found.verdict == "fail":
-        pytest.fail(found.text, pytrace=False)
+    if decision.verdict == "fail":
+        pytest.fail(decision.text, pytrace=False)
     how = item.config.getoption("--areopage-undecided") or claim.undecided or item.config.getini("areopage_undecided")
     if how not in _UNDECIDED:
         raise pytest.UsageError(f"areopage_undecided: {how!r} is not one of {', '.join(_UNDECIDED)}")
-    item.user_properties.append((f"{PROPERTY}_undecided", found.text))
+    item.user_properties.append((f"{PROPERTY}_undecided", decision.text))
     if how == "fail":
-        pytest.fail(f"not decided: {found.text}", pytrace=False)
+        pytest.fail(f"not decided: {decision.text}", pytrace=False)
     if how == "skip":
-        raise pytest.skip.Exception(f"not decided: {found.text}", _use_item_location=True)
+        raise pytest.skip.Exception(f"not decided: {decision.text}", _use_item_location=True)
 
 
 def _refusal(fault: Exception) -> BaseException:
@@ -188,7 +188,7 @@ def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]
     from areopage.testing import claim_of
 
     config = item.config
-    found = claim_of(
+    claim = claim_of(
         positional,
         named,
         suite=str(config.getini("areopage_suite")),
@@ -196,8 +196,8 @@ def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]
         folder=item.path.parent,
     )
     replaced = tuple(config.getoption("--areopage-judge"))
-    folder = config.rootpath / found.suite
-    return structs.replace(found, judges=replaced or found.judges, suite=str(folder) if folder.is_dir() else found.suite)
+    folder = config.rootpath / claim.suite
+    return structs.replace(claim, judges=replaced or claim.judges, suite=str(folder) if folder.is_dir() else claim.suite)
 
 
 def _place(config: pytest.Config) -> "Place":

@@ -37,9 +37,9 @@ def test_sizes_leave_out_what_the_ledger_has_and_what_code_judges(tmp_path: Path
     ]
     calls = list(one.panel.planned_calls(cases))
     whole = CallSize.of(one.panel, [*calls, *calls])  # equal calls count once
-    assert (whole.planned, whole.known, whole.calls, whole.by_judge["alpha"]) == (len(calls), 0, len(calls), 6)
+    assert (whole.planned, whole.stored, whole.calls, whole.by_judge["alpha"]) == (len(calls), 0, len(calls), 6)
     left = CallSize.of(one.panel, calls, [call.key for call in calls if call.judge.name == "alpha"][:4])
-    assert (left.known, left.by_judge["alpha"], left.completion_tokens) == (4, 2, 2 * VERDICT_TOKENS)
+    assert (left.stored, left.by_judge["alpha"], left.completion_tokens) == (4, 2, 2 * VERDICT_TOKENS)
     assert whole.costs["EUR"] == pytest.approx((whole.prompt_tokens + 2 * whole.completion_tokens) / 1e6, rel=1e-3)
     both = CallSize.of_all([whole, left])
     assert (both.calls, both.costs["EUR"]) == (whole.calls + left.calls, whole.costs["EUR"] + left.costs["EUR"])

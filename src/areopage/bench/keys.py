@@ -80,7 +80,7 @@ def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str
             continue
         if item.criteria not in criteria:
             criteria[item.criteria] = tuple(by_id[key] for key in item.criteria)
-        judged.append(JudgedCase(case=case, criteria=criteria[item.criteria], given=given_in(item)))
+        judged.append(JudgedCase(case=case, criteria=criteria[item.criteria], given_replies=given_in(item)))
     return judged
 
 

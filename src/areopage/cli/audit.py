@@ -113,7 +113,7 @@ async def _carried_out(one: JudgeAudit, prepared: PreparedAudit, *, only_plan: b
     tell(f"probes: {', '.join(wishes.probes)}; left out in turn: {name_list(wishes.without) or 'no protection'}")
     for line in prepared.asking.contacts:
         tell(line)
-    known = f" ({size.known:,} of {size.planned:,} are known already)" if size.known else ""
+    known = f" ({size.stored:,} of {size.planned:,} are known already)" if size.stored else ""
     told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
     tell(f"plan: {counted(size.calls, 'call')}{known}, {told}")
     if only_plan:

@@ -21,14 +21,14 @@ class CallSize(Struct, frozen=True, kw_only=True):
     """What the calls take whose judgments the ledger lacks.
 
     Args:
-        planned: how many different calls there are; `known`: those of them whose judgment the ledger has.
+        planned: how many different calls there are; `stored`: those of them whose judgment the ledger has.
         by_judge: how many calls each judge is left with.
         prompt_tokens, completion_tokens: of the calls that are left to models; a token counts as four characters.
         costs: of the calls that are left to judges with a price, by currency.
     """
 
     planned: int
-    known: int
+    stored: int
     by_judge: dict[str, int]
     prompt_tokens: int
     completion_tokens: int
@@ -37,22 +37,22 @@ class CallSize(Struct, frozen=True, kw_only=True):
     @property
     def calls(self) -> int:
         """How many calls are left."""
-        return self.planned - self.known
+        return self.planned - self.stored
 
     @classmethod
-    def of(cls, panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] = ()) -> Self:
+    def of(cls, panel: Panel, calls: Iterable[PlannedCall], stored: Collection[str] = ()) -> Self:
         """Estimate what is left of calls; the prompts of a sample are rendered for each judge."""
         planned = {call.key: call for call in calls}
         by_judge: dict[str, list[PlannedCall]] = {judge.name: [] for judge in panel.judges}
         for key, call in planned.items():
-            if key not in known:
+            if key not in stored:
                 by_judge[call.judge.name].append(call)
         prompts = {name: _prompt_tokens(panel, left) for name, left in by_judge.items()}
         verdicts = {name: sum(len(call.criteria) for call in left) for name, left in by_judge.items()}
         answers = {judge.name: verdicts[judge.name] * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
         return cls(
             planned=len(planned),
-            known=len(planned) - sum(map(len, by_judge.values())),
+            stored=len(planned) - sum(map(len, by_judge.values())),
             by_judge={name: len(left) for name, left in by_judge.items()},
             prompt_tokens=round(sum(prompts.values())),
             completion_tokens=sum(answers.values()),
@@ -72,7 +72,7 @@ class CallSize(Struct, frozen=True, kw_only=True):
                 by_judge[name] = by_judge.get(name, 0) + count
         return cls(
             planned=sum(part.planned for part in parts),
-            known=sum(part.known for part in parts),
+            stored=sum(part.stored for part in parts),
             by_judge=by_judge,
             prompt_tokens=sum(part.prompt_tokens for part in parts),
             completion_tokens=sum(part.completion_tokens for part in parts),

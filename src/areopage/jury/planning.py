@@ -36,11 +36,11 @@ _BYTES = 32
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
-    """A case with a response and the criteria to judge it on; `given` is as in `turns_to_judge`."""
+    """A case with a response and the criteria to judge it on; `given_replies` is `given` of `turns_to_judge`."""
 
     case: Case
     criteria: tuple[Criterion, ...]
-    given: int = 0
+    given_replies: int = 0
 
 
 class ShownReply(Struct, frozen=True, gc=False):
@@ -64,7 +64,7 @@ class ShownCases:
     def of(self, place: int, scope: Scope) -> Iterator[ShownReply]:
         """What is shown of a case: of each reply that is judged in this scope."""
         judged, digests = self._cases[place], self._digests_of(place, scope)
-        for number, turn in enumerate(turns_to_judge(scope, judged.case, judged.given)):
+        for number, turn in enumerate(turns_to_judge(scope, judged.case, judged.given_replies)):
             yield ShownReply(turn, digests[number * _BYTES : (number + 1) * _BYTES])
 
     def alike(self, scope: Scope) -> Mapping[bytes, list[int]]:
@@ -94,7 +94,7 @@ class ShownCases:
 
     def _computed(self, judged: JudgedCase, scope: Scope) -> Iterator[bytes]:
         reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}
-        for turn in turns_to_judge(scope, judged.case, judged.given):
+        for turn in turns_to_judge(scope, judged.case, judged.given_replies):
             case = judged.case if turn == WHOLE else judged.case.at(turn)
             like: Scope = scope if scope != "reply" else "turn" if turn else "response"
             yield bytes.fromhex(digest_of(case_content(case, like) | reader))

@@ -110,11 +110,11 @@ def price_list() -> PriceList:
 
 
 def known_price(
-    own: Price | None, reference: ModelReference, configured: Mapping[str, Price], settings: ModelSettings
+    stated_price: Price | None, reference: ModelReference, configured: Mapping[str, Price], settings: ModelSettings
 ) -> Price | None:
     """The price of a model: its own, else that of `prices` in the configuration, else its provider's list price."""
-    if own is not None:
-        return own
+    if stated_price is not None:
+        return stated_price
     if (stated := configured.get(str(reference))) is not None:
         return stated
     contact = settings.contact(reference)

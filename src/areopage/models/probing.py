@@ -53,9 +53,9 @@ async def probe_model(reference: ModelReference, settings: ModelSettings) -> str
         f"rate headers {'yes' if has_limits else 'no'}",
         f"thoughts {'apart' if completion.reasoning else 'none'}",
     ]
-    for begin, told in ((NOT_SENT, "not taken: "), (ANSWERED_BY, "answered by ")):
+    for begin, label in ((NOT_SENT, "not taken: "), (ANSWERED_BY, "answered by ")):
         if names := [note.removeprefix(begin) for note in completion.notes if note.startswith(begin)]:
-            parts.append(f"{told}{', '.join(names)}")
+            parts.append(f"{label}{', '.join(names)}")
     if completion.finish_reason not in ("stop", "length"):
         parts.append(f"the answer ended by {completion.finish_reason}")
     prompts, answers = completion.prompt_tokens, completion.completion_tokens

@@ -89,12 +89,12 @@ class Untaken:
             return {name: value for name, value in body.items() if name not in self._dropped}
         return body
 
-    def notes(self, asked: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
-        """What is noted of a call: a line for each option asked for and not sent; the provider never has the `known` ones."""
-        if not self._dropped and not known and not self._folds_system:
+    def notes(self, asked: Iterable[str], unsent: frozenset[str]) -> tuple[str, ...]:
+        """What is noted of a call: a line for each option asked for and not sent; the provider never has the `unsent` ones."""
+        if not self._dropped and not unsent and not self._folds_system:
             return ()
         folded = (f"{NOT_SENT}{SYSTEM_ROLE}",) if self._folds_system else ()
-        return (*folded, *(f"{NOT_SENT}{name}" for name in asked if name in self._dropped or name in known))
+        return (*folded, *(f"{NOT_SENT}{name}" for name in asked if name in self._dropped or name in unsent))
 
 
 def _names(option: str, message: str) -> bool:

@@ -63,12 +63,12 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
     Raises:
         UserError: a keyword is not known, or its value means nothing.
     """
-    given = {_ALIASES.get(name, name): value for name, value in named.items()}
-    if unknown := sorted(set(given) - set(Claim.__struct_fields__)):
+    keywords = {_ALIASES.get(name, name): value for name, value in named.items()}
+    if unknown := sorted(set(keywords) - set(Claim.__struct_fields__)):
         raise UserError(f"the marker areopage has no {name_list(unknown)}: use {name_list(Claim.__struct_fields__, 20)}")
-    lists = {name: _several(name, given.get(name)) for name in _LISTS}
-    undecided, baseline, passes = given.get("undecided"), given.get("baseline", False), given.get("passes")
-    at_least, confidence = given.get("at_least"), given.get("confidence", CONFIDENCE)
+    lists = {name: _several(name, keywords.get(name)) for name in _LISTS}
+    undecided, baseline, passes = keywords.get("undecided"), keywords.get("baseline", False), keywords.get("passes")
+    at_least, confidence = keywords.get("at_least"), keywords.get("confidence", CONFIDENCE)
     if not isinstance(baseline, bool):
         raise UserError(f"baseline={baseline!r:.40}: give True or False")
     if passes is not None and (isinstance(passes, bool) or not isinstance(passes, int) or passes < 1):
@@ -82,7 +82,7 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
     if undecided is not None and undecided not in get_args(WhenUndecided):
         raise UserError(f"undecided={undecided!r}: use {name_list(get_args(WhenUndecided))}")
     claim = Claim(
-        suite=str(given.get("suite") or suite),
+        suite=str(keywords.get("suite") or suite),
         criteria=(*map(str, positional), *lists["criteria"]),
         judges=lists["judges"] or tuple(judges),
         datasets=tuple(folder / name for name in lists["datasets"]),
@@ -90,7 +90,7 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
         confidence=confidence,
         baseline=baseline,
         passes=passes,
-        language=given.get("language"),
+        language=keywords.get("language"),
         undecided=undecided,
     )
     if not claim.suite:
@@ -105,6 +105,6 @@ def _several(name: str, value: Any) -> tuple[str, ...]:
         return ()
     if isinstance(value, str | Path):
         return (str(value),)
-    if isinstance(value, Sequence) and all(isinstance(one, str | Path) for one in value):
+    if isinstance(value, Sequence) and all(isinstance(item, str | Path) for item in value):
         return tuple(map(str, value))
     raise UserError(f"{name}: give a text or a list of texts, not {value!r:.60}")

@@ -36,9 +36,9 @@ class Decision(Struct, frozen=True, kw_only=True):
 def together(decisions: list[Decision]) -> Decision:
     """Several decisions on one run as one: a failure fails, and all must pass for a pass."""
     order: tuple[ShareVerdict, ...] = ("fail", "undecided", "pass")
-    ranked = sorted(decisions, key=lambda one: order.index(one.verdict))
-    shares = {name: share for one in decisions for name, share in one.shares.items()}
-    lines = tuple(line for one in ranked for line in one.lines)
+    ranked = sorted(decisions, key=lambda decision: order.index(decision.verdict))
+    shares = {name: share for decision in decisions for name, share in decision.shares.items()}
+    lines = tuple(line for decision in ranked for line in decision.lines)
     return Decision(verdict=ranked[0].verdict, lines=lines, run=ranked[0].run, shares=shares)
 
 
@@ -52,57 +52,57 @@ def decide_share(
         disputed_count: scores of which some judges say that they are failures, and others that they are not, count as the jury's
             mean says; else nothing is known of them.
     """
-    found = decide_shares(_counts(view, unanswered, disputed_count), at_least, confidence)
+    decided = decide_shares(_counts(view, unanswered, disputed_count), at_least, confidence)
     by_id = view.spec.criteria_by_id()
     lines: list[str] = []
     for verdict in ("fail", "undecided", "pass"):
-        for id, share in found.items():
+        for id, share in decided.items():
             if share.verdict == verdict:
                 lines.append(f"{by_id[id].title} ({id}): {share_text(share, at_least, confidence)}")
                 lines += _examples(view, id) if verdict == "fail" else []
-    verdicts = {share.verdict for share in found.values()} or {"undecided"}
+    verdicts = {share.verdict for share in decided.values()} or {"undecided"}
     whole: ShareVerdict = "fail" if "fail" in verdicts else "undecided" if "undecided" in verdicts else "pass"
-    return Decision(verdict=whole, lines=tuple(lines) or ("no criterion applies to any answer",), run=view.run.id, shares=found)
+    return Decision(verdict=whole, lines=tuple(lines) or ("no criterion applies to any answer",), run=view.run.id, shares=decided)
 
 
 def _counts(view: RunView, unanswered: int, disputed_count: bool) -> dict[str, Passes]:
     """What is known of the answers, by criterion; those that apply to no answer are left out."""
-    spec, found = view.spec, dict[str, Passes]()
+    spec, passes = view.spec, dict[str, Passes]()
     limits = spec.failures.limits(spec.criteria, spec.scale)
     open_pairs = frozenset[tuple[str, str]]() if disputed_count else view.disputed
     fails: dict[str, list[bool | None]] = {}
     for record in view.scores.records:
         for score in record.criteria:
             if score.applies:
-                known = score.score is not None and (score.case_id, score.criterion) not in open_pairs
-                fails.setdefault(score.criterion, []).append(score.fails(limits, spec.scale) if known else None)
+                is_scored = score.score is not None and (score.case_id, score.criterion) not in open_pairs
+                fails.setdefault(score.criterion, []).append(score.fails(limits, spec.scale) if is_scored else None)
     for id, states in fails.items():
         missing = states.count(None) + unanswered
-        found[id] = Passes(passed=states.count(False), failed=states.count(True), missing=missing)
-    return found
+        passes[id] = Passes(passed=states.count(False), failed=states.count(True), missing=missing)
+    return passes
 
 
 def share_text(share: ShareDecision, at_least: float, confidence: float) -> str:
     """A decision in a sentence."""
     counts = share.counts
     judged = counts.passed + counts.failed
-    told = f"{counts.passed} of {counted(judged, 'answer')} pass"
+    passing = f"{counts.passed} of {counted(judged, 'answer')} pass"
     if counts.missing:
-        told += f", {counts.missing} without a verdict"
+        passing += f", {counts.missing} without a verdict"
     claim = f"at least {percent(at_least)}"
     if at_least == 1.0:
         return {
-            "fail": f"{told}; each must",
-            "pass": told,
-            "undecided": f"{told}; not decided",
+            "fail": f"{passing}; each must",
+            "pass": passing,
+            "undecided": f"{passing}; not decided",
         }[share.verdict]
     if share.verdict == "fail":
-        return f"{told}: less than {percent(at_least)} with {percent(confidence)} confidence (at most {percent(share.high)})"
+        return f"{passing}: less than {percent(at_least)} with {percent(confidence)} confidence (at most {percent(share.high)})"
     if share.verdict == "pass":
-        return f"{told}: {claim} with {percent(confidence)} confidence (at least {percent(share.low)})"
+        return f"{passing}: {claim} with {percent(confidence)} confidence (at least {percent(share.low)})"
     between = f"between {percent(share.low)} and {percent(share.high)}" if share.low is not None else "unknown"
     more = f"; about {counted(share.needed, 'answer')} would decide if the share stays" if share.needed else ""
-    return f"{told}: not decided whether {claim} do (the share is {between}){more}"
+    return f"{passing}: not decided whether {claim} do (the share is {between}){more}"
 
 
 def percent(share: float | None) -> str:
@@ -113,13 +113,13 @@ def percent(share: float | None) -> str:
 def _examples(view: RunView, criterion: str) -> Iterator[str]:
     failing = [case_id for case_id, ids in view.failures.by_case.items() if criterion in ids]
     for case_id in failing[:SHOWN_CASES]:
-        case = next(one for one in view.cases if one.id == case_id)
+        case = next(case for case in view.cases if case.id == case_id)
         yield f"  case {one_line(case_id)}: {one_line(case.prompt_text, LONGEST)}"
         yield f"    answer: {one_line(case.response or '', LONGEST)}"
         record = view.scores.records.find(case_id)
         scores = [score for score in record.criteria if score.criterion == criterion] if record else []
-        told = [one for score in scores for one in passes_of(view, score) if one.explanation]
-        if told:
-            yield f"    {told[0].judge}: {one_line(told[0].explanation, LONGEST)}"
+        explained = [judged for score in scores for judged in passes_of(view, score) if judged.explanation]
+        if explained:
+            yield f"    {explained[0].judge}: {one_line(explained[0].explanation, LONGEST)}"
     if len(failing) > SHOWN_CASES:
         yield f"  and {len(failing) - SHOWN_CASES} more: areopage bench show {view.run.id}"

@@ -62,10 +62,10 @@ class Place(Struct, frozen=True, kw_only=True):
         if not path.exists():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            runs = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as fault:
             raise StorageError(f"{path}: not the file of baselines: remove it, and keep new ones") from fault
-        return {str(name): str(run) for name, run in found.items()} if isinstance(found, dict) else {}
+        return {str(name): str(run) for name, run in runs.items()} if isinstance(runs, dict) else {}
 
     def keep(self, test: str, run: str) -> None:
         """Keep a run as the baseline of a test; several processes may do so at the same time.
@@ -105,21 +105,21 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
             view = _judged(claim, sample.answered, test, place, ledger)
         except (ServerDown, BudgetSpent) as fault:
             return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
-        found: list[Decision] = []
+        decisions: list[Decision] = []
         if claim.at_least is not None:
-            found.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
+            decisions.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
         if claim.baseline and not keep:
             baseline: Run | None = None
             if kept_run := place.baselines().get(test):
                 with suppress(UnknownRun):  # the ledger may no longer have it
                     baseline = ledger.run(kept_run)
-            found.append(required("claims", "regression", "a baseline")(ledger, baseline, view.run, claim.own_confidence))
+            decisions.append(required("claims", "regression", "a baseline")(ledger, baseline, view.run, claim.own_confidence))
     if claim.baseline and keep:
         kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
-        if not any(one.verdict == "fail" for one in found):
+        if not any(decision.verdict == "fail" for decision in decisions):
             place.keep(test, view.run.id)
-            found.append(kept)
-    return together(found)
+            decisions.append(kept)
+    return together(decisions)
 
 
 def decide_answer(claim: Claim, case: Case, test: str, place: Place) -> Decision:

@@ -100,7 +100,7 @@ class Sample:
     def _keep(self, case: Case, reply: Any) -> None:
         response, documents = reply if isinstance(reply, tuple) and len(reply) == 2 else (reply, None)
         made = case_of(case.prompt if isinstance(case.prompt, str) else case.turns, response, documents, id=case.id)
-        taken = {one.id for one in self.answered} | set(self.unanswered)
+        taken = {answer.id for answer in self.answered} | set(self.unanswered)
         number, place = 1, case.id
         while place in taken:  # each answer to a case has an id of its own: `moon`, `moon#2`
             number += 1

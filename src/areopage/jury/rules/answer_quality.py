@@ -91,24 +91,24 @@ def _longest_run(places: Sequence[int]) -> int:
 
 
 def _explain(
-    found: Sequence[AnswerSection],
+    present_sections: Sequence[AnswerSection],
     empty: Sequence[AnswerSection],
     stray: int,
     expected: Sequence[ExpectedSection],
     language: str,
 ) -> str:
     labels = {section.name: section.label(language) for section in expected}
-    names = {section.name for section in found}
-    present = ", ".join(labels[section.name] for section in found)
+    names = {section.name for section in present_sections}
+    present = ", ".join(labels[section.name] for section in present_sections)
     missing = ", ".join(label for name, label in labels.items() if name not in names)
     blank = ", ".join(labels[section.name] for section in empty)
     if language == "fr":
-        parts = [f"Sections trouvées\u00a0({len(found)} sur {len(expected)})\u00a0: {present}."]
+        parts = [f"Sections trouvées\u00a0({len(present_sections)} sur {len(expected)})\u00a0: {present}."]
         parts += [f"Manquantes\u00a0: {missing}."] if missing else []
         parts += [f"Vides\u00a0: {blank}."] if blank else []
         parts += [f"Hors de l'ordre attendu\u00a0: {stray}."] if stray else []
     else:
-        parts = [f"Sections found ({len(found)} of {len(expected)}): {present}."]
+        parts = [f"Sections found ({len(present_sections)} of {len(expected)}): {present}."]
         parts += [f"Missing: {missing}."] if missing else []
         parts += [f"Empty: {blank}."] if blank else []
         parts += [f"Out of the expected order: {stray}."] if stray else []

@@ -70,17 +70,17 @@ _ARTICLES = ("la ", "le ", "les ", "l ", "the ")
 
 def headings(text: str) -> tuple[HeadingLine, ...]:
     """All headings of a text in order, without overlap."""
-    found: list[HeadingLine] = []
+    heading_lines: list[HeadingLine] = []
     for line in _LINE.finditer(text):
         first = _at_line_start(text, line.start(), line.end())
         if first is not None:
-            found.append(first)
+            heading_lines.append(first)
         after = first.body if first is not None else line.start()
         for match in _INLINE.finditer(text, after, line.end()):  # after the end of a sentence
             heading = _heading(text, "inline", match.start("name"), match.end("name"), match.end())
             if heading is not None and match["name"][0].isupper():
-                found.append(heading)
-    return tuple(found)
+                heading_lines.append(heading)
+    return tuple(heading_lines)
 
 
 def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[AnswerSection, ...]:
@@ -95,20 +95,20 @@ def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[AnswerSe
     """
     aliases = {name: [plain(alias) for alias in written] for name, written in expected.items()}
     opened = [(name, heading) for heading in headings(text) if (name := _opens(heading, aliases))]
-    found: dict[str, AnswerSection] = {}
+    by_name: dict[str, AnswerSection] = {}
     for index, (name, heading) in enumerate(opened):
         end = opened[index + 1][1].start if index + 1 < len(opened) else len(text)
         empty = not any(map(str.isalnum, text[heading.body : end]))
-        if name not in found or (found[name].empty and not empty):
-            found[name] = AnswerSection(name=name, heading=heading, start=heading.body, end=end, empty=empty)
-    return tuple(sorted(found.values(), key=lambda section: section.heading.start))
+        if name not in by_name or (by_name[name].empty and not empty):
+            by_name[name] = AnswerSection(name=name, heading=heading, start=heading.body, end=end, empty=empty)
+    return tuple(sorted(by_name.values(), key=lambda section: section.heading.start))
 
 
 def _opens(heading: HeadingLine, aliases: Mapping[str, Sequence[str]]) -> str:
     """Which of the sections a heading opens; "" for none."""
     name = next((heading.name.removeprefix(word) for word in _ARTICLES if heading.name.startswith(word)), heading.name)
-    for section, known in aliases.items():
-        for alias in filter(None, known):
+    for section, names in aliases.items():
+        for alias in filter(None, names):
             rest = name.removeprefix(f"{alias} ").partition(" ")[0] if name.startswith(f"{alias} ") else ""
             if name == alias or (rest and rest not in _VERBS and heading.style in ("markdown", "bold", "label")):
                 return section

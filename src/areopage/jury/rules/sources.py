@@ -57,10 +57,10 @@ class PlainText:
         first = bisect_right(self._spans, (start, -1))
         if not wanted or first == len(self._spans):
             return None
-        found = self._text.find(f" {wanted} ", self._offsets[first] - 1)
-        if found < 0:
+        at = self._text.find(f" {wanted} ", self._offsets[first] - 1)
+        if at < 0:
             return None
-        begin = bisect_right(self._offsets, found + 1) - 1
+        begin = bisect_right(self._offsets, at + 1) - 1
         return self._spans[begin][0], self._spans[begin + wanted.count(" ")][1]
 
     def __contains__(self, phrase: str) -> bool:
@@ -72,7 +72,7 @@ _TITLE_PARTS = re.compile(r"[,:;(–—]|[ \u00a0]-[ \u00a0]|\b(?:articles?|arts
 
 
 class SourceCitation(Struct, frozen=True, kw_only=True):
-    """What an answer cites: `text` is exactly `response[start:end]`; `held` says whether a document has it.
+    """What an answer cites: `text` is exactly `response[start:end]`; `supported` says whether a document has it.
 
     `named` is false where only the existence of a source is said (selon la loi); `names_work` is false where a number stands
     for a part of a work that is not told (article 45).
@@ -82,7 +82,7 @@ class SourceCitation(Struct, frozen=True, kw_only=True):
     precise: bool
     named: bool
     names_work: bool
-    held: bool
+    supported: bool
     text: str
     start: int
     end: int
@@ -166,11 +166,11 @@ def _score(citations: Sequence[SourceCitation], bare_share: float, *, listed: bo
         return 4.0 if listed else 2.0 if citations else 0.0
     if not documents:
         return 7.0 if precise else 5.0
-    if not any(citation.held for citation in precise or cited):
+    if not any(citation.supported for citation in precise or cited):
         return 3.0
     if not precise:
         return 5 - bare_share
-    share = sum(citation.held for citation in cited) / len(cited)
+    share = sum(citation.supported for citation in cited) / len(cited)
     if share < 1:
         return max(7.0, 7 + share - 2 * bare_share)
     return max(7.0, (10 if any(citation.names_work for citation in cited) else 8) - 2 * bare_share)
@@ -182,15 +182,15 @@ def _citations(
     """The citations of a response in order, each once."""
     citations = []
     for reference in references(response):
-        is_held = holdings.hold(reference)
+        is_supported = holdings.hold(reference)
         citations.append(
             SourceCitation(
                 name=f"{reference.kind} {reference.normalised}",
                 # A named source is as good as an article where it is one of the documents.
-                precise=reference.precise or (reference.kind == "source" and is_held),
+                precise=reference.precise or (reference.kind == "source" and is_supported),
                 named=reference.kind != "mention",
                 names_work=reference.kind not in ("article", "section", "mention"),
-                held=is_held,
+                supported=is_supported,
                 text=reference.text,
                 start=reference.start,
                 end=reference.end,
@@ -222,7 +222,7 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
                     precise=precise,
                     named=True,
                     names_work=True,
-                    held=True,
+                    supported=True,
                     text=response[start:end],
                     start=start,
                     end=end,
@@ -231,7 +231,7 @@ def _titles(response: str, documents: Sequence[Document], listed: tuple[int, int
 
 def _explain(cited: Sequence[SourceCitation], bare: Sequence[TextFigure], score: float, language: str, *, documents: bool) -> str:
     precise = sum(citation.precise for citation in cited)
-    lost = _quoted([citation.text for citation in cited if not citation.held])
+    lost = _quoted([citation.text for citation in cited if not citation.supported])
     figures_lost = _quoted([figure.text for figure in bare])
     if language == "fr":
         if not cited:

@@ -37,14 +37,14 @@ def words(text: str) -> tuple[str, ...]:
 
     Numbers are no words; a hyphen parts words; a French elision is a word of its own (l'école: l, école).
     """
-    found: list[str] = []
+    separate: list[str] = []
     for match in _WORD.finditer(text):
         start = match.start()
         while elision := _ELISION.match(text, start, match.end()):
-            found.append(text[start : elision.end() - 1])
+            separate.append(text[start : elision.end() - 1])
             start = elision.end()
-        found.append(text[start : match.end()])
-    return tuple(found)
+        separate.append(text[start : match.end()])
+    return tuple(separate)
 
 
 def syllables(word: str, language: str) -> int:
