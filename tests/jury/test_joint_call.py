@@ -11,10 +11,10 @@ from areopage.cases.records import Case
 from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks
+from areopage.jury.judges import CallContext, Judge, PlannedCall
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.planning import CallPlan, JudgedCase
-from areopage.jury.reader import read_again, remarks_of
+from areopage.jury.reader import Remarks, read_again, remarks_of
 from areopage.ledger.tables.records import Judgment
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
@@ -173,7 +173,7 @@ def test_raw_texts_can_be_read_again_without_a_model(judge: Judge, case: Case, c
     assert reading is not None
     assert reading.outcomes == {one.criterion: one.outcome for one in judgment.verdicts}
     assert (reading.steps, reading.repair) == (judgment.steps, judgment.repair)
-    assert reading.remarks == remarks_of(judgment) == Remarks(feedback="ok", strengths=("s",))
+    assert remarks_of(judgment) == Remarks(feedback="ok", strengths=("s",))
 
 
 def test_both_raw_texts_of_a_repaired_judgment_are_read_again(judge: Judge, case: Case, criteria: tuple[Criterion, ...]) -> None:
@@ -181,7 +181,8 @@ def test_both_raw_texts_of_a_repaired_judgment_are_read_again(judge: Judge, case
     reading = read_again(judgment, criteria, "")
     assert reading is not None
     assert reading.outcomes == {one.criterion: one.outcome for one in judgment.verdicts}
-    assert (reading.steps, reading.repair, reading.remarks) == (judgment.steps, "model", Remarks(feedback="second"))
+    assert (reading.steps, reading.repair) == (judgment.steps, "model")
+    assert remarks_of(judgment) == Remarks(feedback="second")
 
 
 def test_a_joint_call_of_one_criterion_is_a_call_about_one(judge: Judge, case: Case, criterion: Criterion) -> None:

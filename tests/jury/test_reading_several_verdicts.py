@@ -8,8 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.jury.judges import Remarks
-from areopage.jury.reader import MAX_REMARK, MAX_REMARKS, Reading, read_answer, read_remarks
+from areopage.jury.reader import MAX_REMARK, MAX_REMARKS, Reading, Remarks, read_answer, read_remarks
 from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
 
 TEN = Scale(0, 10)

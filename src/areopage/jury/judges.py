@@ -171,15 +171,6 @@ class CallContext(Struct, frozen=True, kw_only=True):
     language: str
 
 
-class Remarks(Struct, frozen=True, kw_only=True):
-    """A judge's remarks on the response as a whole."""
-
-    feedback: str = ""
-    strengths: tuple[str, ...] = ()
-    weaknesses: tuple[str, ...] = ()
-    suggestions: tuple[str, ...] = ()
-
-
 class CallResult(Struct, frozen=True, kw_only=True):
     """What one call to a judge brought: an outcome for each criterion, by id. Other fields are as in `Judgment`.
 
@@ -188,7 +179,6 @@ class CallResult(Struct, frozen=True, kw_only=True):
     """
 
     outcomes: dict[str, Outcome]
-    remarks: Remarks = Remarks()
     raw_text: str = ""
     repair_text: str = ""
     finish_reason: str = "stop"

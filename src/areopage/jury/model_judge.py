@@ -174,7 +174,6 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
         outcomes=reading.outcomes | failed,
         steps=(*reading.steps, "repair_call_failed"),
         repair=reading.repair,
-        remarks=reading.remarks,
     )
 
 
@@ -185,7 +184,6 @@ def _judged(reading: Reading, price: Price | None, first: Completion, second: Co
     notes = first.notes if second is None else tuple(dict.fromkeys((*first.notes, *second.notes)))
     return CallResult(
         outcomes=reading.outcomes,
-        remarks=reading.remarks,
         raw_text=first.text,
         repair_text=second.text if second else "",
         finish_reason=last.finish_reason,

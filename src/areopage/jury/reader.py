@@ -21,7 +21,6 @@ from msgspec import Struct
 
 from areopage.cases import Case
 from areopage.criteria import REMARKS, Criterion, Scale, short_names
-from areopage.jury.judges import Remarks
 from areopage.jury.parsing import (
     VERDICT_KEYS,
     PairsHook,
@@ -55,7 +54,6 @@ class Reading(Struct, frozen=True, kw_only=True):
     outcomes: dict[str, Outcome]
     steps: tuple[str, ...]
     repair: Repair = "none"
-    remarks: Remarks = Remarks()
 
     @property
     def unread(self) -> dict[str, str]:
@@ -69,7 +67,6 @@ class Reading(Struct, frozen=True, kw_only=True):
             outcomes=self.outcomes | added,
             steps=(*self.steps, "repair_call", *again.steps),
             repair="model" if any(isinstance(outcome, Given) for outcome in added.values()) else self.repair,
-            remarks=_merged(self.remarks, again.remarks),
         )
 
 
@@ -89,7 +86,6 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
         outcomes={criterion.id: verdicts[name].outcome for name, criterion in zip(names, criteria, strict=True)},
         steps=findings.steps,
         repair="heuristic" if findings.repaired else "none",
-        remarks=read_remarks(text) if asked.form == "members" else Remarks(),
     )
 
 
@@ -338,11 +334,21 @@ def _without_planted(findings: _Findings, asked: _Expected, material: str) -> di
 # --- remarks
 
 
+class Remarks(Struct, frozen=True, kw_only=True):
+    """A judge's remarks on the response as a whole."""
+
+    feedback: str = ""
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
 def remarks_of(judgment: Judgment) -> Remarks:
-    """The remarks of a stored judgment about several criteria, from its raw texts."""
+    """The remarks of a stored judgment about several criteria; what its first text lacks is taken from the second."""
     if len(judgment.verdicts) < 2:
         return Remarks()
-    return _merged(read_remarks(judgment.raw_text), read_remarks(judgment.repair_text))
+    first, second = read_remarks(judgment.raw_text), read_remarks(judgment.repair_text)
+    return Remarks(**{name: getattr(first, name) or getattr(second, name) for name in Remarks.__struct_fields__})
 
 
 def read_remarks(text: str) -> Remarks:
@@ -381,13 +387,3 @@ def _short_texts(value: Any) -> tuple[str, ...]:
     """The texts of a list, or a single one; bounded in number and length."""
     texts = value if isinstance(value, list) else [value]
     return tuple(text.strip()[:MAX_REMARK] for text in texts if isinstance(text, str) and text.strip())[:MAX_REMARKS]
-
-
-def _merged(first: Remarks, second: Remarks) -> Remarks:
-    """The first remarks; what they lack is taken from the second."""
-    return Remarks(
-        feedback=first.feedback or second.feedback,
-        strengths=first.strengths or second.strengths,
-        weaknesses=first.weaknesses or second.weaknesses,
-        suggestions=first.suggestions or second.suggestions,
-    )

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from areopage.criteria import Criterion
-from areopage.jury.judges import PlannedCall, Remarks
+from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel
-from areopage.jury.reader import remarks_of
+from areopage.jury.reader import Remarks, remarks_of
 from areopage.ledger import Judgment
 from areopage.scoring import Scored, grade_of
 

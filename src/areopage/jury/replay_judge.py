@@ -52,7 +52,6 @@ class ReplayJudge:
             reading = Reading(outcomes={criterion.id: permitted(outcome, criterion) for criterion in call.criteria}, steps=())
         return CallResult(
             outcomes=reading.outcomes,
-            remarks=reading.remarks,
             raw_text=line.text or "",
             finish_reason=line.finish_reason,
             prompt_tokens=line.prompt_tokens,
