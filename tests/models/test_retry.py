@@ -115,7 +115,7 @@ def test_a_call_that_succeeds_is_made_once() -> None:
     inner = Scripted(time)
     model = retrying(inner, time)
     assert ask(model).text == "hello"
-    assert (len(inner.asked_at), time.slept, model.retries) == (1, [], 0)
+    assert (len(inner.asked_at), time.slept) == (1, [])
 
 
 def test_a_fault_that_passes_is_tried_again_after_a_back_off_that_doubles() -> None:
@@ -124,7 +124,7 @@ def test_a_fault_that_passes_is_tried_again_after_a_back_off_that_doubles() -> N
     model = retrying(inner, time)
     assert ask(model).text == "hello"
     assert time.slept == [0.5, 1.0, 2.0, 4.0]
-    assert model.retries == 4
+    assert len(inner.asked_at) == 5
 
 
 def test_the_fifth_failed_call_is_the_last() -> None:
@@ -169,7 +169,7 @@ def test_a_rejected_call_is_not_tried_again() -> None:
     model = retrying(inner, time)
     with pytest.raises(CallRejected):
         ask(model)
-    assert (len(inner.asked_at), model.retries) == (1, 0)
+    assert len(inner.asked_at) == 1
 
 
 def test_the_servers_pause_is_waited_for() -> None:
@@ -226,7 +226,6 @@ def test_after_a_429_the_other_calls_of_the_instance_wait_as_well() -> None:
     assert inner.asked_at[0] == 100.0
     assert len(inner.asked_at) == 12
     assert min(inner.asked_at[1:]) >= 105.0
-    assert model.retries == 1
 
 
 def test_a_storm_of_429_calms_down() -> None:
@@ -255,7 +254,6 @@ def test_a_storm_of_429_calms_down() -> None:
 
     answers = asyncio.run(run())
     assert [answer.text for answer in answers] == ["served"] * 64
-    assert model.retries == len(inner.asked_at) - 64
     assert len(inner.asked_at) < 64 * 8
 
 
@@ -305,4 +303,3 @@ def test_a_call_ends_within_its_budgets_whatever_happens(faults: list[Callable[[
         assert ask(model).text == "hello"
     assert sum(time.slept) <= 120.0 + 10.0 + 1e-6
     assert all(pause > 0 for pause in time.slept)
-    assert model.retries == len(inner.asked_at) - 1

@@ -78,15 +78,12 @@ class Calls:
             clock: seconds that only grow.
             sleep: waits for so many seconds.
             draw: a random number in [0, 1).
-
-        `retries` counts the tries made beyond the first ones, over all calls; `clock` is the given one.
         """
         self._attempts, self._patience = attempts, patience
         self._base, self._cap = base, cap
         self.clock, self._sleep, self._draw = clock, sleep, draw
         self._limiter = limiter or Limiter()
         self._breaker = breaker or Breaker("", outage, base=base, cap=cap, clock=clock, sleep=sleep, draw=draw)
-        self.retries = 0
 
     @property
     def pacer(self) -> Pacer:
@@ -122,7 +119,6 @@ class Calls:
                     places.keep(self._limiter)
                 else:
                     self._limiter.leave()
-            self.retries += 1
 
     async def _turn(self, pause: float, faults: _Faults, tokens: float) -> None:
         """Wait for this call's own pause, a free place, the server, the pause that it asked of all calls, and its limits.
@@ -225,11 +221,6 @@ class Retrying:
     def max_concurrency(self) -> int | None:
         """How many calls the model can take at once."""
         return self._model.max_concurrency
-
-    @property
-    def retries(self) -> int:
-        """How many tries were made beyond the first ones, over all calls."""
-        return self._calls.retries
 
     @property
     def pacer(self) -> Pacer:
