@@ -4,6 +4,7 @@ A judge is code or a recording where its provider is one of judges: built in, or
 point group `areopage.judges`. Else it is a language model. A built-in provider goes before an installed one of its name.
 """
 
+from contextlib import aclosing
 from typing import cast
 
 import msgspec
@@ -52,20 +53,14 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
 
 async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:
     """Open a model, check it and close it."""
-    model = open_model(reference, settings)
-    try:
+    async with aclosing(open_model(reference, settings)) as model:
         return await model.check()
-    finally:
-        await model.aclose()
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:
     """Open a judge, check it and close it."""
-    judge = open_judge(reference, settings)
-    try:
+    async with aclosing(open_judge(reference, settings)) as judge:
         return await judge.check()
-    finally:
-        await judge.aclose()
 
 
 def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:

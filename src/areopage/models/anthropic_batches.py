@@ -24,9 +24,6 @@ from areopage.models.error_bodies import ErrorBody, error_of
 from areopage.models.port import Message, Options, Schema
 from areopage.models.retry import Calls
 
-MOST_CALLS = 100_000
-MOST_BYTES = 64_000_000
-"""The API takes 256 MB; the request is built in memory."""
 _PATH = "/v1/messages/batches"
 _PAGE = 1000
 _HOUR = 3_600.0
@@ -80,7 +77,6 @@ class _MessageBatch(Struct):
 class _MessageBatchPage(Struct):
     data: list[_MessageBatch] | None = None
     has_more: bool = False
-    last_id: str | None = None
 
 
 class _MessageResult(Struct):
@@ -97,8 +93,8 @@ class _MessageResultLine(Struct):
 class AnthropicBatches(BatchService):
     """The batch service of one model's server; see `BatchService`."""
 
-    most_calls = MOST_CALLS
-    most_bytes = MOST_BYTES
+    most_calls = 100_000
+    most_bytes = 64_000_000  # the API takes 256 MB; the request is built in memory
     fenced = False
     path = _PATH
     batch_type, list_type, line_type = _MessageBatch, _MessageBatchPage, _MessageResultLine

@@ -15,9 +15,6 @@ from areopage.models.batches import BatchLine, BatchService, BatchState, FoundBa
 from areopage.models.error_bodies import error_of, read_error
 from areopage.models.port import Message, Options, Schema
 
-MOST_CALLS = 50_000
-MOST_BYTES = 200_000_000
-
 _PATH = "/v1/chat/completions"
 _TOKEN = "areopage"  # noqa: S105 - the name of a batch's token
 _PAGE = 100
@@ -81,8 +78,8 @@ class _OpenAIResultLine(Struct):
 class OpenAIBatches(BatchService):
     """The batch service of one model's server; see `BatchService`."""
 
-    most_calls = MOST_CALLS
-    most_bytes = MOST_BYTES
+    most_calls = 50_000
+    most_bytes = 200_000_000
     fenced = True
     path = "/batches"
     batch_type, list_type, line_type = _OpenAIBatch, _OpenAIBatchPage, _OpenAIResultLine
