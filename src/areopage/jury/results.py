@@ -30,6 +30,7 @@ from areopage.ledger import (
     told_of,
 )
 from areopage.models import call_notes_in
+from areopage.records import record_from
 from areopage.scoring import DECIMALS as SHOWN_DECIMALS
 from areopage.scoring import (
     GIVEN_NAMES,
@@ -217,17 +218,15 @@ def _evaluated(
     remarks = remarks_on(panel, calls, judgments)
     retryable = (planned for planned in passes if isinstance(planned.outcome, TimedOut | Unreachable | None))
     by_id = {score.criterion: score.score for score in scores}
-    return Evaluated(
-        **msgspec.structs.asdict(
-            msgspec.structs.replace(
-                evaluation,
-                reason="" if evaluation.score_global is not None else fault or _why_unscored(panel, scores, passes),
-                feedback=remarks.feedback,
-                strengths=remarks.strengths,
-                weaknesses=remarks.weaknesses,
-                suggestions=remarks.suggestions,
-            )
-        ),
+    return record_from(
+        Evaluated,
+        evaluation,
+        reason="" if evaluation.score_global is not None else fault or _why_unscored(panel, scores, passes),
+        feedback=remarks.feedback,
+        strengths=remarks.strengths,
+        weaknesses=remarks.weaknesses,
+        suggestions=remarks.suggestions,
+        remarks=(),
         scores={name: by_id.get(id) for id, name in panel.names.items()},
         documents_left_out=panel.context.fit(case.documents)[1] if panel.context else 0,
         judgments=tuple(listed),
